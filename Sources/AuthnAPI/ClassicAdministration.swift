@@ -2,20 +2,14 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// What only back ends with an API token may do to a person: end their sessions, see and forget the devices that are remembered, have them set
-/// up an account that was made for them, open one that was locked.
+/// The administration of a user by back ends with an API token: ending sessions, remembered devices, activation, unlock. `user` is the
+/// user's id or login. Every function refuses an unknown API token (`E0000011`), an unknown user (`E0000007`), and all requests if the API
+/// is off (`E0000015`).
 extension Engine {
-    /// Signs a person out of every browser, by the word of a trusted caller.
-    ///
+    /// Signs a user out of every browser, and returns the logout notices for applications.
     /// - Parameters:
-    ///   - user: The person's id, or the name that they sign in with.
-    ///   - revokesGrants: Whether the tokens of their apps end as well.
-    ///   - forgetsDevices: Whether their devices stand in for the second factor no more.
-    ///   - apiToken: What the caller shows; nil if it shows nothing.
-    ///   - context: When and from where it came.
-    /// - Returns: What applications are to be told; or a refusal: `E0000011` for a token that is nobody's, `E0000007` for a person that is not
-    ///   there, `E0000015` if the API is off.
-    /// - Throws: ``StoreError`` if the store failed.
+    ///   - revokesGrants: Whether the tokens of the user's applications are revoked too.
+    ///   - forgetsDevices: Whether the user's remembered devices are forgotten.
     package func classicEndSessions(
         of user: String, revokesGrants: Bool, forgetsDevices: Bool, apiToken: String?, context: RequestContext
     ) async throws -> Result<[BackchannelLogout], ClassicRefusal> {
@@ -30,27 +24,12 @@ extension Engine {
         }
     }
 
-    /// The devices that are remembered of a person, for a trusted caller.
-    ///
-    /// - Parameters:
-    ///   - user: The person's id, or the name that they sign in with.
-    ///   - apiToken: What the caller shows; nil if it shows nothing.
-    /// - Returns: The devices; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicDevices(of user: String, apiToken: String?) async throws -> Result<[RememberedDeviceSummary], ClassicRefusal> {
         try await administer(user, apiToken) { [self] id, _ in try await rememberedDevices(ofUser: id) }
     }
 
-    /// Forgets one device of a person, or all, by the word of a trusted caller.
-    ///
-    /// - Parameters:
-    ///   - device: Its id; nil for all.
-    ///   - user: The person's id, or the name that they sign in with.
-    ///   - apiToken: What the caller shows; nil if it shows nothing.
-    ///   - context: When and from where it came.
-    /// - Returns: How many were forgotten; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``, and
-    ///   `E0000007` for a device that is not there.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Forgets one remembered device of a user, or all if `device` is `nil`, and returns their number. Refuses an unknown device
+    /// (`E0000007`).
     package func classicForget(
         device: String?, of user: String, apiToken: String?, context: RequestContext
     ) async throws -> Result<Int, ClassicRefusal> {
@@ -61,16 +40,8 @@ extension Engine {
         }
     }
 
-    /// Has a person set up the account that was made for them, by the word of a trusted caller.
-    ///
-    /// - Parameters:
-    ///   - user: The person's id, or the name that they sign in with.
-    ///   - isMailed: Whether they are sent the link; otherwise the caller gets it.
-    ///   - apiToken: What the caller shows; nil if it shows nothing.
-    ///   - context: When and from where it came.
-    /// - Returns: What is to be sent, or the token; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``,
-    ///   `E0000016` for who can sign in already, `E0000001` for who has no address, or a limit.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Creates an activation token. With `isMailed`, the user is sent the link; otherwise the caller receives the token. Refuses a user who
+    /// can sign in already (`E0000016`) or has no address (`E0000001`), and requests over a limit.
     package func classicActivate(
         _ user: String, isMailed: Bool, apiToken: String?, context: RequestContext
     ) async throws -> Result<AccountActivation, ClassicRefusal> {
@@ -88,16 +59,8 @@ extension Engine {
         }
     }
 
-    /// Opens an account that wrong passwords or codes locked, and a question that was answered wrongly too often, by the word of a trusted
-    /// caller.
-    ///
-    /// - Parameters:
-    ///   - user: The person's id, or the name that they sign in with.
-    ///   - apiToken: What the caller shows; nil if it shows nothing.
-    ///   - context: When and from where it came.
-    /// - Returns: Nothing; or a refusal, as of ``classicEndSessions(of:revokesGrants:forgetsDevices:apiToken:context:)``, and `E0000032` where
-    ///   nothing is closed.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Unlocks an account after wrong passwords or codes, and a security question after wrong answers. Refuses if nothing is locked
+    /// (`E0000032`).
     package func classicUnlock(_ user: String, apiToken: String?, context: RequestContext) async throws -> Result<Void, ClassicRefusal> {
         try await administer(user, apiToken) { [self] id, caller in
             guard try await unlockIfClosed(userID: id, by: caller.name, context: context) else { throw ClassicRefusal.notLocked }
@@ -125,25 +88,22 @@ extension Engine {
     }
 }
 
-/// How somebody comes to set up the account that was made for them.
+/// The delivery of an activation token.
 package enum AccountActivation: Sendable {
-    /// By a mail, to be sent now.
+    /// The mail to send now.
     case mail(OutgoingMessage)
-    /// By whoever asked, who brings it to them.
+    /// The token, which the caller passes on to the user.
     case token(String)
 }
 
 extension ClassicRefusal {
-    /// Who can sign in has nothing to set up.
     fileprivate static let alreadyActive = ClassicRefusal(
         code: "E0000016", status: 403, summary: "Activation failed because the user is already active.",
         reason: "activation: the user can sign in already")
 
-    /// What is open needs no opening.
     fileprivate static let notLocked = ClassicRefusal(
         code: "E0000032", status: 403, summary: "Unlock is not allowed for this user.", reason: "unlock: nothing is locked")
 
-    /// There is nothing of that id.
     fileprivate static func nothing(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(code: "E0000007", status: 404, summary: "Not found: there is nothing of that name.", reason: reason)
     }

@@ -2,25 +2,22 @@ package import Foundation
 package import IdentityCore
 internal import JOSE
 
-/// What a step of a classic sign-in came to, committed: what the client is told, and what is to be sent.
+/// The committed result of a step: the response to the client, and the messages to send.
 package struct ClassicAnswer: Sendable {
-    /// What the client is told.
     package enum Outcome: Sendable {
-        /// Where the transaction stands.
+        /// The state of the sign-in.
         case transaction(ClassicTransaction)
-        /// It was given up.
         case cancelled(relayState: String?)
     }
 
-    /// What the client is told.
     package var outcome: Outcome
-    /// To be sent now; each at most once.
+    /// The pushes to send now, each at most once.
     package var pushes: [PushMessage] = []
-    /// Likewise.
+    /// The messages to send now, each at most once.
     package var messages: [OutgoingMessage] = []
-    /// The device token that the browser is to keep from now on; nil to leave it what it has.
+    /// The new device token of the browser; `nil` to keep the current one.
     package var deviceToken: String?
-    /// The push factors that the client asks by itself on this device from now on, for the browser to keep; nil to leave it what it has.
+    /// The push factors that this browser's client asks automatically; `nil` to keep the stored list.
     package var autoPush: [String]?
 
     init(_ outcome: Outcome) { self.outcome = outcome }
@@ -31,113 +28,95 @@ package struct ClassicAnswer: Sendable {
     }
 }
 
-/// A transaction as the client sees it (authn reference 2.1). Which links it has follows from this.
+/// A sign-in's state as the client sees it (authn reference 2.1). Its links follow from it.
 package struct ClassicTransaction: Sendable {
-    /// Where it stands.
     package enum Status: String, Sendable {
-        /// The password ends soon; changing it can wait.
+        /// The password expires soon; the user may change it later.
         case passwordWarn = "PASSWORD_WARN"
-        /// The password has ended and must be changed.
+        /// The password has expired and must be changed.
         case passwordExpired = "PASSWORD_EXPIRED"
-        /// The person sets a new password.
+        /// The user sets a new password.
         case passwordReset = "PASSWORD_RESET"
-        /// The security question is to be answered.
+        /// The user answers the security question.
         case recovery = "RECOVERY"
-        /// A code that was sent is to be given back.
+        /// The user enters the code that was sent.
         case recoveryChallenge = "RECOVERY_CHALLENGE"
-        /// Too many wrong passwords.
+        /// The account is locked after too many wrong passwords.
         case lockedOut = "LOCKED_OUT"
-        /// A factor must, or may, be set up.
+        /// The user must or may enrol a factor.
         case factorEnroll = "MFA_ENROLL"
-        /// The factor that is being set up is to be proved.
+        /// The user confirms the new factor.
         case factorEnrollActivate = "MFA_ENROLL_ACTIVATE"
-        /// A factor is to be picked.
+        /// The user chooses a factor.
         case factorRequired = "MFA_REQUIRED"
-        /// The factor that was picked is to be answered.
+        /// The user verifies with the chosen factor.
         case factorChallenge = "MFA_CHALLENGE"
-        /// Done; the session token is there, unless it was an unlock.
+        /// The sign-in or recovery succeeded. A session token is present, except after an unlock.
         case success = "SUCCESS"
     }
 
-    /// What came of the last attempt with a factor.
+    /// The result of the last attempt with a factor.
     package enum FactorResult: String, Sendable {
-        /// The person has not answered on their phone.
+        /// The user has not answered on the phone.
         case waiting = "WAITING"
-        /// The person denied it, there or elsewhere.
+        /// The user rejected the request, on the phone or elsewhere.
         case rejected = "REJECTED"
-        /// Nobody answered in time.
+        /// The request expired without an answer.
         case timeout = "TIMEOUT"
     }
 
-    /// What the link `next` does; nil for none.
+    /// The action of the link `next`.
     package enum Next: String, Sendable {
-        /// Asks whether the push was answered.
         case poll
-        /// Asks whether the phone was set up.
         case pollActivation
-        /// Proves the factor.
         case verify
-        /// Proves the factor that is being set up.
         case activate
-        /// Changes the password.
         case changePassword
-        /// Sets a new password.
         case resetPassword
-        /// Opens the account.
         case unlock
-        /// Answers the security question.
         case answer
-        /// Takes the recovery token.
         case recovery
     }
 
-    /// Where it stands.
     package var status: Status
-    /// Leads to it; nil once it is over.
+    /// The state token; `nil` once the sign-in has ended.
     package var stateToken: String?
-    /// When the state token, or the session token, ends.
+    /// The expiry of the state token or the session token.
     package var expiresAt: Date?
-    /// Begins a session, once; with ``Status/success`` only.
+    /// The single-use token that starts a session; only with ``Status/success``.
     package var sessionToken: String?
-    /// What the client gave at the beginning.
+    /// The client's value from the first request.
     package var relayState: String?
-    /// What came of the last attempt.
     package var factorResult: FactorResult?
-    /// `PASSWORD` or `UNLOCK`; nil for a sign-in.
+    /// `PASSWORD` or `UNLOCK`; `nil` for a sign-in.
     package var recoveryType: String?
-    /// The way that the code or the link of a recovery took.
+    /// The channel of the recovery's code or link.
     package var recoveryChannel: CodeChannel?
-    /// Goes on with a recovery, once; for trusted callers.
+    /// The single-use token that continues a recovery; for trusted callers.
     package var recoveryToken: String?
-    /// What the person is asked in a recovery.
     package var recoveryQuestion: String?
-    /// Whom it is about; nil before they proved something.
+    /// The user; `nil` before a factor was proved.
     package var user: ClassicPerson?
-    /// What can be chosen.
     package var factors: [ClassicFactor]?
-    /// What was chosen.
     package var factor: ClassicFactor?
-    /// What a new password must be; nil where none is asked for.
+    /// The rules for a new password; `nil` if none is requested.
     package var passwordPolicy: PasswordPolicy?
-    /// For how many days the password is good yet; nil where that is no question.
+    /// The days until the password expires; `nil` unless it expires soon.
     package var passwordExpireDays: Int?
-    /// Whether the device can be remembered; nil where that is no question.
+    /// The remember-device options; `nil` if they do not apply.
     package var remembering: ClassicRemembering?
-    /// What the link `next` does.
     package var next: Next?
-    /// Whether the client can go back, give up, go on without.
+    /// Whether the client can go back, cancel, or skip the step.
     package var canReturn = false, canCancel = false, canSkip = false
-    /// Whether what was sent can be sent again.
+    /// Whether the code or push can be sent again.
     package var canResend = false
 
     init(_ status: Status) { self.status = status }
 }
 
-/// A person as the client sees them.
+/// The user as the client sees them.
 package struct ClassicPerson: Sendable {
-    /// The user's id.
     package var id: String
-    /// When their password was last set.
     package var passwordChanged: Date?
     /// `login`, `firstName`, `lastName`, `locale`, `timeZone`.
     package var profile: [String: String]
@@ -146,7 +125,7 @@ package struct ClassicPerson: Sendable {
         id = user.id
         passwordChanged = user.passwordChangedAt
         func text(_ name: String) -> String? { user.profile[name]?.stringValue.flatMap { $0.isEmpty ? nil : $0 } }
-        // Official clients want both names: who has none is called by what there is.
+        // Official clients require both names, so a missing one is derived from the name or login.
         let words = (text("name") ?? user.login).split(separator: " ", maxSplits: 1).map(String.init)
         profile = [
             "login": user.login, "firstName": text("given_name") ?? words.first ?? user.login,
@@ -158,46 +137,44 @@ package struct ClassicPerson: Sendable {
 
 /// A factor as the client sees it (authn reference 5.1).
 package struct ClassicFactor: Sendable {
-    /// Names it in paths; nil for one that is not set up.
+    /// The id in paths; `nil` for a factor that is not enrolled.
     package var id: String?
-    /// Such as `push`.
+    /// For example `push`.
     package var type: String
-    /// Such as `OKTA`.
+    /// For example `OKTA`.
     package var provider: String
-    /// What it is known by.
+    /// The details that identify the factor.
     package var profile: [String: String]
-    /// The number that the person picks on their device; nil if none is asked for now.
+    /// The number that the user must choose on the device; `nil` if none is requested now.
     package var correctAnswer: Int?
-    /// What the policy says of it, where it can be set up; nil for one that is asked for.
+    /// The policy for enrolling the factor; `nil` for a factor to verify with.
     package var enrolling: ClassicPolicy.Enrolling?
-    /// Whether it is set up.
     package var isSetUp = true
-    /// What shows that it works; nil for one that is set up.
+    /// The enrolment data; `nil` for an enrolled factor.
     package var activation: ClassicActivation?
 }
 
-/// What an authenticator app, or a phone, is given when it is set up (authn reference 5.4 and 5.5).
+/// The data by which an authenticator app or a phone is enrolled (authn reference 5.4 and 5.5).
 package struct ClassicActivation: Sendable {
-    /// The secret of an authenticator app in Base32; nil of a phone.
+    /// The secret of an authenticator app in Base32; `nil` for a phone.
     package var secret: String?
-    /// What leads to its picture: the last part of the path; nil once there is none to see.
+    /// The last path component of the QR code's URL, which is secret; `nil` if there is no QR code.
     package var pictureToken: String?
-    /// Until when a phone can be set up by it; nil of an app.
+    /// The expiry of a phone's enrolment; `nil` for an app.
     package var expiresAt: Date?
-    /// How far a phone has come; nil of an app.
+    /// The progress of a phone's enrolment; `nil` for an app.
     package var result: ClassicTransaction.FactorResult?
 }
 
 extension ClassicActivation: Redacted {}
 
-/// Whether a device can stand in for the second factor from now on (authn reference 2.3).
+/// The options for a device that replaces the second factor (authn reference 2.3).
 package struct ClassicRemembering: Sendable {
-    /// Whether it may.
     package var isAllowed: Bool
     /// Whether this device was remembered before.
     package var isDefault: Bool
-    /// For how long, in minutes; 0 for as long as the device brings its token, or not at all.
+    /// The lifetime in minutes; 0 if the device is remembered as long as it sends its token, or not at all.
     package var minutes: Int
-    /// Whether the client is to ask a push factor by itself, by the factor's id; nil where that is no question.
+    /// Whether the client asks a push factor automatically, by factor id; `nil` if there is none.
     package var autoPush: [String: Bool]?
 }

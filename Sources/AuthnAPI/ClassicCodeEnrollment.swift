@@ -3,30 +3,23 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// What a client asks to set up (authn reference 4.5).
+/// A request to enrol a factor (authn reference 4.5).
 package struct ClassicEnrollmentRequest: Sendable {
-    /// The factor's type.
     package var type: String
-    /// Its provider.
     package var provider: String
-    /// The telephone's number as it was typed; nil for one that is verified already.
+    /// The phone number as typed; `nil` for one that is verified already.
     package var phoneNumber: String?
-    /// What is dialled after a call is taken.
+    /// The extension that is dialled after the call is answered.
     package var phoneExtension: String?
-    /// Whether a number that is verified may be replaced by another.
+    /// Whether the request may replace a verified number.
     package var replacesPhone = false
-    /// The key of a security question.
     package var question: String?
-    /// Its answer, as it was typed.
     package var answer: String?
-    /// What another system knows a token by.
+    /// The id of the token in the external system.
     package var credentialID: String?
-    /// The code that a token shows.
     package var passCode: String?
-    /// The code that it shows after that.
     package var nextPassCode: String?
 
-    /// Describes a request.
     package init(type: String, provider: String) {
         self.type = type
         self.provider = provider
@@ -34,13 +27,12 @@ package struct ClassicEnrollmentRequest: Sendable {
 }
 
 extension ClassicEnrollmentRequest: Redacted {
-    /// The type; never a number or an answer.
     package var description: String { "ClassicEnrollmentRequest(\(type.prefix(40)))" }
 }
 
-/// Setting up telephones, mailboxes and security questions in a classic sign-in.
+/// The enrolment of phones, mail addresses and security questions in a classic sign-in.
 extension Engine {
-    /// Plans that a code is sent to a telephone or a mailbox, which confirms it.
+    /// Plans a code that confirms a phone or a mail address.
     func enroll(_ channel: CodeChannel, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> ClassicPlan {
         var code = CodeEnrollmentRequest(
             channel: channel, phoneNumber: request.phoneNumber, phoneExtension: request.phoneExtension, owner: state.transaction.id)
@@ -56,7 +48,7 @@ extension Engine {
         }
     }
 
-    /// Plans that a telephone or a mailbox is confirmed by its code.
+    /// Plans the confirmation of a phone or a mail address by its code.
     func confirm(_ pending: Enrollment, by code: String, _ state: ClassicState) throws -> ClassicPlan {
         let confirmation = try confirmCodeEnrollment(
             id: pending.id, code: code, owner: state.transaction.id, user: state.user, holding: state.allEnrollments,
@@ -87,7 +79,7 @@ extension Engine {
         }
     }
 
-    /// Plans that a security question is set up, which needs no confirmation.
+    /// Plans the enrolment of a security question, which needs no confirmation.
     func enrollQuestion(_ verdict: FactorVerdict?, _ state: ClassicState) throws -> ClassicPlan {
         guard case .proved(_, let enrollment?) = verdict else { throw ClassicRefusal.missing("answer") }
         let writes = try questionEnrollment(
@@ -96,14 +88,8 @@ extension Engine {
         return try state.setUp(verifier, as: .question, writes)
     }
 
-    /// Sends the code that confirms a telephone or a mailbox again.
-    ///
-    /// - Parameters:
-    ///   - factorID: The factor, from the path.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal: `E0000079` if no code is expected, a limit of the channel.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Sends the confirmation code of a phone or mail address again.
+    /// - Returns: The state; or a refusal: `E0000079` if no code is expected, or a limit of the channel.
     package func classicResendActivation(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {

@@ -1,20 +1,12 @@
 internal import Foundation
 package import IdentityCore
 
-/// Changing a password that is due (authn reference 4.3).
+/// The change of an expired or expiring password (authn reference 4.3).
 extension Engine {
-    /// Sets a new password in place of one that has expired or expires soon.
-    ///
-    /// The user's grants and sessions end, whether or not the client requests it (`revokeSessions`).
-    ///
-    /// - Parameters:
-    ///   - old: The present password as it was typed.
-    ///   - new: The new password as it was typed.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
+    /// Replaces a password that has expired or expires soon. The user's grants and sessions end, even without the client's
+    /// `revokeSessions`.
     /// - Returns: The state; or a refusal: `E0000014` with one cause for a wrong password or an unacceptable new one, `E0000079` if no
-    ///   password is due.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    ///   password change is due.
     package func classicChangePassword(
         from old: String, to new: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -59,7 +51,6 @@ extension Check {
 }
 
 extension ClassicRefusal {
-    /// The password is unchanged.
     static func passwordKept(_ cause: String) -> ClassicRefusal {
         ClassicRefusal(
             code: "E0000014", status: 403, summary: "Update of credentials failed", causes: [cause], reason: "authn: password: \(cause)")

@@ -1,26 +1,24 @@
 internal import Foundation
 package import IdentityCore
 
-/// An expected refusal of the classic sign-in API (authn reference 1.4 and 1.5). A front door gives it its form and decides nothing.
+/// An expected refusal of the classic sign-in API (authn reference 1.4 and 1.5).
 package struct ClassicRefusal: Error, Sendable, Equatable {
-    /// What a program reads, such as `E0000004`.
+    /// The error code, such as `E0000004`.
     package var code: String
-    /// The HTTP status.
     package var status: Int
-    /// A sentence for a person.
+    /// The message for the user.
     package var summary: String
-    /// What is wrong in detail, a sentence each.
+    /// The details, one sentence each.
     package var causes: [String]
-    /// Why, for the log only.
+    /// The reason, for the log only.
     package var reason: String
-    /// The limit that was met, for the headers; nil for every other refusal.
+    /// The exceeded limit, for the headers; `nil` for other refusals.
     package var rateLimit: RateLimitStatus?
     /// The user, for the log only; `nil` if unknown.
     var userID: String?
-    /// The limit of the organization on wrong guesses in recoveries, if this was one; `nil` for every other refusal.
+    /// The organization's limit on wrong guesses in recoveries, if this refusal counts against it.
     var guessLimit: Int?
 
-    /// Makes a refusal.
     package init(
         code: String, status: Int, summary: String, causes: [String] = [], reason: String, rateLimit: RateLimitStatus? = nil
     ) {
@@ -33,37 +31,25 @@ package struct ClassicRefusal: Error, Sendable, Equatable {
     }
 }
 
-// MARK: - Of requests
-
 extension ClassicRefusal {
-    /// The body is no JSON object, or too large to be read.
-    ///
-    /// - Parameter reason: Why, for the log.
-    /// - Returns: `E0000003`, status 400.
+    /// Returns `E0000003` for a body that is too large or not a JSON object. `reason` is for the log.
     package static func malformed(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(
             code: "E0000003", status: 400, summary: "The request body was not well-formed. Send a JSON object of at most 64 KiB.",
             reason: reason)
     }
 
-    /// A member of the body is missing or cannot be.
-    ///
+    /// Returns `E0000001` for a missing or invalid member of the body.
     /// - Parameters:
-    ///   - object: What the reference calls the body, such as `authRequest`.
-    ///   - causes: A sentence for each.
-    /// - Returns: `E0000001`, status 400.
+    ///   - object: The name of the body in the reference, such as `authRequest`.
+    ///   - causes: One sentence for each fault.
     package static func invalid(_ object: String, _ causes: [String]) -> ClassicRefusal {
         ClassicRefusal(
             code: "E0000001", status: 400, summary: "Api validation failed: \(object)", causes: causes,
             reason: causes.joined(separator: " "))
     }
 
-    /// Requests over a limit.
-    ///
-    /// - Parameters:
-    ///   - status: The limit; nil for one of the moment.
-    ///   - reason: Which, for the log.
-    /// - Returns: `E0000047`, status 429.
+    /// Returns `E0000047` for an exceeded limit. `reason` names the limit in the log.
     package static func tooManyRequests(_ status: RateLimitStatus?, reason: String) -> ClassicRefusal {
         ClassicRefusal(
             code: "E0000047", status: 429, summary: "Too many requests. Wait and try again.", reason: reason, rateLimit: status)
@@ -74,49 +60,45 @@ extension ClassicRefusal {
         code: "E0000015", status: 401, summary: "This organization does not offer this API.", reason: "authn: not configured")
 }
 
-// MARK: - Of callers and transactions
-
 extension ClassicRefusal {
-    /// One answer to everything that keeps a person out before they are in.
+    /// Returns the same response for every failed sign-in.
     static func authenticationFailed(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(code: "E0000004", status: 401, summary: "Authentication failed", reason: reason)
     }
 
-    /// One answer to every token that leads nowhere (any more).
+    /// Returns the same response for every invalid token.
     static func invalidToken(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(code: "E0000011", status: 401, summary: "The token is invalid or expired. Begin again.", reason: reason)
     }
 
-    /// The transaction is somewhere else.
+    /// The step is not allowed in the current status.
     static func notAllowed(in status: String) -> ClassicRefusal {
         let text = "This operation is not allowed in the current state of the sign-in."
         return ClassicRefusal(code: "E0000079", status: 403, summary: text, causes: [text], reason: "authn: not in \(status)")
     }
 
-    /// There is no such factor of the person's.
+    /// The user has no such factor.
     static let unknownFactor = ClassicRefusal(
         code: "E0000007", status: 404, summary: "Not found: there is no such factor.", reason: "authn: unknown factor")
 
-    /// A code or an answer was wrong.
     static let wrongCode = ClassicRefusal(
         code: "E0000068", status: 403, summary: "Invalid Passcode/Answer",
         causes: ["The code or the answer is wrong. Check it and try again."], reason: "authn: wrong code")
 
-    /// A code was used before.
     static let replayedCode = ClassicRefusal(
         code: "E0000082", status: 403, summary: "The code was used before.", causes: ["Wait until another code is shown, and enter that."],
         reason: "authn: code was used")
 
-    /// A code came too late.
+    /// The code has expired.
     static let lateCode = ClassicRefusal(
         code: "E0000083", status: 403, summary: "The code is right, but too old.",
         causes: ["Enter the code that is shown now; the clock of the device must be right."], reason: "authn: code is too old")
 
-    /// Too many wrong answers: the transaction is over.
+    /// Too many wrong answers ended the sign-in.
     static let locked = ClassicRefusal(
         code: "E0000069", status: 403, summary: "The sign-in is locked after too many wrong answers.", reason: "authn: locked")
 
-    /// A code is not sent, or a telephone or mailbox not set up.
+    /// The refusal of a code, or of the enrolment of a phone or mail address.
     init(_ refusal: CodeRefusal, context: RequestContext) {
         func limited(_ code: String, _ summary: String, until: Date) -> ClassicRefusal {
             ClassicRefusal(
@@ -150,7 +132,7 @@ extension ClassicRefusal {
         }
     }
 
-    /// The person's devices cannot be asked.
+    /// The refusal of a push.
     static func factorFailed(_ refusal: Refusal) -> ClassicRefusal {
         guard let limit = refusal.rateLimit else {
             return ClassicRefusal(

@@ -1,23 +1,14 @@
 internal import Foundation
 package import IdentityCore
 
-/// What the system log tells of requests that the classic API refused, beside what the steps of a sign-in log themselves.
+/// The log of requests that the classic API refused, in addition to the events of sign-in steps.
 extension Engine {
-    /// The most lines of one kind in a minute that one address can write, and all together.
-    ///
-    /// Anybody can send what is refused: who sends much must fill neither the disk nor the log, in which others are looked for.
+    /// The maximum log events of one refusal code per minute: from one address, and in total. An attacker could otherwise fill the disk and
+    /// hide other events.
     private static let mostRefusals = (fromAddress: 10, ofKind: 60)
 
-    /// Notes a refusal that may be an attack: tokens that lead nowhere, factors of others, steps out of turn, limits. The rest, such as
-    /// a body that cannot be read, is for the access log only.
-    ///
-    /// The last line of a kind in a minute says that more are not written.
-    ///
-    /// - Parameters:
-    ///   - refusal: What was refused.
-    ///   - operation: What was asked for, as metrics name it.
-    ///   - context: When and from where.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Logs a refusal that may be an attack: invalid tokens, other users' factors, steps out of order, limits. The last event of a code in
+    /// a minute says that no more are logged. Other refusals, such as an unreadable body, are only in the access log.
     package func noteRefused(_ refusal: ClassicRefusal, operation: String, context: RequestContext) async throws {
         guard refusal.isNoted else { return }
         let peer = RateLimiter.Subject.refusals(from: context.address ?? "", of: refusal.code)
@@ -33,14 +24,13 @@ extension Engine {
 }
 
 extension ClassicRefusal {
-    /// Whether the system log tells of it.
     fileprivate var isNoted: Bool {
         switch code {
-        // Tokens, other people's factors, steps out of turn.
+        // Invalid tokens, other users' factors, steps out of order.
         case "E0000011", "E0000007", "E0000079": true
-        // Limits on requests, messages and the countries that they go to.
+        // Limits on requests, messages and the countries that they are sent to.
         case "E0000047", "E0000109", "E0000118", "E0000133", "E0000099": true
-        // What a trusted caller may not do either.
+        // Refusals that only trusted callers receive.
         case "E0000095", "E0000032", "E0000034": true
         default: false
         }
@@ -48,7 +38,7 @@ extension ClassicRefusal {
 }
 
 extension RateLimiter.Subject {
-    /// What is noted of refusals of a kind to an address, counted as its requests are.
+    /// The subject that counts the logged refusals of one code and address.
     fileprivate static func refusals(from address: String, of kind: String) -> Self {
         if case .address(let key) = from(address) { .refusals("\(kind) \(key)") } else { .refusals(kind) }
     }

@@ -2,20 +2,19 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 
-/// What begins a classic sign-in (authn reference 4.2).
+/// A request to start a classic sign-in (authn reference 4.2).
 package struct ClassicRequest: Sendable {
-    /// The name as it was typed.
+    /// The user name as typed.
     package var username: String
-    /// The password as it was typed.
+    /// The password as typed.
     package var password: String
-    /// Given back with every answer; at most 2,048 characters.
+    /// Returned with every response; at most 2,048 characters.
     package var relayState: String?
-    /// Whether the client wants to be offered what can be set up, one after the other.
+    /// Whether the client wants optional factors to be offered, one after the other.
     package var enrollsOptional: Bool
-    /// Whether the client shows that a password will expire.
+    /// Whether the client warns before a password expires.
     package var warnsBeforeExpiry: Bool
 
-    /// Describes a request.
     package init(
         username: String, password: String, relayState: String? = nil, enrollsOptional: Bool = false, warnsBeforeExpiry: Bool = false
     ) {
@@ -27,20 +26,19 @@ package struct ClassicRequest: Sendable {
     }
 }
 
-/// Who calls the classic API: anybody, or a back end that shows an API token.
+/// The caller of the classic API: a public client, or a back end with an API token.
 package struct ClassicCaller: Sendable {
-    /// What came in `Authorization: SSWS`; nil without it.
+    /// The token of `Authorization: SSWS`.
     package var apiToken: String?
-    /// What the browser's cookie `DT` holds.
+    /// The value of the browser's cookie `DT`.
     package var deviceCookie: String?
-    /// What the body says of the device; believed only of a caller with a good API token.
+    /// The device token in the body; ignored unless the caller has a valid API token.
     package var deviceToken: String?
-    /// Whether it is a page in a browser, whose cookies others can plant: a host beside this one, or a script.
+    /// Whether the caller is a page in a browser. An attacker can plant cookies there, from a sibling host or a script.
     package var isPage: Bool
-    /// The push factors that the browser's cookie says are asked by themselves.
+    /// The push factors that the client asks automatically, from the browser's cookie.
     package var autoPush: [String]
 
-    /// Describes a caller.
     package init(
         apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil, isPage: Bool = false, autoPush: [String] = []
     ) {
@@ -51,10 +49,10 @@ package struct ClassicCaller: Sendable {
         self.isPage = isPage
     }
 
-    /// The longest device token, in bytes.
+    /// The maximum length of a device token, in bytes.
     static let longestDeviceToken = 32
 
-    /// The token of the device that it is on; nil if it names none that can be one.
+    /// The device token of the request; `nil` if there is no valid one.
     func device(isTrusted: Bool) -> String? {
         [isTrusted ? deviceToken : nil, deviceCookie].lazy.compactMap { $0 }
             .first { (RememberedDevice.shortestToken...Self.longestDeviceToken).contains($0.utf8.count) && !$0.contains("-") }
@@ -64,7 +62,6 @@ package struct ClassicCaller: Sendable {
 extension ClassicRequest: Redacted {}
 
 extension ClassicCaller: Redacted {
-    /// Which parts there are; never the tokens.
     package var description: String {
         "ClassicCaller(apiToken: \(apiToken != nil), device: \(deviceCookie != nil || deviceToken != nil))"
     }

@@ -8,7 +8,7 @@ typealias ClassicPlan = Plan<Result<ClassicStepAnswer, ClassicRefusal>>
 /// The answer of a step of a classic sign-in, once it is committed.
 struct ClassicStepAnswer: Sendable {
     enum Outcome: Sendable {
-        /// The client is shown this.
+        /// The response to the client.
         case shown(ClassicAnswer.Outcome)
         /// The sign-in continues. The engine reads it again with this state token, and returns the new state.
         case continues(token: String)
@@ -25,7 +25,6 @@ struct ClassicStepAnswer: Sendable {
 
     init(_ transaction: ClassicTransaction) { outcome = .shown(.transaction(transaction)) }
 
-    /// The answer for the client.
     fileprivate func answer(showing outcome: ClassicAnswer.Outcome) -> ClassicAnswer {
         var answer = ClassicAnswer(outcome)
         (answer.pushes, answer.messages, answer.deviceToken, answer.autoPush) = (pushes, messages, deviceToken, autoPush)
@@ -34,7 +33,7 @@ struct ClassicStepAnswer: Sendable {
 }
 
 extension ClassicPlan {
-    /// The same plan with a change to the answer; a refusal stays as it is.
+    /// The same plan with a change to the answer; a refusal stays unchanged.
     func answering(_ change: (inout ClassicStepAnswer) -> Void) -> ClassicPlan {
         map { result in
             result.map { answer in
@@ -48,16 +47,12 @@ extension ClassicPlan {
 
 /// The steps that a client takes with a state token.
 extension Engine {
-    /// Runs a step of a classic sign-in.
-    ///
+    /// Runs a step of a classic sign-in. `read`, `check` and `decide` may throw ``ClassicRefusal``.
     /// - Parameters:
     ///   - token: The state token.
-    ///   - context: The time, for expiry; the origin, for rate limits and known devices.
-    ///   - read: Counts the attempt, and reads what the step needs beside the state; may throw ``ClassicRefusal``, like the others.
+    ///   - read: Counts the attempt, and reads what the step needs in addition to the state.
     ///   - check: Returns the slow check of the step; `nil` for none.
-    ///   - decide: Returns the plan of the step; may throw ``ClassicRefusal``.
-    /// - Returns: The state after the step; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed.
+    ///   - decide: Returns the plan of the step.
     func classicStep<Found: Sendable, Verdict: Sendable>(
         _ token: String, context: RequestContext,
         read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, check: (ClassicState, Found) throws -> Check<Verdict>?,
@@ -80,7 +75,7 @@ extension Engine {
         }
     }
 
-    /// The same without a check.
+    /// Runs a step without a check.
     func classicStep<Found: Sendable>(
         _ token: String, context: RequestContext,
         read: @escaping @Sendable (ClassicState, any StoreView) throws -> Found, decide: (ClassicState, Found) throws -> ClassicPlan
@@ -90,14 +85,14 @@ extension Engine {
         }
     }
 
-    /// The same for a step that depends on the state only.
+    /// Runs a step that depends on the state only.
     func classicStep(
         _ token: String, context: RequestContext, decide: (ClassicState) throws -> ClassicPlan
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(token, context: context, read: { _, _ in }) { state, _ in try decide(state) }
     }
 
-    /// Answers a step that is committed; shows the sign-in if it continues.
+    /// Answers a committed step; shows the sign-in if it continues.
     func finish(
         _ step: Result<ClassicStepAnswer, ClassicRefusal>, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {

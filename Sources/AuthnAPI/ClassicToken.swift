@@ -1,9 +1,9 @@
 internal import Foundation
 internal import IdentityCore
 
-/// Tokens that another system judges, in a classic sign-in (authn reference 4.5, 4.7 and 5.7).
+/// Tokens that an external system verifies, in a classic sign-in (authn reference 4.5, 4.7 and 5.7).
 extension Engine {
-    /// The token that a request sets up; throws ``ClassicRefusal``.
+    /// Returns the token that a request enrols; throws ``ClassicRefusal``.
     func token(of provider: TokenProvider, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> TokenMethod {
         guard let credentialID = request.credentialID, (1...100).contains(credentialID.utf8.count) else {
             throw ClassicRefusal.invalid("factorEnrollRequest", ["credentialId: The member must be there, with at most 100 bytes."])
@@ -37,7 +37,7 @@ extension Engine {
         }
     }
 
-    /// Plans that a token is set up by its codes, which need no further confirmation.
+    /// Plans the enrolment of a token by its codes, which needs no further confirmation.
     func enroll(
         _ token: TokenMethod, as factor: ClassicPolicy.Factor, _ verdict: FactorVerdict?, _ state: ClassicState
     ) throws -> ClassicPlan {
@@ -54,15 +54,13 @@ extension Engine {
 }
 
 extension ClassicRefusal {
-    /// The organization has no service for such tokens.
     static let noTokenService = ClassicRefusal(
         code: "E0000074", status: 400, summary: "The factor cannot be used now. Choose another one.",
         causes: ["The organization has no service that knows this token."], reason: "token: no service")
-    /// The service does not answer.
     static let tokenServiceFailed = ClassicRefusal(
         code: "E0000067", status: 504, summary: "The service that knows this token does not answer. Try it again.",
         reason: "token: the service failed")
-    /// The other system wants more than a code.
+    /// The external system requires another step first.
     static let tokenNeedsMore = ClassicRefusal(
         code: "E0000113", status: 409, summary: "The token needs another step first.",
         causes: ["Set the token's PIN where it is managed, then enter a code again."], reason: "token: needs more")

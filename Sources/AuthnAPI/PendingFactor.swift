@@ -3,10 +3,10 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 
-/// A factor that waits to be shown to work.
+/// A factor that awaits its confirmation.
 struct PendingFactor: Sendable {
     let enrollment: Enrollment
-    /// What the app is given; nil for a factor that is no app.
+    /// The setup data of an authenticator app; `nil` for other factors.
     let offer: TOTPEnrollmentOffer?
     private let pictureToken: String
 
@@ -26,7 +26,7 @@ struct PendingFactor: Sendable {
         pictureToken = "\(signIn).\(Base64URL.encode(Array(Self.code(of: enrollment.id, in: signIn, environment: environment))))"
     }
 
-    /// How the client sees it.
+    /// The client's view of the factor.
     func factor(_ state: ClassicState) -> ClassicFactor {
         var factor = state.factor(enrollment)
         factor.isSetUp = false
@@ -34,7 +34,7 @@ struct PendingFactor: Sendable {
         return factor
     }
 
-    /// Derived with a key from the factor and its sign-in: it is stable, and a caller cannot compute it.
+    /// Derived with a key from the factor and its sign-in, so that it is stable and a caller cannot compute it.
     private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
         HMAC<SHA256>.authenticationCode(for: material(id, signIn), using: environment.masterKey)
     }

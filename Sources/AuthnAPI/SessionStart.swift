@@ -2,39 +2,28 @@ package import Foundation
 package import IdentityCore
 internal import Store
 
-/// A session that a one-time token began, or went on with.
+/// A session that a session token started or continued.
 package struct StartedSession: Sendable {
-    /// Its id; no secret.
+    /// The session's id, which is not secret.
     package let id: String
-    /// Whose it is.
     package let userID: String
-    /// The name that they sign in with.
     package let login: String
-    /// When it began.
     package let createdAt: Date
-    /// When it ends if it is not used.
+    /// The time when an unused session expires.
     package let expiresAt: Date
-    /// What was proved, as `amr` says it.
+    /// The proved methods, as `amr` values.
     package let methods: [String]
-    /// When the password was last proved; nil if it was not.
+    /// The time of the last password proof; `nil` for none.
     package let passwordProvedAt: Date?
-    /// What the browser's cookie holds from now on.
+    /// The new cookies of the browser.
     package let cookies: BrowserSecrets
 }
 
 extension Engine {
-    /// Begins a person's session in a browser by the one-time token of a sign-in (authn reference 4.16).
-    ///
-    /// A session of theirs in the same browser goes on, with a new secret. Somebody else's is left alone, and the token with it: whoever
-    /// makes a browser ask must not turn one person's session into another's unseen.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: The session, on disk; or `E0000011` for a token that is unknown, too old or was used, `E0000006` in a browser that is
-    ///   somebody else's.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was begun.
+    /// Starts a session in a browser by the single-use token of a sign-in (authn reference 4.16). The user's own session in the browser
+    /// continues with a new secret. If the browser has another user's session, the request is refused and the token stays valid: an
+    /// attacker must not replace a user's session unnoticed.
+    /// - Returns: The stored session; or `E0000011` for an invalid token, `E0000006` in a browser with another user's session.
     package func startSession(
         by token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> Result<StartedSession, ClassicRefusal> {
@@ -57,12 +46,8 @@ extension Engine {
         }
     }
 
-    /// Whether a browser may be sent to an address after its session began: on the organization's own origin, or one that it trusts.
-    ///
-    /// - Parameters:
-    ///   - address: The address.
-    ///   - snapshot: The configuration.
-    /// - Returns: False also for what is no address.
+    /// Whether a browser may be redirected to an address after its session started: on the organization's own origin, or one that it
+    /// trusts. `false` for an invalid address.
     package func isTrusted(redirect address: String, snapshot: OrgSnapshot) -> Bool {
         guard address.utf8.count <= 2_048, address.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
             let url = URLComponents(string: address), let scheme = url.scheme, let host = url.host, !host.isEmpty, url.user == nil,
@@ -77,7 +62,7 @@ extension StartedSession {
     fileprivate init(_ session: Session, of user: User, secret: String?) {
         var methods: [String] = []
         for method in session.proofs.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
-        // What somebody recalls is no second factor outside the classic API.
+        // Outside the classic API, a security question is not a second factor.
         let classes = session.proofs.reduce(into: Set<FactorClass>()) { $0.formUnion($1.factorClasses) }.subtracting([.recollection])
         if classes.count > 1 { methods.append("mfa") }
         self.init(
@@ -88,7 +73,6 @@ extension StartedSession {
 }
 
 extension ClassicRefusal {
-    /// The browser is somebody else's.
     fileprivate static let otherPerson = ClassicRefusal(
         code: "E0000006", status: 403, summary: "Somebody else is signed in with this browser. Sign out first.",
         reason: "sessionToken: of another person than the session")

@@ -9,13 +9,14 @@ package import ServerHTTP
 internal import ServiceLifecycle
 internal import SignInPages
 
-/// The HTTP front doors of an organization: discovery, `keys`, `token`, `challenge`, `primary-authenticate`, `bc/authorize`, `userinfo`,
-/// `introspect`, `revoke`, `authorize`, `logout`, `device/authorize` of the org server and of custom servers, the hosted pages with
-/// `/activate`, the endpoints of authenticator devices, and `/health`.
+/// The HTTP server of an organization. It serves:
+/// - the OAuth endpoints of the org server and of the custom authorization servers: discovery, `keys`, `token`, `challenge`,
+///   `primary-authenticate`, `bc/authorize`, `userinfo`, `introspect`, `revoke`, `authorize`, `logout`, `device/authorize`
+/// - the hosted pages with `/activate`
+/// - the endpoints of authenticator devices
+/// - `/health`
 ///
-/// It translates between HTTP and `Engine` and decides nothing. A service: ``run()`` listens until the
-/// task is cancelled or the service group shuts down gracefully, which finishes the requests under way. A value, safe from any
-/// task; copies are the same server.
+/// Translates between HTTP and `Engine`; every decision is the engine's. Safe from any task; copies share their state.
 ///
 /// ```swift
 /// let server = AuthorizationServer(engine: engine, configuration: .init(port: 0), logger: logger)
@@ -23,10 +24,9 @@ internal import SignInPages
 /// let port = try await server.boundPort
 /// ```
 package struct AuthorizationServer: Service, Redacted {
-    /// Answers a request.
     package typealias Responder = @Sendable (ServerRequest) async -> ServerResponse
-    /// Stands before the front doors and sees every request: it answers by itself, or passes the request on and may change the
-    /// answer and its ``ServerResponse/delivery``.
+    /// Middleware that sees every request. It responds by itself, or calls `next` and may change the response and its
+    /// ``ServerResponse/delivery``.
     package typealias Interceptor = @Sendable (_ request: ServerRequest, _ next: Responder) async -> ServerResponse
 
     private let engine: Engine
@@ -39,25 +39,19 @@ package struct AuthorizationServer: Service, Redacted {
     private let pushes: PushDelivery?
     private let logouts: LogoutDelivery?
     private let messages: MessageDelivery
-    /// The polls that wait for a decision; `nil` if the server answers all at once.
+    /// Pending long polls of the token endpoint; `nil` if polls are answered at once.
     let polls: HeldPolls?
 
-    /// Makes a server that does not listen yet.
-    ///
+    /// Creates a server that does not listen yet. The senders are not shut down with the server.
     /// - Parameters:
-    ///   - engine: Decides. An organization must have been applied to it before requests can be answered.
-    ///   - configuration: Where to listen, and limits.
-    ///   - clock: The time of day, in everything that the server says and decides.
-    ///   - logger: Where requests and events are logged; its level is left as it is.
-    ///   - pushSender: Sends pushes to devices while the server runs, or ``deliverPushes()``; nil sends none, and devices fetch what waits
-    ///     for them. It is not shut down with the server.
-    ///   - logoutSender: Tells applications that sessions are over, while the server runs; nil tells nobody. It is not shut down with the
-    ///     server.
-    ///   - messageSender: Sends mails, texts and calls while the server runs, or ``deliverPushes()``; nil sends none, which the system log
-    ///     tells of each. It is not shut down with the server.
-    ///   - holdsPolls: Whether polls of the token endpoint wait for the user's decision; nil if they do on the system's clock only. A clock
-    ///     that a test moves by hand would not end the waits.
-    ///   - interceptor: Stands before the front doors; for the sandbox's own paths and its faults.
+    ///   - engine: Must have an organization applied before the first request.
+    ///   - pushSender: Sends pushes during ``run()`` or ``deliverPushes()``. With `nil`, devices fetch their pending challenges.
+    ///   - logoutSender: Sends back-channel logouts while the server runs.
+    ///   - messageSender: Sends mails, texts and calls during ``run()`` or ``deliverPushes()``. With `nil`, the system log records each
+    ///     message as not delivered.
+    ///   - holdsPolls: Whether polls of the token endpoint wait for the user's decision; `nil` only with the system clock, because a manual
+    ///     test clock would never end the waits.
+    ///   - interceptor: For the sandbox's own paths and fault injection.
     package init(
         engine: Engine, configuration: Configuration = Configuration(), clock: any WallClock = SystemWallClock(),
         logger: Logger = Logger(label: "countersign"), pushSender: (any PushSender)? = nil,
@@ -88,9 +82,8 @@ package struct AuthorizationServer: Service, Redacted {
             polls: polls, clock: clock, logger: logger)
     }
 
-    /// Listens and answers until the task is cancelled or the service group shuts down gracefully; keeps the signing keys and the
-    /// store in order meanwhile. Once per server.
-    ///
+    /// Listens and responds until the task is cancelled or the service group shuts down gracefully, which finishes the requests in
+    /// progress. Also maintains the signing keys and the store. Call it once per server.
     /// - Throws: ``ConfigurationError`` if the certificate or its key cannot be read; ``PortError`` if the port cannot be bound.
     package func run() async throws {
         let listener = Listener(
@@ -100,7 +93,7 @@ package struct AuthorizationServer: Service, Redacted {
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await maintenance.run() }
-                // Ends by itself a little after the last request, when what was taken is sent.
+                // Returns shortly after the last request, when the queue is empty.
                 async let delivering: Void = deliverPushes()
                 async let telling: Void = deliverLogouts()
                 try await configuration.portUse.binding {
@@ -125,38 +118,27 @@ package struct AuthorizationServer: Service, Redacted {
         port.fail(with: CancellationError())
     }
 
-    /// Sends pushes and messages until the task is cancelled; part of ``run()``, and for servers that answer in process only. Once per
-    /// server.
+    /// Sends pushes and messages until the task is cancelled. Call it only if ``run()`` is not used, and only once per server.
     package func deliverPushes() async {
         async let sending: Void = messages.run()
         await pushes?.run()
         await sending
     }
 
-    /// Tells applications that sessions are over until the task is cancelled; part of ``run()``, and for servers that answer in process
-    /// only. Once per server.
+    /// Sends back-channel logouts until the task is cancelled. Call it only if ``run()`` is not used, and only once per server.
     package func deliverLogouts() async { await logouts?.run() }
 
-    /// Signs a person out everywhere: ends their sessions, revokes their grants, and tells the applications that want to hear of it.
-    ///
-    /// - Parameters:
-    ///   - userID: The user's id.
-    ///   - revokesGrants: Whether the tokens that the person's apps have end as well; else they stay good for as long as they were.
-    ///   - address: From where it is asked, for the log.
-    /// - Throws: `StoreError` if the store failed.
+    /// Ends all sessions of a user and sends back-channel logouts to the applications that registered for them.
+    /// - Parameter revokesGrants: Whether the user's tokens are revoked too; otherwise they stay valid until they expire.
     package func signOutEverywhere(userID: String, revokesGrants: Bool = true, from address: String? = nil) async throws {
         let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
         logouts?.deliver(try await engine.signOutEverywhere(userID: userID, revokesGrants: revokesGrants, context: context))
     }
 
-    /// Sends a person for whom an account was made the mail by which they set it up.
-    ///
-    /// - Parameters:
-    ///   - userID: The user's id.
-    ///   - lifetime: Seconds that the link is good for, 60 to 2,592,000.
-    ///   - address: From where it is asked, for the log.
-    /// - Returns: Whether it is on its way; false if there is no such user, or they can sign in already.
-    /// - Throws: `CodeRefusal` if they have no address, or were sent too much; `StoreError` if the store failed.
+    /// Mails the activation link to a user that an administrator created. Returns `false` if there is no such user or the user can already
+    /// sign in.
+    /// - Parameter lifetime: Seconds until the link expires, 60 to 2,592,000.
+    /// - Throws: `CodeRefusal` if the user has no mail address or a message limit was reached; `StoreError` if the store failed.
     package func welcome(
         userID: String, lifetime: Double = Engine.activationTokenLifetime, from address: String? = nil
     ) async throws -> Bool {
@@ -166,21 +148,15 @@ package struct AuthorizationServer: Service, Redacted {
         return true
     }
 
-    /// The port that the server listens on; waits until it does.
-    ///
-    /// - Throws: What made ``run()`` fail, or `CancellationError`.
+    /// The port that the server listens on; waits until the port is bound. Throws the error of ``run()``, or `CancellationError` if it
+    /// ended.
     package var boundPort: Int {
         get async throws { try await port.value }
     }
 
-    /// Answers a request in process: the same path through the server as over a port, without one.
-    ///
-    /// - Parameters:
-    ///   - request: Method, path and headers.
-    ///   - body: The whole body; empty for none.
-    ///   - address: The peer's address, for limits and logs.
-    /// - Returns: The answer's head and body. One that ``ServerResponse/Delivery/truncated(after:)`` cuts is returned cut.
-    /// - Throws: ``ConnectionClosed`` where the connection would have been closed instead of an answer.
+    /// Responds to a request in process, through the same pipeline as over a port. ``ServerResponse/Delivery/truncated(after:)`` truncates
+    /// the returned body.
+    /// - Throws: ``ConnectionClosed`` where the server would close the connection without a response.
     package func respond(
         to request: HTTPRequest, body: [UInt8] = [], from address: String? = "127.0.0.1"
     ) async throws -> (head: HTTPResponse, body: [UInt8]) {
@@ -203,5 +179,5 @@ package struct AuthorizationServer: Service, Redacted {
     }
 }
 
-/// The connection was closed on purpose: an answer was to be dropped or cut, or a body was too large to be read to its end.
+/// The server closed the connection on purpose: a dropped or truncated response, or a body that was too large to read to its end.
 package struct ConnectionClosed: Error, Sendable {}

@@ -6,37 +6,34 @@ internal import ServerHTTP
 public import ServiceLifecycle
 package import StoreSQLite
 
-/// The server of one organization, with its SQLite database: what `countersign serve` runs.
+/// The server of one organization with its SQLite database; `countersign serve` runs it. Safe from any task.
 ///
 /// ```swift
 /// let server = try await OrganizationServer(organization: "org.yaml", settings: ["port": "8080"], logger: logger)
 /// async let running: Void = server.run()
 /// let port = try await server.boundPort
 /// ```
-///
-/// Safe from any task.
 public struct OrganizationServer: Service {
     package let parts: ServerParts
     private let server: AuthorizationServer
     private let stop: @Sendable () async -> Void
 
     /// Reads the org file and the settings, and opens the database. The server does not listen yet.
-    ///
     /// - Parameters:
     ///   - organization: The path of the org file.
-    ///   - settings: The settings by the names of the options of `countersign serve`, such as `port` and `data`. They take precedence over
-    ///     the environment and over the section `server` of the org file.
-    ///   - environment: The environment: `COUNTERSIGN_…` settings, and the values of `${NAME}` in the org file.
-    ///   - logger: The logger of requests and events; its level is left as it is. `nil` logs to standard error at the configured level.
-    /// - Throws: ``OrgFileError`` with all problems of the org file, ``ConfigurationError`` for a setting or a certificate, ``PortError`` for a
-    ///   port that is in use; an error of the store if the database can't be opened.
+    ///   - settings: Settings by the option names of `countersign serve`, such as `port` and `data`. They override the environment and the
+    ///     section `server` of the org file.
+    ///   - environment: `COUNTERSIGN_…` settings, and the values of `${NAME}` in the org file.
+    ///   - logger: The logger of requests and events; its level is not changed. `nil` logs to standard error at the configured level.
+    /// - Throws: ``OrgFileError`` with all problems of the org file; ``ConfigurationError`` for a setting or a certificate; ``PortError``
+    ///   for a port that is in use; a store error if the database cannot be opened.
     public init(
         organization: String, settings: [String: String] = [:], environment: [String: String] = [:], logger: Logger? = nil
     ) async throws {
         try await self.init(organization: organization, settings: settings, environment: environment, logger: logger, portFlag: nil)
     }
 
-    /// The same for the command, whose errors name the option of the port.
+    /// Variant for the command line: `portFlag` is the option that port errors name.
     package init(
         organization: String, settings: [String: String], environment: [String: String], logger: Logger? = nil, portFlag: String?
     ) async throws {
@@ -46,7 +43,7 @@ public struct OrganizationServer: Service {
             try await PortUse.check([port])
             try $0.checkTLS()
         }
-        // The senders connect once there is something to send.
+        // The senders connect at the first message.
         let pushes = try APNsSender(logger: parts.logger)
         let logouts = HTTPLogoutSender(logger: parts.logger)
         let messages = try parts.messages.makeSender(origin: parts.organization.origin, logger: parts.logger)
@@ -60,12 +57,9 @@ public struct OrganizationServer: Service {
         }
     }
 
-    /// Applies the org file, makes the keys that are missing, and answers requests until the task is cancelled or the service group shuts down
-    /// gracefully. Once per server.
-    ///
-    /// Applying the file changes what differs; sessions, grants and enrolments stay.
-    ///
-    /// - Throws: ``PortError`` if the port can't be bound; an error of the store.
+    /// Applies the org file, creates missing keys, and responds to requests until the task is cancelled or the service group shuts down
+    /// gracefully. Call it once per server. Applying the file changes only what differs; sessions, grants and enrollments are kept.
+    /// - Throws: ``PortError`` if the port cannot be bound; a store error.
     public func run() async throws {
         do {
             try await prepare()
@@ -78,9 +72,7 @@ public struct OrganizationServer: Service {
         try await parts.store.close()
     }
 
-    /// The port that the server listens on; waits until it does.
-    ///
-    /// - Throws: The error of ``run()``, or `CancellationError`.
+    /// The port that the server listens on; waits until the port is bound. Throws the error of ``run()``, or `CancellationError`.
     public var boundPort: Int {
         get async throws { try await server.boundPort }
     }
@@ -92,15 +84,14 @@ public struct OrganizationServer: Service {
         if let (text, isWarning) = parts.messages.announcement(for: parts.organization) {
             parts.logger.log(level: isWarning ? .warning : .notice, "messages: \(text)")
         }
-        // Before the first request: a server without a key can sign nothing.
+        // Before the first request: without a key, the server cannot sign tokens.
         try await parts.engine.maintainKeys(parts.context("start"))
     }
 }
 
-/// The parts of a server.
 package struct ServerParts: Sendable {
     package let organization: OrganizationDefinition
-    /// What the org file most likely does not mean, each with its place.
+    /// Probably unintended settings in the org file, each with its place.
     package let warnings: [String]
     package let messages: MessageSettings
     package let configuration: AuthorizationServer.Configuration
@@ -108,9 +99,8 @@ package struct ServerParts: Sendable {
     package let engine: Engine
     package let logger: Logger
 
-    /// Reads the org file and the settings, opens the store and makes the engine, without changing anything in it.
-    ///
-    /// `check` checks the settings before any file is created. Throws errors of the check, the org file, the settings or the store.
+    /// Reads the org file and the settings, opens the store and creates the engine. Stored records do not change. `check` validates the
+    /// settings before any file is created.
     package init(
         organization path: String, settings: [String: String], environment: [String: String], logger: Logger? = nil,
         checking check: (AuthorizationServer.Configuration) async throws -> Void = { _ in }
@@ -135,6 +125,6 @@ package struct ServerParts: Sendable {
         self.configuration = configuration
     }
 
-    /// The context of a request that does not come over HTTP.
+    /// Returns a context for work that no HTTP request causes.
     package func context(_ id: String) -> RequestContext { RequestContext(now: SystemWallClock().now, requestID: id) }
 }

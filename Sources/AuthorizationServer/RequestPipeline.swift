@@ -5,8 +5,8 @@ internal import OAuthEndpoints
 internal import ServerHTTP
 internal import SignInPages
 
-/// What happens to every request, over a port or in process: it passes the interceptor and the front door, gets the headers
-/// that every answer has, and is counted and logged.
+/// Processes every request, over a port or in process: runs the interceptor and the endpoint, adds the common headers, records metrics and
+/// the access log.
 package struct RequestPipeline: Sendable {
     private let frontDoor: FrontDoor
     private let interceptor: AuthorizationServer.Interceptor?
@@ -35,10 +35,7 @@ package struct RequestPipeline: Sendable {
         ]
     }
 
-    /// Answers a request.
-    ///
-    /// - Parameter request: It.
-    /// - Returns: The answer with all its headers, its body as it goes out (none for `HEAD`).
+    /// Returns the final response with all headers. The body of a response to `HEAD` is empty.
     func respond(to request: ServerRequest) async -> ServerResponse {
         let start = ContinuousClock.now
         var request = request
@@ -52,7 +49,7 @@ package struct RequestPipeline: Sendable {
         }
         complete(&response, for: request)
         let elapsed = start.duration(to: .now)
-        // The wait for a user's decision is no time that the server took.
+        // The wait for a user's decision does not count as processing time.
         let own = elapsed - (response.trace.held ?? .zero)
         metrics.record(route: response.trace.route, status: response.status.code, nanoseconds: Self.nanoseconds(own))
         log.record(request, response, nanoseconds: Self.nanoseconds(elapsed))
@@ -64,7 +61,7 @@ package struct RequestPipeline: Sendable {
         return parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
     }
 
-    /// Adds what every answer has, unless it has it already.
+    /// Adds the common headers, except those that the response already has.
     private func complete(_ response: inout ServerResponse, for request: ServerRequest) {
         if response.headers[.date] == nil { response.headers[.date] = date.text(at: clock.now) }
         if response.headers[.requestID] == nil { response.headers[.requestID] = request.context.requestID }

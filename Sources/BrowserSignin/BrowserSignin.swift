@@ -8,43 +8,38 @@ public import UIKit
 public import AppKit
 #endif
 
-/// Signs a person in, and out, on the server's own pages in a browser (RFC 8252).
+/// Signs the user in and out on the server's pages in a browser (RFC 8252).
 ///
 /// ```swift
 /// let token = try await BrowserSignin.shared?.signIn()
 /// if let token { try Credential.store(token) }
 /// ```
 ///
-/// One sign-in or sign-out is under way at a time: another one, and ``cancel()``, give it up, and its caller gets
-/// ``BrowserSigninError/userCancelledLogin(_:)``. Cancelling the task of a call does the same at once, with `CancellationError`. All is done on
-/// the main actor.
+/// Only one sign-in or sign-out runs at a time. Starting another one, or calling ``cancel()``, cancels the current one with
+/// ``BrowserSigninError/userCancelledLogin(_:)``. Cancelling the calling task throws `CancellationError`. All work runs on the main actor.
 @MainActor
 public final class BrowserSignin {
     #if os(iOS) || os(tvOS) || os(visionOS)
-    /// Where a browser session is shown.
+    /// The window in which the browser session is shown.
     public typealias WindowAnchor = UIWindow
     #elseif os(macOS)
-    /// Where a browser session is shown.
+    /// The window in which the browser session is shown.
     public typealias WindowAnchor = NSWindow
     #else
-    /// Where a browser session is shown: nothing here.
+    /// The window in which the browser session is shown. Not used on this platform.
     public typealias WindowAnchor = Void
     #endif
 
-    /// How a browser is used.
+    /// Options for the browser session.
     public struct Option: OptionSet, Sendable {
-        /// The options as bits.
+        /// The options as a bit set.
         public let rawValue: Int
 
-        /// The browser shares nothing with other sign-ins: it begins without cookies, and keeps none.
-        ///
-        /// The system's own browser can't be made to do that from outside. There the server is told to ask for the credentials, whatever
-        /// session it has (`prompt=login`).
+        /// The browser session starts without cookies and stores none. The user's own browser does not support this. There, the request
+        /// asks for the credentials again (`prompt=login`).
         public static let ephemeralSession = Option(rawValue: 1 << 0)
 
-        /// Makes options of bits.
-        ///
-        /// - Parameter rawValue: The bits.
+        /// Creates options from a bit set.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
@@ -52,8 +47,8 @@ public final class BrowserSignin {
 
     private static var sharedInstance: BrowserSignin?
 
-    /// The one that was made last. Without any, the first use makes one with the settings of `Okta.plist`; nil if they can't be read, for
-    /// which the log has the reason.
+    /// The most recently created instance. If there is none, the first use creates one from `Okta.plist`. It is `nil` if those settings
+    /// cannot be read; the log contains the reason.
     public static var shared: BrowserSignin? {
         if let sharedInstance { return sharedInstance }
         do {
@@ -64,19 +59,19 @@ public final class BrowserSignin {
         }
     }
 
-    /// What makes the browser sessions, from the next call on. The system's own at first.
+    /// Creates the browser sessions of all later calls. The default is ``SystemProviderFactory``.
     public static var providerFactory: any ProviderFactory.Type = SystemProviderFactory.self
 
-    /// What signs in.
+    /// The flow that signs the user in.
     nonisolated public let signInFlow: AuthorizationCodeFlow
 
-    /// What signs out; nil if the settings have no logout redirect URI.
+    /// The flow that signs the user out, or `nil` if the settings have no logout redirect URI.
     nonisolated public let signOutFlow: SessionLogoutFlow?
 
-    /// How the browser is used, from the next call on.
+    /// Options for all later calls.
     public var options: Option = []
 
-    /// Whether ``Option/ephemeralSession`` is among the ``options``.
+    /// Whether ``options`` contains ``Option/ephemeralSession``.
     public var ephemeralSession: Bool {
         get { options.contains(.ephemeralSession) }
         set {
@@ -85,23 +80,20 @@ public final class BrowserSignin {
     }
 
     let makeProvider: ProviderSource
-    /// Whether the browser session of the last sign-in was one that nothing is left of.
+    /// Whether the last sign-in used a browser session that stored nothing.
     var wasLastSignInEphemeral = false
     private var attempt: Attempt?
 
-    /// Makes one with the settings of `Okta.plist`.
-    ///
-    /// - Throws: `OAuth2Client.PropertyListConfigurationError` if they can't be read; `OAuth2Error.redirectUriRequired` if they have no
-    ///   redirect URI.
+    /// Creates an instance with the settings of `Okta.plist`.
+    /// - Throws: `OAuth2Client.PropertyListConfigurationError` if the settings cannot be read; `OAuth2Error.redirectUriRequired` if they
+    ///   have no redirect URI.
     public convenience init() throws {
         try self.init(OAuth2Client.PropertyListConfiguration())
     }
 
-    /// Makes one with the settings of a property list.
-    ///
-    /// - Parameter fileURL: The file.
-    /// - Throws: `OAuth2Client.PropertyListConfigurationError` if the settings can't be read; `OAuth2Error.redirectUriRequired` if they have
-    ///   no redirect URI.
+    /// Creates an instance with the settings of a property list file.
+    /// - Throws: `OAuth2Client.PropertyListConfigurationError` if the settings cannot be read; `OAuth2Error.redirectUriRequired` if they
+    ///   have no redirect URI.
     public convenience init(plist fileURL: URL) throws {
         try self.init(OAuth2Client.PropertyListConfiguration(plist: fileURL))
     }
@@ -110,15 +102,14 @@ public final class BrowserSignin {
         try self.init(OAuth2Client(config), config.additionalParameters)
     }
 
-    /// Makes one.
-    ///
+    /// Creates an instance with the given settings.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where the browser returns to, as the issuer knows it.
-    ///   - logoutRedirectUri: Where the browser returns to after a sign-out; without it there is none.
-    ///   - additionalParameters: Further parameters for every sign-in and sign-out.
+    ///   - clientId: The client identifier registered with the issuer.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The registered URI to which the browser returns after a sign-in.
+    ///   - logoutRedirectUri: The registered URI to which the browser returns after a sign-out. Without it, sign-out is not available.
+    ///   - additionalParameters: Extra parameters for every sign-in and sign-out.
     public convenience init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL, logoutRedirectUri: URL? = nil,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -129,15 +120,14 @@ public final class BrowserSignin {
         self.init(loginFlow: loginFlow, logoutFlow: Self.logoutFlow(loginFlow.client, additionalParameters))
     }
 
-    /// Makes one.
-    ///
+    /// Creates an instance with the given settings.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where the browser returns to, as the issuer knows it.
-    ///   - logoutRedirectUri: Where the browser returns to after a sign-out; without it there is none.
-    ///   - additionalParameters: Further parameters for every sign-in and sign-out.
+    ///   - clientId: The client identifier registered with the issuer.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The registered URI to which the browser returns after a sign-in.
+    ///   - logoutRedirectUri: The registered URI to which the browser returns after a sign-out. Without it, sign-out is not available.
+    ///   - additionalParameters: Extra parameters for every sign-in and sign-out.
     public convenience init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL, logoutRedirectUri: URL? = nil,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -147,11 +137,7 @@ public final class BrowserSignin {
             redirectUri: redirectUri, logoutRedirectUri: logoutRedirectUri, additionalParameters: additionalParameters)
     }
 
-    /// Makes one of flows.
-    ///
-    /// - Parameters:
-    ///   - loginFlow: What signs in.
-    ///   - logoutFlow: What signs out; nil if there is no signing out.
+    /// Creates an instance with existing flows. Without a `logoutFlow`, sign-out is not available.
     public convenience init(loginFlow: AuthorizationCodeFlow, logoutFlow: SessionLogoutFlow?) {
         self.init(loginFlow: loginFlow, logoutFlow: logoutFlow) { browserSignin, window, options in
             let factory = await BrowserSignin.providerFactory
@@ -159,13 +145,12 @@ public final class BrowserSignin {
         }
     }
 
-    /// Makes one of flows, with browser sessions of its own: what ``providerFactory`` is for all, this is for one. For tests, and for apps
-    /// that show the browser in a way of theirs.
-    ///
+    /// Creates an instance with existing flows and its own source of browser sessions, which replaces ``providerFactory`` for this
+    /// instance. For tests, and for apps that show the browser in their own way.
     /// - Parameters:
-    ///   - loginFlow: What signs in.
-    ///   - logoutFlow: What signs out; nil if there is no signing out.
-    ///   - makeProvider: Makes the browser session of a sign-in or sign-out.
+    ///   - loginFlow: The flow that signs the user in.
+    ///   - logoutFlow: The flow that signs the user out. Without it, sign-out is not available.
+    ///   - makeProvider: Creates the browser session of each sign-in or sign-out.
     public init(loginFlow: AuthorizationCodeFlow, logoutFlow: SessionLogoutFlow?, makeProvider: @escaping ProviderSource) {
         SDKVersion.register(.browserSignin, version: SDKVersion.current)
         signInFlow = loginFlow
@@ -189,22 +174,19 @@ public final class BrowserSignin {
 
     // MARK: One at a time
 
-    /// Gives up what is under way; nothing if there is nothing. When this returns, the browser session has been told to close.
+    /// Cancels the current sign-in or sign-out, or does nothing if there is none. It requests the close of the browser session before it
+    /// returns.
     public func cancel() async {
         guard let attempt else { return }
         self.attempt = nil
         await attempt.giveUp()
     }
 
-    /// Does something with a browser session, and gives up what was under way.
-    ///
+    /// Runs `body` with a new browser session after cancelling the previous sign-in or sign-out.
     /// - Parameters:
-    ///   - window: Where the session is shown.
-    ///   - reset: Gives the flow up.
-    ///   - late: Is given what the body returned when all had been given up already.
-    ///   - body: What to do.
-    /// - Returns: What the body returned.
-    /// - Throws: What the body threw; `BrowserSigninError.userCancelledLogin` if it has been given up.
+    ///   - reset: Resets the flow after a failure or cancellation.
+    ///   - late: Receives the result of `body` if the attempt was cancelled before `body` returned.
+    /// - Throws: The error of `body`, or `BrowserSigninError.userCancelledLogin` if the attempt was cancelled.
     func attempt<Value: Sendable>(
         from window: WindowAnchor?, reset: @escaping @Sendable () async -> Void, late: (Value) -> Void = { _ in },
         _ body: @MainActor (any Provider) async throws -> Value
@@ -234,7 +216,7 @@ public final class BrowserSignin {
     }
 }
 
-/// A sign-in or sign-out under way.
+/// The current sign-in or sign-out.
 @MainActor
 private final class Attempt {
     private(set) var reason: BrowserSigninError?
@@ -253,7 +235,7 @@ private final class Attempt {
         }
     }
 
-    /// - Throws: The reason, if it has been given up.
+    /// Throws the reason if the attempt was cancelled, or `CancellationError` if the task was.
     func check() throws {
         if let reason { throw reason }
         try Task.checkCancellation()
@@ -264,23 +246,23 @@ private final class Attempt {
         await end()
     }
 
-    /// Ends it without a reason of its own: it has failed.
+    /// Closes the browser session and resets the flow without setting a reason. Used after failures.
     func end() async {
         provider?.cancel()
         await reset()
     }
 }
 
-/// What ``BrowserSignin`` was called in version 1 of the SDK.
+/// The name of ``BrowserSignin`` in version 1 of the SDK.
 @available(*, deprecated, renamed: "BrowserSignin", message: "It is removed in version 2.")
 public typealias WebAuthentication = BrowserSignin
 
-/// What ``BrowserSigninError`` was called in version 1 of the SDK.
+/// The name of ``BrowserSigninError`` in version 1 of the SDK.
 @available(*, deprecated, renamed: "BrowserSigninError", message: "It is removed in version 2.")
 public typealias WebAuthenticationError = BrowserSigninError
 
 extension BrowserSignin {
-    /// Makes a sign-in with settings of the app's own, by the names that they had in version 1 of the SDK.
+    /// Creates an instance with the parameter names of version 1 of the SDK.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:redirectUri:). It is removed in version 2.")
     public convenience init(
         issuer: URL, clientId: String, scopes: String, redirectUri: URL, logoutRedirectUri: URL? = nil,

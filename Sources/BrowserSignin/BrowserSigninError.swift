@@ -1,38 +1,36 @@
 public import AuthFoundation
 public import Foundation
 
-/// A sign-in or sign-out in a browser failed.
+/// An error of a sign-in or sign-out in a browser.
 public enum BrowserSigninError: Error, Sendable {
-    /// There is no browser that could be used.
+    /// No usable browser is available.
     case noCompatibleAuthenticationProviders
     /// The settings have no logout redirect URI.
     case noSignOutFlowProvided
-    /// The browser can't be opened.
+    /// The browser cannot be opened.
     case cannotStartBrowserSession
-    /// The URL for the browser can't be put together.
+    /// The URL for the browser cannot be built.
     case cannotComposeAuthenticationURL
     /// The browser session failed.
     case authenticationProvider(error: any Error)
-    /// The browser session ended without an answer.
+    /// The browser session ended without a response.
     case noAuthenticatorProviderResponse
-    /// The server refused.
+    /// The server rejected the request.
     case serverError(_ error: OAuth2ServerError)
-    /// The redirect can't be received: its URI has another scheme than the ones that can be here.
+    /// This platform cannot receive a redirect with the scheme of the redirect URI.
     case invalidRedirectScheme(_ scheme: String?)
-    /// The person closed the browser session, or the app gave it up.
+    /// The user closed the browser session, or the app cancelled it.
     case userCancelledLogin(_ reason: String? = nil)
-    /// There is no ID token.
+    /// The ID token is missing.
     case missingIdToken
     /// A flow failed.
     case oauth2(error: OAuth2Error)
     /// Any other error.
     case generic(error: any Error)
-    /// Any other error, in words.
+    /// Any other error, as a message.
     case genericError(message: String)
 
-    /// Turns any error into one of these: those of the server and the flows keep their meaning.
-    ///
-    /// - Parameter error: Any error.
+    /// Converts any error. Errors of the server and of the flows keep their meaning.
     init(_ error: any Error) {
         switch error {
         case let error as BrowserSigninError: self = error
@@ -49,7 +47,7 @@ public enum BrowserSigninError: Error, Sendable {
 }
 
 extension BrowserSigninError: LocalizedError {
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .noCompatibleAuthenticationProviders: "There is no browser that could be used here."
@@ -81,7 +79,7 @@ extension BrowserSigninError: LocalizedError {
 }
 
 extension BrowserSigninError: Equatable {
-    /// Whether both are the same case with equal values; errors inside are equal if they are of the same type and value.
+    /// Whether both values are the same case with equal associated values. Nested errors are equal if type and value are equal.
     public static func == (lhs: BrowserSigninError, rhs: BrowserSigninError) -> Bool {
         switch (lhs, rhs) {
         case (.noCompatibleAuthenticationProviders, .noCompatibleAuthenticationProviders),

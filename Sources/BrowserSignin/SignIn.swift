@@ -3,18 +3,17 @@ internal import Foundation
 public import OAuth2Auth
 
 extension BrowserSignin {
-    /// Signs a person in.
-    ///
-    /// Nothing is stored; see `Credential.store(_:tags:security:)`.
-    ///
+    /// Signs the user in and returns validated tokens. It does not store them; see `Credential.store(_:tags:security:)`.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - context: What the sign-in asks for.
-    /// - Returns: The tokens, validated.
-    /// - Throws: ``BrowserSigninError`` of the browser session, among them ``BrowserSigninError/userCancelledLogin(_:)``; what
-    ///   `AuthorizationCodeFlow` throws at its start, such as `APIClientError`, and after the browser's return: `OAuth2ServerError` if the
-    ///   server refused, `OAuth2Error.redirectUri(_:reason:)` for another sign-in's redirect, `AuthorizationIssuerError` for another server's,
-    ///   `JWTError` for an ID token that is not acceptable; `OAuth2Error.redirectUriRequired` without redirect URI; or `CancellationError`.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - context: The parameters of this sign-in.
+    /// - Throws:
+    ///   - ``BrowserSigninError`` if the browser session fails or the user closes it (``BrowserSigninError/userCancelledLogin(_:)``).
+    ///   - `OAuth2Error.redirectUriRequired` without a redirect URI; `OAuth2Error.redirectUri(_:reason:)` if the redirect belongs to
+    ///     another sign-in.
+    ///   - `OAuth2ServerError` if the server rejects the request; `AuthorizationIssuerError` if another server sent the response.
+    ///   - `JWTError` if the ID token is invalid.
+    ///   - Other errors of `AuthorizationCodeFlow`, such as `APIClientError`; `CancellationError`.
     public func signIn(from window: WindowAnchor? = nil, context: AuthorizationCodeFlow.Context = .init()) async throws -> Token {
         let flow = signInFlow
         guard let registered = flow.client.configuration.redirectUri else { throw OAuth2Error.redirectUriRequired }
@@ -38,12 +37,11 @@ extension BrowserSignin {
         }
     }
 
-    /// Signs a person in.
-    ///
+    /// Signs the user in.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - context: What the sign-in asks for.
-    ///   - completion: Is called once, on the main actor.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - context: The parameters of this sign-in.
+    ///   - completion: Called once, on the main actor.
     public func signIn(
         from window: WindowAnchor?, context: AuthorizationCodeFlow.Context = .init(),
         completion: @escaping (Result<Token, BrowserSigninError>) -> Void
@@ -51,7 +49,7 @@ extension BrowserSignin {
         run(completion) { try await self.signIn(from: window, context: context) }
     }
 
-    /// Runs a call for somebody who wants to be called back.
+    /// Runs an async call and passes its result to a completion handler on the main actor.
     func run<Value: Sendable>(
         _ completion: @escaping (Result<Value, BrowserSigninError>) -> Void, _ call: @escaping @MainActor () async throws -> Value
     ) {
@@ -64,7 +62,7 @@ extension BrowserSignin {
 }
 
 extension AuthorizationCodeFlow.Context {
-    /// Asks for the credentials whatever session there is, unless nothing may be asked at all.
+    /// Requires the credentials even if a session exists, unless the request forbids any prompt (`prompt=none`).
     fileprivate mutating func askForCredentials() {
         switch prompt {
         case nil: prompt = .login
@@ -74,7 +72,7 @@ extension AuthorizationCodeFlow.Context {
     }
 }
 
-/// A provider at work: its errors are told as those of the browser session, and cancelling the task closes it.
+/// Wraps a provider: converts its errors to ``BrowserSigninError`` and closes it when the task is cancelled.
 struct BrowserSession: Sendable {
     private let provider: any BrowserSignin.Provider
 
@@ -96,7 +94,7 @@ struct BrowserSession: Sendable {
         do {
             return try await work()
         } catch {
-            // Closed because the task was cancelled.
+            // The provider was closed because the task was cancelled.
             try Task.checkCancellation()
             if error is BrowserSigninError || error is CancellationError { throw error }
             throw BrowserSigninError.authenticationProvider(error: error)
@@ -105,7 +103,7 @@ struct BrowserSession: Sendable {
 }
 
 extension BrowserSession {
-    /// Lets a provider listen for the redirect that has the state of the flow, which it gets at its start.
+    /// Makes a listening provider wait for the redirect with the flow's `state`. The flow sets its state when it starts.
     func listen(for redirectUri: URL, state: @escaping @Sendable () -> String?) async throws -> URL? {
         guard let listening = provider as? any BrowserSignin.ListeningProvider else { return nil }
         return try await telling {

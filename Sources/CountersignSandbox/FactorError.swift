@@ -1,30 +1,28 @@
 public import Foundation
 
-/// Why a person did not get a factor. Two errors are equal when their codes are.
+/// A failure to add a factor to a user. Two errors are equal when their codes are equal.
 public struct FactorError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-    /// A reason; more may be added in later versions.
+    /// A reason; later versions may add more.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
 
-        /// Makes a code from its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// There is nobody with that login.
+        /// No user has this login.
         public static let unknownPerson = Code(rawValue: "unknownPerson")
-        /// It is no number in international form, or no address.
+        /// The destination is neither a number in international form nor a mail address.
         public static let unreadableDestination = Code(rawValue: "unreadableDestination")
-        /// There is no such question, or the answer will not do.
+        /// The question does not exist, or the answer is not acceptable.
         public static let unusableQuestion = Code(rawValue: "unusableQuestion")
-        /// What was scanned is nothing that an authenticator app could be set up from.
+        /// The URI is not one from which an authenticator app can be set up.
         public static let unreadableURI = Code(rawValue: "unreadableURI")
     }
 
     /// The reason, for programs.
     public let code: Code
-    /// What is wrong and what to do about it.
+    /// The problem and its solution.
     public let message: String
 
     init(_ code: Code, _ message: String) {

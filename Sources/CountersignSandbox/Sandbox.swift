@@ -8,8 +8,7 @@ internal import NIOCore
 internal import ResourceServer
 internal import Store
 
-/// A whole organization in one call: the real server, people and applications to sign in with, and a hand on its clock, its faults and its
-/// keys.
+/// A complete organization for tests: the real server, with users and applications, and control over its clock, faults and keys.
 ///
 /// ```swift
 /// let sandbox = try await Sandbox.start()
@@ -19,29 +18,29 @@ internal import Store
 /// await sandbox.stop()
 /// ```
 ///
-/// `Sendable`; safe from any task. A sandbox that nobody holds any more stops by itself, without waiting for requests under way.
+/// Safe from any task. When the last reference is released, the sandbox stops without waiting for requests in progress.
 public final class Sandbox: Sendable, Redacted {
-    /// The clock of both sides.
+    /// The clock of the server and the clients.
     public let clock: SandboxClock
-    /// Where the server is reached: scheme, host and port.
+    /// The server's origin: scheme, host and port.
     public let origin: URL
     /// The issuer of the authorization server `default`.
     public let issuer: URL
-    /// The client applications, those that the control API created among them.
+    /// The client applications, including those created with the control API.
     public var applications: [SandboxApplication] {
         organization.applications.map { SandboxApplication(clientID: $0.id, secret: $0.secret) }
     }
-    /// Where the sample resource server is reached; nil if there is none.
+    /// The URL of the sample resource server; `nil` if there is none.
     public let messagesURL: URL?
-    /// Where a browser on this machine finds the virtual phones; nil if they have no page.
+    /// The URL of the page with the virtual phones, for a browser on this machine; `nil` if there is none.
     public let phoneURL: URL?
-    /// Carries requests to the sandbox in this process, with or without a port.
+    /// Sends requests to the sandbox in this process, with or without a port.
     public let transport: InProcessTransport
-    /// The push service on this machine, between the server and the phones: what was pushed is seen there, and it can be told to misbehave.
+    /// The push service between the server and the phones. It records pushes and can simulate faults.
     public let pushGateway: PushGateway
-    /// Every mail, text and call that the server sent.
+    /// The mails, texts and calls that the server sent.
     public let outbox: Outbox
-    /// The certificate authority that signed the server's certificate; nil without TLS.
+    /// The certificate authority that signed the server's certificate; `nil` without TLS.
     public let authority: LocalAuthority?
 
     let engine: Engine
@@ -56,11 +55,9 @@ public final class Sandbox: Sendable, Redacted {
     private let server: AuthorizationServer
     private let services: [Task<Void, any Error>]
 
-    /// Starts a sandbox; it is ready when this returns.
-    ///
-    /// - Parameter configuration: What it is made of; by default in memory, on a free port, with the usual people.
-    /// - Returns: The running sandbox.
-    /// - Throws: `PortError` if a port can't be bound, before anything is started; or errors of the folder.
+    /// Starts a sandbox and returns when it is ready.
+    /// - Parameter configuration: By default in memory, on a free port, with the default users.
+    /// - Throws: `PortError` if a port is in use, before anything is started; errors of the folder.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Sandbox {
         try await SandboxStart(configuration).run()
     }
@@ -94,36 +91,30 @@ public final class Sandbox: Sendable, Redacted {
         for service in services { service.cancel() }
     }
 
-    /// Stops listening, ends the requests under way and closes the store. Later calls change nothing.
+    /// Stops listening, cancels requests in progress and closes the store. Idempotent.
     public func stop() async {
         phones.close()
         outbox.close()
         for service in services { service.cancel() }
         for service in services { _ = await service.result }
-        // Closed already, or in memory: there is nothing that a caller could do about it.
+        // An error is ignored, because the caller could not do anything about it.
         try? await store.close()
     }
 
     // MARK: - People and clients
 
-    /// The people who can sign in.
+    /// The current users.
     public var users: [SandboxUser] { organization.users }
 
-    /// Adds a person, or changes the one with that login, password included.
-    ///
-    /// - Parameter user: The person.
-    /// - Throws: If the user is invalid, for example because the password is too short (nothing is changed then), or if the store failed.
+    /// Adds a user, or replaces the one with that login, including the password.
+    /// - Throws: An error if the user is invalid, for example because the password is too short (then nothing is changed), or if the store
+    ///   fails.
     public func add(_ user: SandboxUser) async throws {
         try await organization.add(user)
     }
 
-    /// A client of the sandbox on its clock.
-    ///
-    /// - Parameters:
-    ///   - application: The application that it is.
-    ///   - scope: What it asks for.
-    ///   - session: What its requests go through; nil for ``transport``, which needs no port.
-    /// - Returns: A new client.
+    /// Returns a new client of the sandbox with its clock.
+    /// - Parameter session: Sends the requests; `nil` for ``transport``, which needs no port.
     public func client(
         _ application: SandboxApplication = .password, scope: [String] = ["openid", "profile", "email", "offline_access"],
         session: (any URLSessionProtocol)? = nil
@@ -131,12 +122,7 @@ public final class Sandbox: Sendable, Redacted {
         OAuth2Client(configuration(application, scope: scope), session: session ?? transport, clock: clock)
     }
 
-    /// The settings of an application's client.
-    ///
-    /// - Parameters:
-    ///   - application: The application.
-    ///   - scope: What it asks for.
-    /// - Returns: What an app would have in its `Okta.plist`.
+    /// Returns the client settings of an application, as an app has them in its `Okta.plist`.
     public func configuration(
         _ application: SandboxApplication = .password, scope: [String] = ["openid", "profile", "email", "offline_access"]
     ) -> OAuth2Client.Configuration {
@@ -147,67 +133,57 @@ public final class Sandbox: Sendable, Redacted {
 
     // MARK: - Phones
 
-    /// A person's phone. The first call sets it up: the person signs in as the phone's app, with their password, and the phone is enrolled.
+    /// Returns a user's phone. The first call enrolls it, with a sign-in with the user's password.
     ///
     /// ```swift
     /// let phone = try await sandbox.phone(for: "jane.doe@example.com")
     /// phone.autoApprove = true
     /// ```
     ///
-    /// In a sandbox with a folder, phones are kept there, and are there again when it is started at the same origin.
+    /// A sandbox with a folder stores its phones there, and restores them when it is started at the same origin.
     ///
     /// - Parameters:
-    ///   - login: Whose.
-    ///   - userVerification: Whether a phone that is set up now gets a key that the person unlocks; always, if the organization asks for it.
-    ///   - session: What the requests of a phone that is set up now go through; nil for ``transport``.
-    /// - Returns: The phone; the same one each time.
-    /// - Throws: ``PhoneError`` if the organization has no authenticator for phones, or the person can't sign in with a password alone;
-    ///   `DeviceAuthenticatorError`, or what the sign-in throws.
+    ///   - userVerification: Whether a new phone gets a user verification key. If the organization requires one, it always does.
+    ///   - session: Sends the requests of a new phone; `nil` for ``transport``.
+    /// - Returns: The phone; the same one at each call.
+    /// - Throws: ``PhoneError`` if the organization has no authenticator for phones or the user cannot complete the sign-in;
+    ///   `DeviceAuthenticatorError`; errors of the sign-in.
     public func phone(
         for login: String, userVerification: Bool = false, session: (any URLSessionProtocol)? = nil
     ) async throws -> VirtualPhone {
         try await phones.phone(for: login, userVerification: userVerification, session: session)
     }
 
-    /// A person's phone, set up by the QR code that their sign-in page shows: nobody signs in on the phone.
-    ///
+    /// Enrolls a user's phone with the QR code of a sign-in page; the user does not sign in on the phone.
     /// - Parameters:
-    ///   - login: Whose phone it is.
-    ///   - uri: What the QR code holds.
-    ///   - userVerification: Whether it gets a key that the person unlocks; always, if the organization asks for it.
-    ///   - session: What its requests go through; nil for ``transport``.
-    /// - Returns: The phone.
-    /// - Throws: ``PhoneError`` if the person has a phone already, or the code is another person's or not of this sandbox; what enrolling
-    ///   throws, as for a code that was used.
+    ///   - uri: The content of the QR code.
+    ///   - userVerification: Whether the phone gets a user verification key. If the organization requires one, it always does.
+    ///   - session: Sends the phone's requests; `nil` for ``transport``.
+    /// - Throws: ``PhoneError`` if the user already has a phone, or the code is another user's or another sandbox's. Errors of the
+    ///   enrollment, such as for a used code.
     public func phone(
         for login: String, scanning uri: String, userVerification: Bool = false, session: (any URLSessionProtocol)? = nil
     ) async throws -> VirtualPhone {
         try await phones.phone(for: login, scanning: uri, userVerification: userVerification, session: session)
     }
 
-    /// The phones that were set up, by the names of their owners.
+    /// The enrolled phones, sorted by login.
     public var allPhones: [VirtualPhone] { phones.all }
 
-    /// A one-time token that signs a person in with a browser, or without one (`SessionTokenFlow`), and asks nothing of them.
-    ///
-    /// - Parameters:
-    ///   - login: The name of one of ``users``.
-    ///   - isTwoFactors: Whether a second factor counts as proved beside the password.
-    /// - Returns: The token, good for five minutes and once; nil if there is no such active person.
-    /// - Throws: If the store failed.
+    /// Returns a one-time token that signs a user in without interaction, with a browser or with `SessionTokenFlow`.
+    /// - Parameter isTwoFactors: Whether a second factor counts as verified in addition to the password.
+    /// - Returns: The token, valid once and for five minutes; `nil` if no active user has this login.
+    /// - Throws: An error if the store fails.
     public func sessionToken(for login: String, isTwoFactors: Bool = true) async throws -> String? {
         guard let user = try await engine.user(login: login) else { return nil }
         let context = RequestContext(now: clock.now, requestID: "sandbox-session-token")
         return try await engine.mintSessionToken(userID: user.id, isTwoFactors: isTwoFactors, context: context)
     }
 
-    /// Signs a person out everywhere: their sessions in every browser end, and applications that want to hear of it are told.
-    ///
-    /// - Parameters:
-    ///   - login: The name of one of ``users``.
-    ///   - revokesTokens: Whether the tokens that their apps have end as well.
-    /// - Returns: Whether there is such a person.
-    /// - Throws: If the store failed.
+    /// Signs a user out everywhere: ends the sessions in all browsers, and notifies applications with back-channel logout.
+    /// - Parameter revokesTokens: Whether to revoke the tokens of the user's apps too.
+    /// - Returns: Whether the user exists.
+    /// - Throws: An error if the store fails.
     @discardableResult
     public func signOutEverywhere(_ login: String, revokesTokens: Bool = true) async throws -> Bool {
         guard let user = try await engine.user(login: login) else { return false }
@@ -215,10 +191,9 @@ public final class Sandbox: Sendable, Redacted {
         return true
     }
 
-    /// Sends a person who was added without a password the mail by which they set their account up, to the ``outbox``.
-    ///
-    /// - Parameter login: Whose: a name that is an address, or whose profile has one.
-    /// - Throws: ``FactorError`` if there is nobody with that login, or they have a password; or what the store throws.
+    /// Sends the activation mail of a user without a password to the ``outbox``.
+    /// - Parameter login: A login that is a mail address, or whose profile has one.
+    /// - Throws: ``FactorError`` if no user has this login, or the user has a password; errors of the store.
     public func welcome(_ login: String) async throws {
         guard let id = try await engine.user(login: login)?.id, try await server.welcome(userID: id, from: "127.0.0.1") else {
             throw FactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
@@ -227,50 +202,45 @@ public final class Sandbox: Sendable, Redacted {
 
     // MARK: - Time, faults, forgeries
 
-    /// Moves the clock of both sides on.
-    ///
-    /// - Parameter interval: By how many seconds.
+    /// Advances the clock of the server and the clients.
+    /// - Parameter interval: The number of seconds.
     public func advance(by interval: TimeInterval) {
         clock.advance(by: interval)
     }
 
-    /// Lets something go wrong, from the next request to that endpoint on.
-    ///
-    /// - Parameter fault: What, where and how often. Faults at the same endpoint happen in the order in which they were injected.
+    /// Adds a fault, effective from the next request to its endpoint. Faults at the same endpoint happen in the order in which they were
+    /// injected.
     public func inject(_ fault: Fault) {
         faults.add(fault)
     }
 
-    /// Forgets the faults that have not happened.
+    /// Deletes the pending faults.
     public func clearFaults() {
         faults.clear()
     }
 
-    /// The faults that have not happened, in order.
+    /// The pending faults, in order.
     public var pendingFaults: [Fault] { faults.pending }
 
-    /// The requests that the server got, in the order in which they were answered.
+    /// The requests that the server received, in the order of the responses.
     public var requests: [LoggedRequest] { log.all }
 
-    /// Forgets the requests up to now.
+    /// Deletes the recorded requests.
     public func clearRequests() {
         log.clear()
     }
 
-    /// Makes a forged token of a good one, which stays good.
-    ///
+    /// Returns a forged version of a token; the original stays valid.
     /// - Parameters:
-    ///   - forgery: What is wrong with it.
-    ///   - token: An access token or id token that the sandbox issued.
-    /// - Returns: A token that is like it in everything else.
-    /// - Throws: ``ForgeryError`` if it is no token of this sandbox.
+    ///   - forgery: The defect.
+    ///   - token: An access token or ID token that the sandbox issued.
+    /// - Throws: ``ForgeryError`` if the token is not from this sandbox.
     public func forgedToken(_ forgery: Forgery, of token: String) throws -> String {
         try forgery.forge(token, keys: keys, now: clock.now)
     }
 
-    /// Lets a new key sign from now on; the old one stays published.
-    ///
-    /// - Throws: If the store failed.
+    /// Signs with a new key from now on; the old key stays published.
+    /// - Throws: An error if the store fails.
     public func rotateKeys() async throws {
         _ = try await engine.rotateKeys(
             .forced, context: RequestContext(now: clock.now, requestID: "sandbox-rotation"),

@@ -4,52 +4,51 @@ public import JOSE
 public import Logging
 
 extension Sandbox {
-    /// What a sandbox is made of.
+    /// The configuration of a sandbox.
     public struct Configuration: Sendable, Redacted {
-        /// Where the server listens.
+        /// The address where the server listens.
         public enum Listening: Sendable, Equatable {
-            /// Nowhere: requests reach it through ``Sandbox/transport`` only.
+            /// No port: requests can use only ``Sandbox/transport``.
             case inProcess
-            /// On a port of this machine's loopback interface; 0 takes a free one.
+            /// A port of this machine's loopback interface; 0 selects a free one.
             case port(Int)
         }
 
-        /// Where the server listens.
+        /// The address where the server listens.
         public var listening: Listening
         /// The host name in the issuer's URL: `localhost` or `127.0.0.1`.
         public var host: String
-        /// Whether it speaks TLS, with a certificate of the sandbox's own ``LocalAuthority``.
+        /// Whether the server uses TLS, with a certificate of the sandbox's own ``LocalAuthority``.
         public var usesTLS: Bool
-        /// The port of the sample resource server, 0 for a free one; nil for none.
+        /// The port of the sample resource server, 0 for a free one; `nil` for none.
         public var messagesPort: Int?
-        /// The port of the phones' page, 0 for a free one; nil for none.
+        /// The port of the page with the virtual phones, 0 for a free one; `nil` for none.
         public var phonePort: Int?
-        /// Where its state is kept; nil for memory.
+        /// The folder of the sandbox's state; `nil` to keep it in memory.
         public var folder: URL?
-        /// The text of an org file; nil for the usual one.
+        /// The text of an org file; `nil` for the default one.
         public var organization: String?
-        /// An org file that was read, whose authorization server `default` is the sandbox's issuer; takes the place of its text.
+        /// An org file that was already read; replaces ``organization``. Its authorization server `default` is the sandbox's issuer.
         package var organizationFile: OrgFile?
-        /// The people; nil for those of the organization.
+        /// The users; `nil` for those of the organization.
         public var users: [SandboxUser]?
-        /// The clock of both sides.
+        /// The clock of the server and the clients.
         public var clock: SandboxClock
-        /// Where the server logs.
+        /// The server's logger.
         public var logger: Logger
 
-        /// Describes a sandbox.
-        ///
+        /// Creates a configuration.
         /// - Parameters:
-        ///   - listening: Where the server listens; by default on a free port.
-        ///   - host: The host name in the issuer's URL.
-        ///   - usesTLS: Whether it speaks TLS.
-        ///   - messagesPort: The port of the sample resource server, 0 for a free one; nil for none.
-        ///   - phonePort: The port of the page that shows the virtual phones, 0 for a free one; nil for none.
-        ///   - folder: Where its state is kept; nil for memory.
-        ///   - organization: The text of an org file, whose authorization server `default` is the sandbox's issuer; nil for the usual one.
-        ///   - users: The people; nil for those of the organization.
-        ///   - clock: The clock of both sides.
-        ///   - logger: Where the server logs; by default nowhere.
+        ///   - listening: By default a free port.
+        ///   - host: The host name in the issuer's URL: `localhost` or `127.0.0.1`.
+        ///   - messagesPort: The port of the sample resource server, 0 for a free one; `nil` for none.
+        ///   - phonePort: The port of the page with the virtual phones, 0 for a free one; `nil` for none.
+        ///   - folder: The folder of the sandbox's state; `nil` to keep it in memory.
+        ///   - organization: The text of an org file, whose authorization server `default` is the sandbox's issuer; `nil` for the default
+        ///     one.
+        ///   - users: The users; `nil` for those of the organization.
+        ///   - clock: The clock of the server and the clients.
+        ///   - logger: The server's logger; `nil` for no log.
         public init(
             listening: Listening = .port(0), host: String = "127.0.0.1", usesTLS: Bool = false, messagesPort: Int? = nil,
             phonePort: Int? = nil, folder: URL? = nil,
@@ -77,9 +76,8 @@ extension Sandbox {
     /// - Messages, requests, and the faults of the server, the outbox and the push gateway are deleted.
     /// - All changes of the clock are undone, and the first signing key signs again.
     ///
-    /// Users get new ids, as after a restart.
-    ///
-    /// - Throws: If the store failed.
+    /// Users get new IDs, as after a restart.
+    /// - Throws: An error if the store fails.
     public func reset() async throws {
         await phones.reset()
         pushGateway.forget()

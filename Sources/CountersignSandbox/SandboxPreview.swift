@@ -2,9 +2,9 @@ public import AuthFoundation
 internal import Foundation
 
 extension Sandbox {
-    /// A credential of a person who is really signed in, for previews and tests of views. It is not stored.
+    /// Signs a user in and returns the credential, for previews and tests of views. It is not stored.
     ///
-    /// The body of `#Preview` can't wait, so a view does:
+    /// The body of `#Preview` cannot wait, so use a view:
     ///
     /// ```swift
     /// struct SignedInPreview: View {
@@ -25,11 +25,9 @@ extension Sandbox {
     /// #Preview { SignedInPreview() }
     /// ```
     ///
-    /// - Parameters:
-    ///   - user: The person.
-    ///   - application: The application that they sign in to, which must be allowed the password grant with one factor.
+    /// - Parameter application: An application that allows the password grant with one factor.
     /// - Returns: The credential; its requests reach the sandbox within the process.
-    /// - Throws: What the sign-in throws.
+    /// - Throws: Errors of the sign-in.
     public func previewCredential(of user: SandboxUser = .jane, in application: SandboxApplication = .password) async throws -> Credential {
         let client = client(application)
         let request = PasswordRequest(
@@ -39,7 +37,7 @@ extension Sandbox {
     }
 }
 
-/// Trades a name and a password for tokens (RFC 6749, 4.3).
+/// A password grant request (RFC 6749, 4.3).
 private struct PasswordRequest: OAuth2TokenRequest {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration

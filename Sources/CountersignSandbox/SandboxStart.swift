@@ -12,9 +12,9 @@ internal import SignInPages
 internal import Store
 internal import StoreSQLite
 
-/// Puts the parts of a sandbox together and waits until they answer.
+/// Creates the parts of a sandbox and waits until they are ready.
 struct SandboxStart {
-    /// What a running sandbox consists of.
+    /// The parts of a running sandbox.
     struct Parts {
         var clock: SandboxClock
         var origin: URL
@@ -40,7 +40,7 @@ struct SandboxStart {
     private let faults = FaultPlan()
     private let log = RequestLog()
     private let keys = SandboxKeys()
-    /// The sandbox, for its own control API; not held by it, so that one that nobody holds any more stops.
+    /// The sandbox for its own control API. The reference is weak, so that a released sandbox stops.
     private let started = NIOLockedValueBox(StartedSandbox())
 
     private struct StartedSandbox: Sendable { weak var sandbox: Sandbox? }
@@ -67,11 +67,11 @@ struct SandboxStart {
             (configuration.organizationFile.map(SandboxOrganization.init(file:))
             ?? configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get())
             .pushing(with: PhonePushService.makeCredentials())
-        // It takes a while, and nothing of the rest needs it.
+        // Started early, because it takes a while and the other steps do not depend on it.
         let pushing = Task { [clock, logger = configuration.logger] in
             try await PhonePushService.start(for: organization.authenticators, clock: clock, certificateDate: Date(), logger: logger)
         }
-        // It connects only when there is somebody to tell.
+        // It connects only when there is a notification to send.
         let logoutSender = HTTPLogoutSender(
             timing: PushTiming(now: { clock.now }, sleep: { try await clock.sleep(for: $0) }), logger: configuration.logger)
         do {
@@ -92,8 +92,8 @@ struct SandboxStart {
     ) async throws -> Sandbox {
         let clock = configuration.clock
         let live = LiveOrganization(configuration.users ?? organization.users, of: organization, engine: engine, clock: clock)
-        // Keys and people before the server runs, so that it finds all that it would make itself. The port, and with it the origin, is
-        // known only when it listens; nobody can ask it anything until then.
+        // Apply users and keys before the server runs, because it would otherwise create its own keys. The origin is a placeholder until
+        // the port is known; the server receives no requests before that.
         try await live.apply(origin: try origin(port: 1))
         try keys.rememberSandboxOnlyKey()
         _ = try await engine.maintainKeys(
@@ -155,7 +155,7 @@ struct SandboxStart {
                 services: services))
     }
 
-    /// A service that does nothing until it is cancelled, and then stops something.
+    /// Returns a service that waits for its cancellation, then runs `stop`.
     private static func atTheEnd(_ stop: @escaping @Sendable () async -> Void) -> Task<Void, any Error> {
         Task {
             let (end, entrance) = AsyncStream.makeStream(of: Never.self)
@@ -205,7 +205,7 @@ struct SandboxStart {
                 limits: .init(connectionsPerAddress: 10_000), branding: branding),
             clock: ServerClock(clock: clock), logger: configuration.logger, pushSender: sender, logoutSender: logoutSender,
             messageSender: OutboxSender(outbox: outbox),
-            // The waits of held polls end by the clock, which must go on by itself.
+            // Held polls end by the clock, so it must run by itself.
             holdsPolls: clock.mode == .running, interceptor: { await interceptor.intercept($0, next: $1) })
     }
 
@@ -218,9 +218,7 @@ struct SandboxStart {
         return try await start { service.application(port: port, onServerRunning: $0) }
     }
 
-    /// Runs an application beside the server.
-    ///
-    /// - Returns: Its task, and the port that it listens on.
+    /// Runs an application beside the server. Returns its task and its port.
     private func start<Application: ApplicationProtocol>(
         _ make: (@escaping @Sendable (any Channel) async -> Void) -> Application
     ) async throws -> (Task<Void, any Error>, Int) {
@@ -252,7 +250,7 @@ struct SandboxStart {
         configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)
     }
 
-    /// In memory a new key each time; in a folder the one that was made there first.
+    /// In memory, returns a new key; in a folder, the key that was first created there.
     private func masterKey() throws -> SymmetricKey {
         configuration.folder == nil ? SymmetricKey(size: .bits256) : try kept.loadMasterKey()
     }
@@ -267,7 +265,6 @@ struct SandboxStart {
     private var certificateFolder: URL { configuration.folder ?? LocalAuthority.standardFolder() }
 }
 
-/// The clock of the sandbox's server.
 private struct ServerClock: WallClock {
     let clock: SandboxClock
 
@@ -277,14 +274,11 @@ private struct ServerClock: WallClock {
 }
 
 extension SandboxClock {
-    /// Waits until the clock has gone on.
-    ///
-    /// - Parameter duration: How far.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    /// Waits until the clock has advanced; throws `CancellationError` if the task is cancelled.
     func sleep(for duration: Duration) async throws {
         let parts = duration.components
         let seconds = TimeInterval(parts.seconds) + TimeInterval(parts.attoseconds) * 1e-18
-        // The server's own housekeeping must not run away with a clock that skips what it is told to wait.
+        // The server's own periodic tasks must not advance a skipping clock.
         guard mode == .skipping else { return try await sleep(for: seconds) }
         try await Task.sleep(for: .seconds(min(seconds, 365 * 86_400)), clock: .continuous)
     }

@@ -1,9 +1,7 @@
-/// Holds what is to be sent until it can be, in lanes: so many wait and so many are on their way in each, so that trouble with one leaves
-/// the others alone. What pushes, messages and logouts have in common; what comes of an item is for whom it is made.
-///
-/// `Sendable`; safe from any thread or task.
+/// A queue of items to send, the common part of the push, message and logout queues. Each lane limits its waiting items and concurrent
+/// sends, so that problems in one lane do not delay the others. Safe from any thread or task.
 final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
-    /// What is done with an item.
+    /// Sends or drops an item.
     typealias Handler = @Sendable (Item) async -> Void
 
     private struct Line: Sendable {
@@ -15,17 +13,16 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
     private let drainTime: Duration
     private let timing: PushTiming
     private let lines: [Lane: Line]
-    /// Ends at the shutdown.
+    /// Finishes at shutdown.
     private let running: AsyncStream<Never>
     private let end: AsyncStream<Never>.Continuation
 
-    /// Makes a queue. Items can be submitted at once, and are sent when it runs.
-    ///
+    /// Creates a queue. Items can be submitted at once; they are sent while ``run(send:drop:)`` runs.
     /// - Parameters:
-    ///   - lanes: All that there are.
-    ///   - capacity: The most that wait, in each lane, at least 1.
-    ///   - concurrency: The most on their way at once, in each lane, at least 1.
-    ///   - drainTime: How long they may go on after ``shutdown()``.
+    ///   - lanes: All lanes.
+    ///   - capacity: The maximum number of waiting items for each lane, at least 1.
+    ///   - concurrency: The maximum number of concurrent sends for each lane, at least 1.
+    ///   - drainTime: The time that sends may continue after ``shutdown()``.
     ///   - timing: The clock of the drain time.
     init(lanes: [Lane], capacity: Int, concurrency: Int, drainTime: Duration, timing: PushTiming) {
         self.concurrency = max(concurrency, 1)
@@ -39,29 +36,19 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
         (running, end) = AsyncStream.makeStream(of: Never.self)
     }
 
-    /// Takes an item. Never waits: what is full is full.
-    ///
-    /// - Parameters:
-    ///   - item: What to send.
-    ///   - lane: One of the lanes that it was made with.
-    /// - Returns: Whether it was taken.
+    /// Queues an item and returns at once. Returns `false` if the lane is full, unknown or shut down.
     func submit(_ item: Item, to lane: Lane) -> Bool {
         if case .enqueued? = lines[lane]?.entrance.yield(item) { true } else { false }
     }
 
-    /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
-    ///
-    /// At the end of the drain time, and when it is cancelled, what is on its way is cancelled, and what was not yet tried is dropped.
-    ///
-    /// - Parameters:
-    ///   - send: Sends an item.
-    ///   - drop: Is given what is not sent any more.
+    /// Sends items until the queue is shut down and empty, the drain time has passed, or the task is cancelled. Call it once. When the
+    /// drain time has passed or the task is cancelled, sends in progress are cancelled and the remaining items go to `drop`.
     func run(send: @escaping Handler, drop: @escaping Handler) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.sendAll(send, drop) }
             group.addTask {
                 for await _ in self.running {}
-                // Cancelled, it is over just the same.
+                // Cancellation also ends the drain time.
                 try? await self.timing.sleep(self.drainTime)
             }
             await group.next()
@@ -69,7 +56,7 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
         }
     }
 
-    /// Takes no more, and lets ``run(send:drop:)`` return when it has sent what it has. Returns at once; safe to call again.
+    /// Stops accepting items; ``run(send:drop:)`` returns after the remaining ones. Returns at once; idempotent.
     func shutdown() {
         for line in lines.values { line.entrance.finish() }
         end.finish()
@@ -94,7 +81,7 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
                     await group.next()
                     onTheirWay -= 1
                 }
-                // The stream gives what it holds even after its end, and to a cancelled task.
+                // The stream still yields buffered items after it finished and in a cancelled task.
                 guard let item = await waiting.next() else { return }
                 if Task.isCancelled {
                     await drop(item)

@@ -3,33 +3,27 @@ package import IdentityCore
 package import JOSE
 internal import Store
 
-/// What became of a device's answer.
+/// The result of a device's answer to a challenge.
 package enum ChallengeAnswerOutcome: Sendable, Equatable {
-    /// The sign-in goes on.
     case approved
-    /// The sign-in is refused, as the person wanted.
+    /// The user rejected the sign-in.
     case denied
 }
 
 extension Engine {
-    /// Takes a device's answer to a challenge (device-authenticator reference 2.9 and 3.7).
-    ///
-    /// The signed token in the body is the only proof. The first final answer decides for all devices that were asked; it is on disk
-    /// before this returns.
-    ///
+    /// Processes a device's answer to a challenge (device-authenticator reference 2.9 and 3.7). The signed token in the body is the only
+    /// proof. The first final answer decides for all challenged devices; it is durable when this function returns.
     /// - Parameters:
     ///   - id: The challenge's id, from the path.
-    ///   - body: `method` and `challengeResponse`.
-    ///   - context: When and from where it came.
-    /// - Returns: Whether it was approved or denied; a refusal if it is no answer, comes too late, or proves nothing.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was answered.
+    ///   - body: The members `method` and `challengeResponse`.
+    /// - Returns: The decision, or a refusal of an invalid or late answer.
     package func answerChallenge(
         id: String, body: JSONValue, context: RequestContext
     ) async throws -> Result<ChallengeAnswerOutcome, DeviceRefusal> {
         guard body["method"]?.stringValue == "push", let token = body["challengeResponse"]?.stringValue else {
             return .failure(.invalid("answer", ["The answer needs the members method (push) and challengeResponse."]))
         }
-        // Guessing is hopeless; a device that has gone wild is not to fill the disk.
+        // The limit protects the disk from a faulty device. It is not needed against guessing, because answers are signed.
         let tries = rateLimiter.count(.challenge(String(id.prefix(100))), limit: 20, now: context.now)
         guard tries.isAdmitted else { return .failure(.tooManyAnswers) }
         return try await transact(context, refusing: DeviceRefusal.self) { reading in
@@ -66,14 +60,8 @@ extension Engine {
         }
     }
 
-    /// The challenges that wait for an enrolled device (device-authenticator reference 2.8): unanswered, unexpired, of this enrolment.
-    ///
-    /// - Parameters:
-    ///   - enrollmentID: The enrolment, from the path.
-    ///   - authorization: A token with any of the device scopes.
-    ///   - context: When and from where it came.
-    /// - Returns: An array with the members of a push payload for each; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the open challenges of an enrolment (device-authenticator reference 2.8), each with the members of a push payload.
+    /// - Parameter authorization: A token with any of the device scopes.
     package func pendingChallenges(
         enrollmentID: String, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<JSONValue, DeviceRefusal> {
@@ -92,7 +80,7 @@ extension Engine {
         }
     }
 
-    /// The challenges that an enrolment can still answer, each with its transaction; for use inside `store.read`.
+    /// The challenges that an enrolment can still answer, oldest first; for use inside `store.read`.
     func openChallenges(
         for enrollment: Enrollment, in view: any StoreView, now: Date
     ) throws -> [(transaction: SignInTransaction, challenge: PushChallenge, target: PushChallenge.Target)] {
@@ -109,15 +97,14 @@ extension Engine {
     }
 }
 
-/// What a device's answer leads to, its signature and its bindings checked.
+/// A device's answer with verified signature and bindings.
 private struct AnswerReading: Sendable {
     var transaction: StoredTransaction
     var enrollment: Enrollment
     var response: ChallengeResponse
 
-    /// - Throws: ``DeviceRefusal``, ``StoreError``.
     init(id: String, token: String, view: any StoreView, snapshot: OrgSnapshot, now: Date) throws {
-        // Expired and closed ones are looked at as well: the device is told why it is too late.
+        // Expired and closed challenges are found too, so that the device learns why its answer is late.
         guard id.utf8.count <= 100, let (stored, _) = try view.transaction(.pushChallenge, secret: id, now: now) else {
             throw DeviceRefusal.notFound("challenge", reason: "challenge is unknown")
         }
@@ -128,7 +115,7 @@ private struct AnswerReading: Sendable {
         guard let enrolled = try directory.enrollment(id: target.enrollmentID) else { throw DeviceRefusal(.enrollmentDeleted) }
         transaction = stored
         enrollment = enrolled.enrollment
-        // Nobody learns of an account's or an enrolment's state without a signature by its key.
+        // Signature first: only a holder of the enrolment's key may learn the state of the account or the enrolment.
         response = try ChallengeResponse(
             verifying: token, target: target, transactionType: challenge.transactionType, issuer: snapshot.origin, enrollment: enrollment,
             device: enrolled.device, now: now)

@@ -2,34 +2,26 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 
-/// A device's signed answer to a challenge, whose signature and bindings were found good (device-authenticator reference 3.7).
-///
-/// Pure. The steps carry the numbers of the reference's server verification order; the first and the last, whether the challenge
-/// is open and what the answer decides, are its caller's.
+/// A device's signed answer to a challenge, with verified signature and bindings (device-authenticator reference 3.7). The steps below have
+/// the numbers of that section. The caller does the first step (is the challenge open?) and the last (the decision).
 struct ChallengeResponse: Sendable {
     static let type = "okta-pushbind+jwt"
-    /// How a person unlocks a key, as `amr` has it (RFC 8176).
+    /// The values of `amr` (RFC 8176) for methods that unlock a key.
     private static let verificationMethods: Set<String> = ["face", "fpt", "pin"]
 
-    /// What it says.
     let answer: PushAnswer
-    /// Its id, good once.
+    /// The token's id; valid once.
     let jwtID: String
-    /// When its id can be forgotten.
+    /// The time after which the id need not be remembered.
     let expiresAt: Date
     private let enrollmentID: String
 
-    /// Checks an answer.
-    ///
+    /// Verifies an answer.
     /// - Parameters:
     ///   - token: The member `challengeResponse`.
-    ///   - target: What the device was asked.
-    ///   - transactionType: What the challenge was for.
-    ///   - issuer: The challenge's `iss`, which the answer has as its `aud`.
-    ///   - enrollment: The enrolment that the challenge was sent to.
-    ///   - device: The enrolment's device.
-    ///   - now: When the answer arrived.
-    /// - Throws: ``DeviceRefusal`` with `E0000001` that says which check failed; the challenge stays as it is.
+    ///   - target: The challenged device and method.
+    ///   - issuer: The challenge's `iss`, which must be the answer's `aud`.
+    /// - Throws: ``DeviceRefusal`` with `E0000001` and the failed check. The challenge stays open.
     init(
         verifying token: String, target: PushChallenge.Target, transactionType: PushMethod.TransactionType, issuer: String,
         enrollment: Enrollment, device: Device, now: Date
@@ -49,11 +41,11 @@ struct ChallengeResponse: Sendable {
             throw Self.refused(error.message, reason: "challenge response: \(error.code.rawValue)")
         }
         let claims = verified.claims
-        // 3: the role that the answer claims is the role of the key that signed it.
+        // 3: The claimed role must be the role of the signing key.
         guard let role = method.key(id: verified.keyID)?.role, claims["keyType"]?.stringValue == role.rawValue else {
             throw Self.refused("The answer was signed with a key of another role than it says (keyType).")
         }
-        // 4: bound to this challenge and this method.
+        // 4: The answer must be bound to this challenge and this method.
         guard claims["tx"]?.stringValue == target.id else { throw Self.refused("The answer is for another challenge (tx).") }
         guard claims["nonce"]?.stringValue == target.nonce else { throw Self.refused("The answer has another nonce.") }
         guard claims["methodEnrollmentId"]?.stringValue == method.id else {
@@ -61,7 +53,7 @@ struct ChallengeResponse: Sendable {
         }
         try Self.check(claims["deviceSignals"], device)
         var answer = try Self.answer(claims["challengeResponseContext"], to: target, transactionType, role)
-        // Only what the typed values of clients know; more than a few would be no device's own words.
+        // Only known values are kept, so that a device cannot write free text here.
         answer.verificationMethods = (claims["amr"]?.stringArrayValue ?? []).filter(Self.verificationMethods.contains)
         self.answer = answer
         jwtID = verified.jwtID
@@ -69,10 +61,10 @@ struct ChallengeResponse: Sendable {
         enrollmentID = enrollment.id
     }
 
-    /// Its use, to be committed with what the answer decides.
+    /// Marks the answer's id as used; committed with the decision.
     var use: AssertionUse { DeviceToken.use(ofJWTID: jwtID, by: enrollmentID, until: expiresAt) }
 
-    /// 6: what a device says of itself may be left out, but not be another's.
+    /// 6: The device signals are optional, but must not name another device.
     private static func check(_ signals: JSONValue?, _ device: Device) throws(DeviceRefusal) {
         guard let signals, !signals.isNull else { return }
         guard signals.objectValue != nil, signals["id"].map({ $0.stringValue == device.id }) ?? true,
@@ -80,7 +72,7 @@ struct ChallengeResponse: Sendable {
         else { throw refused("The answer is from another device (deviceSignals).") }
     }
 
-    /// 7, and what 8 decides by.
+    /// 7, and the input of 8.
     private static func answer(
         _ context: JSONValue?, to target: PushChallenge.Target, _ transactionType: PushMethod.TransactionType, _ role: PushMethod.KeyRole
     ) throws(DeviceRefusal) -> PushAnswer {

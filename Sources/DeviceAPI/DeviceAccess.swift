@@ -4,27 +4,23 @@ internal import JOSE
 package import OAuthWire
 internal import Store
 
-/// Who sends a device's request, as far as it was proved.
+/// The authenticated caller of a device endpoint.
 package struct DeviceCaller: Sendable {
     package let user: User
-    /// What an access token came from; nil for a request that the device signed itself.
+    /// The grant of the access token; `nil` for a request that the device signed itself.
     package let grant: Grant?
-    /// The only enrolment that it speaks for; nil for a person's token, which speaks for all of theirs.
+    /// The only enrolment that the caller may access; `nil` for a user's token, which gives access to all enrolments of the user.
     let enrollmentID: String?
-    /// What must be committed for the request to count: the use of a signed authorization or of a proof, which are good once. Nil
-    /// for bearer tokens.
+    /// The single use of a signed authorization or of a proof, to be committed with the request; `nil` for bearer tokens.
     let use: AssertionUse?
-    /// Which key signed the request, if the device signed it.
+    /// The role of the key that signed the request, if the device signed it.
     package let keyRole: PushMethod.KeyRole?
-    /// What it may do: the token's scopes, or the rights that a signature has.
+    /// The scopes of the token, or those that a device's signature implies.
     let scopes: Set<String>
 
-    /// The client that the access token was issued to.
     var clientID: String? { grant?.clientID }
 
-    /// Checks that the caller may do what one of some scopes permits.
-    ///
-    /// - Throws: ``DeviceRefusal`` with `E0000006` that names them.
+    /// Throws `E0000006` unless the caller has one of the scopes.
     func check(_ needed: Set<String>) throws(DeviceRefusal) {
         guard scopes.isDisjoint(with: needed) else { return }
         throw .accessDenied(
@@ -33,27 +29,22 @@ package struct DeviceCaller: Sendable {
     }
 }
 
-/// Judges what a device's request brings to say who it is (device-authenticator reference 2.1, 2.2 and 3.10).
-///
-/// Everything is read in one view. Access tokens are the org server's own, good now, and their grant is asked, so that a
-/// revocation is seen at once; an authorization that the device signed has the rights of `manage` for its own enrolment.
+/// Authenticates the caller of a device endpoint (device-authenticator reference 2.1, 2.2 and 3.10). All state is read in one view. Access
+/// tokens must be issued by the org server, and their grant is checked, so that a revocation takes effect at once. An authorization that
+/// the device signed has the rights of `manage` for its own enrolment.
 struct DeviceAccess {
     static let signedType = "okta-enrollmentupdate+jwt"
 
     let snapshot: OrgSnapshot
     let view: any StoreView
     let now: Date
-    /// The proof of a request that came by the scheme `DPoP`, found good.
+    /// The verified proof of a request with the scheme `DPoP`.
     var possession: ProofOfPossession?
 
     var directory: DeviceDirectory { DeviceDirectory(snapshot: snapshot, view: view, now: now) }
 
-    /// Who sends a request.
-    ///
-    /// - Parameter authorization: What it brought.
-    /// - Returns: The caller.
-    /// - Throws: ``DeviceRefusal``: 401 for a token that is not good, or what the state of the account or the enrolment refuses.
-    ///   ``StoreError``.
+    /// Returns the caller.
+    /// - Throws: ``DeviceRefusal``: 401 for an invalid token, or the refusal for the state of the account or enrolment. ``StoreError``.
     func caller(_ authorization: DeviceAuthorization) throws -> DeviceCaller {
         switch authorization {
         case .none: throw DeviceRefusal.invalidToken("no token")
@@ -63,14 +54,9 @@ struct DeviceAccess {
         }
     }
 
-    /// The caller's enrolment that a request is about.
-    ///
-    /// - Parameters:
-    ///   - id: The enrolment's id, as the request names it.
-    ///   - caller: Who asks.
-    /// - Returns: It, its device and its authenticator; neither it nor the device is deleted or suspended.
-    /// - Throws: ``DeviceRefusal``: 404 for what is not the caller's, 403 for a token of another enrolment, and the lifecycle's codes for
-    ///   what is closed or was theirs. ``StoreError``.
+    /// Returns an enrolment of the caller with its device and authenticator. Neither the enrolment nor the device is deleted or suspended.
+    /// - Throws: ``DeviceRefusal``: 404 for an enrolment that is not the caller's, 403 for a token of another enrolment, and the codes of
+    ///   the lifecycle for a deleted or suspended one. ``StoreError``.
     func enrollment(id: String, of caller: DeviceCaller) throws -> EnrolledDevice {
         guard let enrolled = try directory.enrollment(id: id), enrolled.enrollment.userID == caller.user.id else {
             throw DeviceRefusal.notFound("enrollment", reason: "enrollment is unknown, or another user's")
@@ -82,8 +68,6 @@ struct DeviceAccess {
         if let refusal = enrolled.refusal { throw refusal }
         return enrolled
     }
-
-    // MARK: - Access tokens
 
     private func accessToken(_ token: String, provedBy possession: ProofOfPossession?) throws -> DeviceCaller {
         guard let claims = snapshot.keyRing.verification.claims(of: token, issuer: snapshot.origin, now: now),
@@ -98,7 +82,7 @@ struct DeviceAccess {
             throw DeviceRefusal.accessDenied("The token is a client's own. Sign in as a person.", reason: "access token without a user")
         }
         let user = try GrantHolder.user(id: userID, in: view)
-        // A token of a person whose account is closed for now still tells the device so.
+        // Checked before the grant, so that a device learns that the account is suspended or deleted.
         if let refusal = DeviceRefusal.account(user) { throw refusal }
         if let closure = grant.closure(by: user) { throw DeviceRefusal.invalidToken("access token: \(closure)") }
         guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
@@ -106,9 +90,8 @@ struct DeviceAccess {
             user: user, grant: grant, enrollmentID: grant.enrollmentID, use: possession?.use, keyRole: nil, scopes: Set(claims.scopes))
     }
 
-    // MARK: - Signed by the device
-
-    /// Nobody learns of an enrolment's state without a signature by its key.
+    /// Authenticates by a token that the device signed. The state of the enrolment is checked last, so that only a holder of its key learns
+    /// it.
     private func signed(_ token: String) throws -> DeviceCaller {
         guard let issuer = try? JSONWebSignature(parsing: token).unverifiedClaims().issuer,
             let enrolled = try directory.enrollment(id: issuer)
@@ -138,21 +121,19 @@ struct DeviceAccess {
     }
 }
 
-/// How a request of a device says who sends it: what stands in its `Authorization` header, not yet checked
-/// (device-authenticator reference 2.1).
+/// The unchecked `Authorization` header of a device's request (device-authenticator reference 2.1).
 package enum DeviceAuthorization: Sendable {
-    /// The header is absent, or of a scheme that is not known here.
+    /// The header is absent, or its scheme is not supported.
     case none
     /// `Bearer`: an access token of the org server.
     case bearer(String)
-    /// `DPoP`: an access token of the org server that is bound to a key, and the proof that came with it.
+    /// `DPoP`: an access token of the org server that is bound to a key, with its proof.
     case dpop(String, PresentedProof)
     /// `SSWS`: a token that the device signed with a key of its enrolment.
     case ssws(String)
 }
 
 extension DeviceAuthorization: Redacted {
-    /// Which form it is; never the token.
     package var description: String {
         switch self {
         case .none: "DeviceAuthorization(none)"

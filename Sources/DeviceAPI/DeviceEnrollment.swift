@@ -4,17 +4,14 @@ package import JOSE
 internal import Store
 
 extension Engine {
-    /// Enrolments that a person can have at a time.
+    /// The maximum number of enrolments of a user.
     static let mostEnrollments = 20
 
-    /// The metadata of the authenticators that are linked to a client (device-authenticator reference 2.4).
-    ///
+    /// Returns the metadata of the active authenticators that are linked to a client (device-authenticator reference 2.4). The array is
+    /// empty for a client without one.
     /// - Parameters:
-    ///   - clientID: The client; nil if the request names none.
-    ///   - authorization: What the request brought to say who sends it: any scope of the device endpoints.
-    ///   - context: The request.
-    /// - Returns: An array, empty for a client without one and for one whose push is off; or the refusal.
-    /// - Throws: ``StoreError`` if the store failed.
+    ///   - clientID: The client; `nil` if the request names none, which is refused.
+    ///   - authorization: A token with any of the device scopes.
     package func authenticatorConfiguration(
         clientID: String?, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<JSONValue, DeviceRefusal> {
@@ -29,17 +26,12 @@ extension Engine {
         }
     }
 
-    /// Enrols a device, or enrols it anew: the same person, device and authenticator replace what was there, keys and all
-    /// (device-authenticator reference 2.5).
-    ///
-    /// - Parameters:
-    ///   - body: The request's body.
-    ///   - authorization: An access token with the scope `okta.myAccount.appAuthenticator.manage` of the client that is linked to the
-    ///     authenticator, from a sign-in of the last 15 minutes that proved the person's second factor if they have one.
-    ///   - context: The request.
-    /// - Returns: The enrolment, or the refusal: `E0000003`, `E0000001`, `E0000011`, `E0000006`, `E0000007`, `E0000158`, and the
-    ///   lifecycle's codes.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was enrolled.
+    /// Enrols a device (device-authenticator reference 2.5). An enrolment of the same user, device and authenticator is replaced, including
+    /// its keys.
+    /// - Parameter authorization: An access token with the scope `okta.myAccount.appAuthenticator.manage`, of the client that is linked to
+    ///   the authenticator. Its sign-in is at most 15 minutes old, and proved the second factor if the user has one.
+    /// - Returns: The enrolment, or a refusal: `E0000003`, `E0000001`, `E0000011`, `E0000006`, `E0000007`, `E0000158`, and the codes of the
+    ///   lifecycle.
     package func enrollDevice(
         _ body: JSONValue, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<JSONValue, DeviceRefusal> {
@@ -58,16 +50,10 @@ extension Engine {
         }
     }
 
-    /// Changes an enrolment by a merge patch: push token, what is answered, user verification key (device-authenticator reference 2.6).
-    ///
-    /// - Parameters:
-    ///   - id: The enrolment.
-    ///   - patch: The request's body.
-    ///   - authorization: An access token with the scope `…manage`; without keys in the patch `…maintenance.manage` will do. A key is
-    ///     registered under the rules of ``enrollDevice(_:authorization:context:)``. Or a token that the device signed.
-    ///   - context: The request.
-    /// - Returns: The enrolment as it is now, or the refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was changed.
+    /// Changes an enrolment's push token, capabilities or user verification key by a merge patch (device-authenticator reference 2.6).
+    /// - Parameter authorization: A token that the device signed, or an access token with the scope `…manage`. Without keys in the patch,
+    ///   `…maintenance.manage` is enough. A new key must meet the rules of ``enrollDevice(_:authorization:context:)``.
+    /// - Returns: The changed enrolment, or a refusal.
     package func updateDeviceEnrollment(
         id: String, patch: JSONValue, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<JSONValue, DeviceRefusal> {
@@ -91,16 +77,9 @@ extension Engine {
         }
     }
 
-    /// Deletes an enrolment: it is sent nothing and answers nothing from now on, and is remembered as deleted for 30 days
-    /// (device-authenticator reference 2.7).
-    ///
-    /// - Parameters:
-    ///   - id: The enrolment.
-    ///   - authorization: An access token with the scope `…manage`, of a fresh sign-in that proved the second factor; or a token that the
-    ///     device signed. A password alone must not clear the way for another phone.
-    ///   - context: The request.
-    /// - Returns: Nothing, or the refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was deleted.
+    /// Deletes an enrolment (device-authenticator reference 2.7). It is remembered as deleted for 30 days.
+    /// - Parameter authorization: A token that the device signed, or an access token with the scope `…manage` of a recent sign-in that
+    ///   proved the second factor. Otherwise an attacker with only the password could replace the phone.
     package func deleteDeviceEnrollment(
         id: String, authorization: DeviceAuthorization, context: RequestContext
     ) async throws -> Result<Void, DeviceRefusal> {

@@ -5,23 +5,18 @@ internal import JOSE
 struct DeviceKey: Sendable, Equatable {
     private static let longestID = 200
 
-    /// What is stored: the public members, the id, and whether hardware keeps it.
+    /// The stored form: the public members, the id, and whether the key is in hardware.
     let json: JSONValue
     let id: String
-    /// Tells keys apart, whatever they are called.
+    /// Identifies the key independently of its id.
     let thumbprint: String
 
-    /// Reads a key of a request.
-    ///
-    /// - Parameters:
-    ///   - json: The JSON Web Key.
-    ///   - name: What the request calls it.
-    /// - Throws: ``DeviceRefusal`` with `E0000001` if it is no public P-256 or RSA key with an id.
+    /// Reads a public P-256 or RSA key with an id; throws `E0000001` for any other. `name` is the member's name for the error.
     init(_ json: JSONValue, name: String) throws(DeviceRefusal) {
         let key: JSONWebKey
         do {
             key = try JSONWebKey(json)
-            // A point that is not on the curve, or an RSA key that is too short, is none.
+            // Rejects points that are not on the curve, and RSA keys that are too short.
             _ = try VerificationKey(key, algorithm: DeviceToken.algorithm(of: key))
         } catch {
             throw .invalid(name, [error.message])
@@ -39,15 +34,14 @@ struct DeviceKey: Sendable, Equatable {
         thumbprint = key.thumbprint
     }
 
-    /// Reads a stored key; nil for what is none.
+    /// Reads a stored key; `nil` if it is invalid.
     init?(stored json: JSONValue?) {
         guard let json, let key = try? DeviceKey(json, name: "") else { return nil }
         self = key
     }
 
-    /// Sees to it that keys differ, by their ids and by themselves: what one role signs must never pass as another's.
-    ///
-    /// - Throws: ``DeviceRefusal`` with `E0000001`.
+    /// Checks that all keys differ in id and thumbprint, because a signature for one role must never be valid for another. Throws
+    /// `E0000001`.
     static func checkDifferent(_ keys: [DeviceKey?]) throws(DeviceRefusal) {
         let keys = keys.compactMap { $0 }
         guard Set(keys.map(\.id)).count == keys.count, Set(keys.map(\.thumbprint)).count == keys.count else {

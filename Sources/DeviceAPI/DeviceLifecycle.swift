@@ -2,47 +2,37 @@ package import Foundation
 package import IdentityCore
 internal import Store
 
-/// What people and consoles see of an enrolled device.
+/// An enrolled device, as shown to users and administrators.
 package struct DeviceEnrollmentSummary: Sendable, Equatable {
-    /// The enrolment's id.
     package var id: String
     /// The authenticator's name; its id if the organization no longer has it.
     package var authenticatorName: String
-    /// What the device calls itself; anybody can write anything there.
+    /// The name that the device reported, unverified.
     package var deviceName: String
-    /// Whether it has a key that the person unlocks.
     package var hasUserVerification: Bool
     /// Whether it answers backchannel requests.
     package var answersCIBA: Bool
-    /// `active` or `suspended`, of the enrolment or of its device.
+    /// `active`, or `suspended` if the enrolment or its device is suspended.
     package var status: String
-    /// When it was enrolled.
     package var createdAt: Date
 }
 
 extension Engine {
-    /// A person's enrolled devices, in the order of their ids.
-    ///
-    /// - Parameter userID: The person.
-    /// - Returns: Those that are not deleted; none for an unknown person.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns a user's enrolments that are not deleted, in the order of their ids; none for an unknown user.
     package func deviceEnrollments(ofUser userID: String) async throws -> [DeviceEnrollmentSummary] {
         try await store.read { [self] view in
-            // Deleted ones are not among them, so that no time is asked for.
+            // The time matters only for deleted enrolments, which are left out here.
             let directory = DeviceDirectory(snapshot: try snapshot(view), view: view, now: .distantPast)
             return try directory.view.enrollments(of: userID).compactMap { try directory.enrolled($0).map(DeviceEnrollmentSummary.init) }
         }
     }
 
-    /// Notes that the gateway no longer knows a push token: nothing is sent to it until the app registers one. The enrolment stays, and
-    /// the device can fetch what waits for it (device-authenticator reference 9.3).
-    ///
+    /// Marks a push token as unregistered at the gateway. Nothing is sent to it until the app registers a new one. The enrolment stays, and
+    /// the device can still fetch its open challenges (device-authenticator reference 9.3).
     /// - Parameters:
-    ///   - enrollmentID: The enrolment that it was sent to.
-    ///   - token: The token that was used.
-    ///   - since: When the token died, as the gateway said; a token that was registered later is left alone. Nil if it did not say.
-    ///   - context: When and from where it was told.
-    /// - Throws: ``StoreError`` if the store failed.
+    ///   - token: The token that was used. A newer token of the enrolment is left unchanged.
+    ///   - since: The time from the gateway at which the token became invalid; `nil` if unknown. A token that was registered later is left
+    ///     unchanged.
     package func pushTokenDied(enrollmentID: String, token: String, since: Date?, context: RequestContext) async throws {
         try await changeEnrollment(enrollmentID, type: "device.push_token.died", context: context) { enrollment in
             guard let method = enrollment.push, method.pushToken == token, !method.isTokenDead else { return false }
@@ -52,10 +42,7 @@ extension Engine {
         }
     }
 
-    /// Suspends an enrolment, or opens it again.
-    ///
-    /// - Returns: Whether there is such an enrolment and it was not so before.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Suspends or unsuspends an enrolment. Returns `false` if the enrolment does not exist or its status does not change.
     @discardableResult
     package func suspendEnrollment(_ id: String, _ isSuspended: Bool = true, context: RequestContext) async throws -> Bool {
         let type = isSuspended ? "device.enrollment.suspend" : "device.enrollment.unsuspend"
@@ -66,10 +53,7 @@ extension Engine {
         }
     }
 
-    /// Suspends a device with all its enrolments, or opens it again.
-    ///
-    /// - Returns: Whether there is such a device and it was not so before.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Suspends or unsuspends a device with all its enrolments. Returns `false` if the device does not exist or its status does not change.
     @discardableResult
     package func suspendDevice(_ id: String, _ isSuspended: Bool = true, context: RequestContext) async throws -> Bool {
         try await changeDevice(id, type: isSuspended ? "device.lifecycle.suspend" : "device.lifecycle.unsuspend", context: context) {
@@ -80,10 +64,8 @@ extension Engine {
         }
     }
 
-    /// Deletes a device with all its enrolments, for good; they are remembered as deleted for 30 days.
-    ///
-    /// - Returns: Whether there was such a device.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Deletes a device and all its enrolments permanently; they are remembered as deleted for 30 days. Returns `false` if there is no such
+    /// device.
     @discardableResult
     package func deleteDevice(_ id: String, context: RequestContext) async throws -> Bool {
         try await changeDevice(id, type: "device.lifecycle.delete", context: context, takesEnrollmentsAlong: true) { device in
@@ -93,8 +75,6 @@ extension Engine {
             return true
         }
     }
-
-    // MARK: - Writing
 
     @discardableResult
     private func changeEnrollment(

@@ -1,26 +1,22 @@
 package import IdentityCore
 
-/// An expected refusal of a device endpoint, in the API form of errors (device-authenticator reference 2.12).
-///
-/// A front door gives it its form and decides nothing: `causes` become an array of objects with one text each, which is the only
-/// shape that official clients read.
+/// An expected refusal of a device endpoint, in the API form of errors (device-authenticator reference 2.12). In the response, `causes`
+/// become an array of objects with one text each, which is the only form that official clients read.
 package struct DeviceRefusal: Error, Sendable, Equatable {
-    /// What a program reads, such as `E0000007`.
+    /// The error code, such as `E0000007`.
     package var code: String
-    /// The HTTP status.
     package var status: Int
-    /// A sentence for a person, which says what to do.
+    /// A message for the user, which says what to do.
     package var summary: String
-    /// What is wrong in detail, a sentence each.
+    /// The details, one sentence each.
     package var causes: [String]
-    /// Why a challenge can be answered no more, for a program: `expired`, `answered` or `cancelled`; nil for every other refusal.
+    /// The machine-readable reason of a late answer: `expired`, `answered` or `cancelled`; `nil` for other refusals.
     package var lateness: String?
-    /// Why, for the log only.
+    /// The reason, for the log only.
     package var reason: String
-    /// What was wrong with the proof of a token that is bound to a key, for the challenge; nil for every other refusal.
+    /// The fault of the proof of a bound token, for the `WWW-Authenticate` challenge; `nil` for other refusals.
     package var proof: Refusal?
 
-    /// Makes a refusal.
     package init(code: String, status: Int, summary: String, causes: [String] = [], reason: String) {
         self.code = code
         self.status = status
@@ -30,22 +26,15 @@ package struct DeviceRefusal: Error, Sendable, Equatable {
     }
 }
 
-// MARK: - Of requests
-
 extension DeviceRefusal {
-    /// The body is no JSON object, or too large to be read.
-    ///
-    /// - Parameter reason: Why, for the log.
-    /// - Returns: `E0000003`, status 400.
+    /// Returns `E0000003` for a body that is too large or not a JSON object. `reason` is for the log.
     package static func malformed(_ reason: String) -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000003", status: 400, summary: "The request body was not well-formed. Send a JSON object of at most 64 KiB.",
             reason: reason)
     }
 
-    /// The `Accept` header names no version of the API, or another one.
-    ///
-    /// - Returns: `E0000149`, status 406.
+    /// Returns `E0000149` for an `Accept` header that does not name the API's version.
     package static func versionNotAcceptable() -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000149", status: 406,
@@ -53,26 +42,25 @@ extension DeviceRefusal {
             reason: "Accept names no okta-version=1.0.0")
     }
 
-    /// Something in the body cannot be.
+    /// Returns `E0000001` for an invalid value in the body.
     static func invalid(_ what: String, _ causes: [String], reason: String? = nil) -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000001", status: 400, summary: "Api validation failed: \(what)", causes: causes,
             reason: reason ?? causes.joined(separator: " "))
     }
 
-    /// More answers to one challenge than any device gives.
     static let tooManyAnswers = DeviceRefusal(
         code: "E0000047", status: 429, summary: "Too many answers to one challenge. Wait a minute and try again.",
         reason: "answers to one challenge")
 
-    /// A challenge can be answered no more.
+    /// Returns the refusal of an answer to a closed challenge.
     static func tooLate(_ lateness: PushChallenge.Lateness, _ text: String? = nil) -> DeviceRefusal {
         var refusal = invalid("challenge", [text ?? lateness.text])
         refusal.lateness = lateness.word
         return refusal
     }
 
-    /// The policy and the enrolment's user verification key do not go together.
+    /// The authenticator requires a user verification key, and the enrolment would have none.
     static func userVerificationRequired() -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000158", status: 400,
@@ -81,37 +69,33 @@ extension DeviceRefusal {
     }
 }
 
-// MARK: - Of callers
-
 extension DeviceRefusal {
-    /// One answer for every token that is not good.
+    /// Returns the same response for every invalid token.
     static func invalidToken(_ reason: String) -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000011", status: 401, summary: "The token is invalid or expired. Get a new one.", reason: reason)
     }
 
-    /// A token that is bound to a key came without a good proof, or one that is not came with one.
+    /// Returns the refusal of a bound token without a valid proof, or of an unbound token with a proof.
     static func proof(_ refusal: Refusal) -> DeviceRefusal {
         var device = DeviceRefusal(code: "E0000011", status: 401, summary: refusal.description, reason: refusal.reason)
         device.proof = refusal
         return device
     }
 
-    /// The token is good, but not for this.
+    /// Returns the refusal of a valid token that does not permit the request.
     package static func accessDenied(_ summary: String, reason: String) -> DeviceRefusal {
         DeviceRefusal(code: "E0000006", status: 403, summary: summary, reason: reason)
     }
 
-    /// One answer for what is not there and for what is somebody else's.
+    /// Returns the same response for a missing object and for one of another user.
     static func notFound(_ what: String, reason: String) -> DeviceRefusal {
         DeviceRefusal(code: "E0000007", status: 404, summary: "Not found: there is no such \(what).", reason: reason)
     }
 }
 
-// MARK: - Of lifecycle
-
 extension DeviceRefusal {
-    /// The refusal for what is closed. A deactivated or removed account is deleted to a device.
+    /// Creates the refusal for a deleted or suspended object. To a device, a deactivated or removed account is deleted.
     init(_ closure: EnrolledDevice.Closure) {
         let (code, status, summary): (String, Int, String) =
             switch closure {
@@ -125,11 +109,11 @@ extension DeviceRefusal {
         self.init(code: code, status: status, summary: summary, reason: closure.reason)
     }
 
-    /// The refusal for the state of an account; `nil` for an active one.
+    /// Returns the refusal for the state of an account; `nil` for an active one.
     package static func account(_ user: User?) -> DeviceRefusal? { EnrolledDevice.Closure(of: user).map(DeviceRefusal.init) }
 }
 
 extension EnrolledDevice {
-    /// Why it can't be used or changed; `nil` if it can (device-authenticator reference 2.12).
+    /// The reason why the enrolment cannot be used or changed; `nil` if it can (device-authenticator reference 2.12).
     var refusal: DeviceRefusal? { closure.map(DeviceRefusal.init) }
 }

@@ -3,16 +3,11 @@ internal import IdentityCore
 internal import OAuthWire
 
 extension Engine {
-    /// Answers a request of a device.
-    ///
+    /// Authenticates a device's request, checks its scopes, and commits the decision.
     /// - Parameters:
-    ///   - type: The type of the log event of a refusal, written once the caller is known.
-    ///   - authorization: The authorization of the request.
-    ///   - scopes: Scopes of which an access token must have one.
-    ///   - context: The request.
-    ///   - decide: Decides within the request's read; may throw ``DeviceRefusal``.
-    /// - Returns: The answer of the decision, or the refusal.
-    /// - Throws: ``StoreError``.
+    ///   - type: The type of the log event of a refusal. It is logged only for an authenticated caller.
+    ///   - scopes: The accepted scopes; an access token must have one of them.
+    ///   - decide: Decides within the request's read. A thrown ``DeviceRefusal`` is returned as the result.
     func answerDevice<Answer: Sendable>(
         _ type: String, _ authorization: DeviceAuthorization, needing scopes: Set<String>, context: RequestContext,
         decide: @escaping @Sendable (DeviceAccess, DeviceCaller) throws -> Plan<Answer>

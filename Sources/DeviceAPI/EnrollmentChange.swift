@@ -3,11 +3,9 @@ internal import IdentityCore
 internal import JOSE
 internal import Store
 
-/// What becomes of an enrolment.
 extension EnrolledDevice {
-    /// The enrolment after a patch.
-    ///
-    /// - Throws: ``DeviceRefusal`` if the caller may not do it, or the authenticator does not allow it. ``StoreError``.
+    /// Returns the enrolment after a patch. Throws ``DeviceRefusal`` if the caller has no permission, or the authenticator forbids the
+    /// change.
     func applying(_ patch: EnrollmentPatch, _ caller: DeviceCaller, _ directory: DeviceDirectory) throws -> Enrollment {
         var method = method
         if let token = patch.pushToken {
@@ -33,7 +31,7 @@ extension EnrolledDevice {
         return changed
     }
 
-    /// The user verification key to store: the one that is there if the app sends it again, else the new one.
+    /// The user verification key to store: the current one if the app sends it again, else the new one.
     private func registering(_ key: DeviceKey, _ caller: DeviceCaller, _ directory: DeviceDirectory) throws -> JSONValue {
         let current = DeviceKey(stored: method.userVerification)
         if let current, key.id == current.id {
@@ -52,9 +50,7 @@ extension EnrolledDevice {
         return key.json
     }
 
-    /// The changes that delete the enrolment; the device is forgotten with its last one.
-    ///
-    /// - Throws: ``StoreError``.
+    /// The changes that delete the enrolment. With its last enrolment, the device counts as unused.
     func deleting(_ directory: DeviceDirectory) throws -> [Change] {
         var device = device
         let others = try directory.enrollments(onDevice: device.id, limit: 2).filter { $0.id != enrollment.id }
@@ -64,7 +60,7 @@ extension EnrolledDevice {
 }
 
 extension Enrollment {
-    /// What is remembered of it once it is deleted: the public keys, by which its device can still ask.
+    /// The deleted enrolment. It keeps its public keys, so that the device can still ask for its state.
     func deleted(at now: Date) -> Enrollment {
         var deleted = self
         deleted.status = .deleted

@@ -1,11 +1,9 @@
 internal import IdentityCore
 internal import JOSE
 
-/// A change to an enrolment as a merge patch (RFC 7396; device-authenticator reference 2.6): what is absent stays, null removes.
-///
-/// Pure. Members that are not known are refused: whoever sends one believes that it does something.
+/// A change of an enrolment as a merge patch (RFC 7396; device-authenticator reference 2.6). An absent member stays unchanged; `null`
+/// removes. Unknown members are rejected, because the sender would believe that they have an effect.
 struct EnrollmentPatch: Sendable {
-    /// What becomes of a key.
     enum KeyChange: Sendable, Equatable { case set(DeviceKey), remove }
 
     var pushToken: String?
@@ -13,9 +11,7 @@ struct EnrollmentPatch: Sendable {
     var answersNumbers: Bool?
     var userVerification: KeyChange?
 
-    /// Reads a body.
-    ///
-    /// - Throws: ``DeviceRefusal``: `E0000003` for what is no object, `E0000001` for a member that is not known or wrong.
+    /// Reads a body. Throws `E0000003` if it is not an object, and `E0000001` for an unknown or invalid member.
     init(_ body: JSONValue) throws(DeviceRefusal) {
         guard let members = body.objectValue else { throw .malformed("patch is no object") }
         try Self.checkMembers(members, ["methods"], of: "")
@@ -40,12 +36,12 @@ struct EnrollmentPatch: Sendable {
         }
     }
 
-    /// The scopes of which an access token must have one.
+    /// The accepted scopes; an access token must have one of them.
     var scopes: Set<String> {
         userVerification == nil ? [DeviceScope.manage, DeviceScope.maintenanceManage] : [DeviceScope.manage]
     }
 
-    /// The names of what it changes, for the log.
+    /// The names of the changed members, for the log.
     var names: [String] {
         [
             pushToken.map { _ in "pushToken" }, transactionTypes.map { _ in "transactionTypes" },

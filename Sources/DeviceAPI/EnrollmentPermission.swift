@@ -1,36 +1,30 @@
 internal import Foundation
 internal import IdentityCore
 
-/// Who may change how a person proves who they are: register a key, take one away, remove a device.
-///
-/// A password that was stolen must never do it. So long as the person has another factor, the sign-in must have proved that too;
-/// a key is registered only soon after the sign-in, and never by a device's own signature.
+/// The rules for registering a key, removing a key, and removing a device. A stolen password must not be enough:
+/// - If the user has another factor, the sign-in must have proved it.
+/// - A key is registered only within a short time after the sign-in.
+/// - A device's own signature cannot register a key.
 struct EnrollmentPermission: Sendable {
-    /// The grants by which a person signs in here and now, not by what was given to them, or to a client, earlier or elsewhere.
+    /// The grants of an interactive sign-in. Grants that rely on an earlier sign-in or on another party are left out.
     private static let interactive: Set<String> = [
         GrantType.password, "authorization_code", GrantType.otp, GrantType.oob,
         "urn:okta:params:oauth:grant-type:webauthn", GrantType.secondFactorOTP,
         GrantType.secondFactorOOB, "urn:okta:params:oauth:grant-type:mfa-webauthn", GrantType.enrollmentTicket,
     ]
 
-    /// What a request is refused with that nobody signed in for.
+    /// The refusal of a caller without an interactive sign-in.
     static let noSignIn = DeviceRefusal.accessDenied(
         "Registering a key needs an access token of a sign-in. Sign in again.", reason: "key: no interactive sign-in")
 
     let caller: DeviceCaller
-    /// The factors that stand between a password and the account: all of the person's that could be used, or could be again.
+    /// The user's factors besides the password that can be used, now or after reactivation.
     let factors: [Enrollment]
     let now: Date
-    /// The sign-in on a page that waits for the caller's phone; nil for callers who signed in themselves, and once it does not wait.
+    /// The sign-in page that waits for the caller's phone; `nil` if the caller signed in itself, or if the page no longer waits.
     let awaited: AwaitedPhone?
 
-    /// Collects what decides.
-    ///
-    /// - Parameters:
-    ///   - caller: Who asks.
-    ///   - directory: Where the person's factors are found.
-    ///   - own: The user's enrolments, if they were read before.
-    /// - Throws: ``StoreError``.
+    /// Reads the user's factors and the waiting sign-in. Pass `own` if the user's enrolments were already read.
     init(_ caller: DeviceCaller, _ directory: DeviceDirectory, holding own: [Enrollment]? = nil) throws {
         self.caller = caller
         now = directory.now
@@ -38,7 +32,7 @@ struct EnrollmentPermission: Sendable {
         factors = try directory.factors(among: own ?? directory.view.enrollments(of: caller.user.id))
     }
 
-    /// The sign-in whose ticket led to a grant, as long as it waits for what that enrols.
+    /// Returns the sign-in that issued the ticket of a grant, while it waits for that enrolment.
     private static func awaited(by grant: Grant, _ directory: DeviceDirectory) throws -> AwaitedPhone? {
         guard grant.grantType == GrantType.enrollmentTicket, let id = grant.signInID,
             let awaited = try directory.view.awaitedPhone(signIn: id, snapshot: directory.snapshot, now: directory.now),
@@ -47,23 +41,19 @@ struct EnrollmentPermission: Sendable {
         return awaited
     }
 
-    /// Checks whether the caller may register a key.
-    ///
+    /// Checks whether the caller may register a key. Throws `E0000006` with the required sign-in.
     /// - Parameters:
-    ///   - enrollment: The enrolment that the key is for; nil for a new one.
-    ///   - isAttested: Whether the device attested itself in this request and its user verification key stays unchanged.
-    /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
+    ///   - enrollment: The enrolment that receives the key; `nil` for a new one.
+    ///   - isAttested: Whether the request carries the device's attestation and leaves its user verification key unchanged.
     func checkAddingKey(to enrollment: Enrollment?, isAttested: Bool = false) throws(DeviceRefusal) {
         try checkSignIn()
         try checkFactors(except: isAttested ? enrollment : nil, target: enrollment)
     }
 
-    /// Checks whether the caller may take away a key or an enrolment.
-    ///
+    /// Checks whether the caller may remove a key or an enrolment. Throws `E0000006` with the required sign-in.
     /// - Parameters:
-    ///   - enrollment: What it is taken from.
-    ///   - role: The role of the key that must have signed, if the device signed the request; nil for any of its keys.
-    /// - Throws: ``DeviceRefusal`` with `E0000006` that says how to sign in.
+    ///   - enrollment: The enrolment, or the owner of the key.
+    ///   - role: The role that the signing key must have if the device signed the request; `nil` for any.
     func checkTaking(from enrollment: Enrollment, signedBy role: PushMethod.KeyRole? = nil) throws(DeviceRefusal) {
         if caller.grant == nil {
             guard role == nil || caller.keyRole == role else {
@@ -71,13 +61,13 @@ struct EnrollmentPermission: Sendable {
                     "The key is removed by its own signature, or after a sign-in. Sign in again.", reason: "key: signed by another key")
             }
         } else {
-            // As for adding: whoever takes the last factor away could add one of their own by a password.
+            // As for adding a key: after removing the last factor, an attacker with the password could add their own.
             try checkSignIn()
             try checkFactors(except: nil, target: enrollment)
         }
     }
 
-    /// Somebody signed in for this, a moment ago.
+    /// Requires a recent interactive sign-in.
     private func checkSignIn() throws(DeviceRefusal) {
         guard let grant = caller.grant, Self.interactive.contains(grant.grantType), let time = grant.authentication?.time else {
             throw Self.noSignIn
@@ -96,7 +86,7 @@ struct EnrollmentPermission: Sendable {
 
     private func checkFactors(except excepted: Enrollment?, target: Enrollment?) throws(DeviceRefusal) {
         let others = factors.filter { factor in
-            // What this same sign-in has enrolled does not stand in the way of its own completion, or of its end.
+            // A factor that this sign-in enrolled itself does not count.
             let isOwn = factor.id == target?.id && factor.grantID != nil && factor.grantID == caller.grant?.id
             return factor.id != excepted?.id && !isOwn
         }

@@ -3,19 +3,16 @@ internal import IdentityCore
 internal import JOSE
 internal import Store
 
-/// What enrolling a device writes and answers: every check of the device-authenticator reference 2.5.4, in one view of the store.
+/// The writes and the response of an enrolment, after every check of the device-authenticator reference 2.5.4 in one view of the store.
 struct EnrollmentPlan: Sendable {
     private let enrollment: Enrollment
     private let device: Device
     private let attestation: AssertionUse?
     private let isReplacement: Bool
-    /// The sign-in that waited for it, and goes on.
+    /// The change that continues the waiting sign-in.
     private let signIn: Change?
     let answer: JSONValue
 
-    /// Checks and plans.
-    ///
-    /// - Throws: ``DeviceRefusal``, ``StoreError``.
     init(request: EnrollmentRequest, caller: DeviceCaller, access: DeviceAccess, random: any RandomSource) throws {
         guard caller.grant != nil else { throw EnrollmentPermission.noSignIn }
         guard
@@ -61,20 +58,16 @@ struct EnrollmentPlan: Sendable {
         answer = EnrollmentRepresentation(origin: access.snapshot.origin).enrollment(enrollment, method, device, of: caller.user)
     }
 
-    /// What is written.
     var changes: [Change] {
         get throws { try [attestation?.change, signIn].compactMap { $0 } + [.put(device.record()), .put(enrollment.record())] }
     }
 
-    /// For the log.
     var explanation: String {
         "\(enrollment.id) on \(device.id)" + (isReplacement ? ", replaced" : "") + (signIn == nil ? "" : ", by a code of a sign-in")
             + (device.version == 0 ? ", new device" : "")
     }
 
-    // MARK: - The device
-
-    /// The device that a request comes from, to be written, and the use of what shows that it is that.
+    /// Returns the device to write, and the single use of its attestation.
     private static func device(
         of request: EnrollmentRequest, _ access: DeviceAccess, _ random: any RandomSource
     ) throws -> (Device, AssertionUse?) {

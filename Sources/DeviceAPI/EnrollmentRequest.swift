@@ -1,21 +1,20 @@
 internal import IdentityCore
 internal import JOSE
 
-/// What a request to enrol says, read and judged by itself (device-authenticator reference 2.5.1 and 2.5.2).
-///
-/// Pure. Members that are not known are passed over; those of the device are what the app tells of itself.
+/// A request to enrol a device, parsed and validated without stored state (device-authenticator reference 2.5.1 and 2.5.2). Unknown members
+/// are ignored.
 struct EnrollmentRequest: Sendable {
-    /// Which installation it comes from.
+    /// The app installation that sends the request.
     enum Installation: Sendable {
-        /// A new one, with the key that will speak for it.
+        /// A new installation, with its instance key.
         case new(DeviceKey)
-        /// One that says it is known, and shows it by a signature.
+        /// An enrolled installation, which must prove its identity by an attestation.
         case known(id: String, clientInstanceID: String, attestation: String)
     }
 
     let authenticatorID: String
     let installation: Installation
-    /// What the app tells of its device: texts by the names of the reference.
+    /// The device properties that the app reports, by the names of the reference.
     let profile: [String: String]
     let pushToken: String
     let environment: PushMethod.Environment
@@ -25,9 +24,8 @@ struct EnrollmentRequest: Sendable {
     let userVerification: DeviceKey?
 
     /// Reads a body.
-    ///
-    /// - Throws: ``DeviceRefusal``: `E0000003` for what is no object, `E0000001` for a member that is missing or wrong, `E0000011` for a
-    ///   known device without a signature.
+    /// - Throws: ``DeviceRefusal``: `E0000003` if it is not an object, `E0000001` for a missing or invalid member, `E0000011` for a known
+    ///   device without an attestation.
     init(_ body: JSONValue) throws(DeviceRefusal) {
         guard body.objectValue != nil else { throw .malformed("enrollment is no object") }
         guard let authenticatorID = body["authenticatorId"]?.stringValue else {
@@ -65,14 +63,12 @@ struct EnrollmentRequest: Sendable {
         guard let id = device["id"] else {
             return .new(try DeviceKey(device["clientInstanceKey"] ?? .null, name: "device.clientInstanceKey"))
         }
-        // The app that cannot show to be the device starts over as a new one when it gets this code.
+        // This code makes an app that lost its instance key register as a new installation.
         guard let id = id.stringValue, let instance = device["clientInstanceId"]?.stringValue,
             let attestation = device["deviceAttestation"]?["clientInstanceKeyAttestation"]?.stringValue
         else { throw .invalidToken("known device without clientInstanceId or clientInstanceKeyAttestation") }
         return .known(id: id, clientInstanceID: instance, attestation: attestation)
     }
-
-    // MARK: - What the app tells of its device
 
     private static let required = [
         "displayName", "platform", "osVersion", "clientInstanceBundleId", "clientInstanceVersion", "clientInstanceDeviceSdkVersion",
@@ -83,10 +79,10 @@ struct EnrollmentRequest: Sendable {
             "imei",
             "meid",
         ]
-    /// Characters that are kept of a text.
+    /// The maximum length of a property, in Unicode scalars.
     private static let longestText = 200
 
-    /// Shown to people and never believed, so that what is too long is cut and what has another form is passed over.
+    /// Properties are only displayed. So long ones are truncated, and those of another type are ignored.
     private static func profile(_ device: [String: JSONValue]) -> [String: String] {
         told.reduce(into: [:]) { profile, name in
             switch device[name] {

@@ -1,12 +1,12 @@
 internal import IdentityCore
 internal import JOSE
 
-/// Reads the members of `methods.push` that an enrolment and a change have in common (device-authenticator reference 2.5.1 and 2.6).
+/// Reads the members of `methods.push` that an enrolment and a patch have in common (device-authenticator reference 2.5.1 and 2.6).
 enum PushMethodFields {
-    /// Longer than any push token, in characters.
+    /// The maximum length of a push token, in characters.
     private static let longestToken = 512
 
-    /// A push token: hexadecimal, in any case; empty if the app has none.
+    /// Reads a push token in hexadecimal; empty if the app has none.
     static func pushToken(_ value: JSONValue?) throws(DeviceRefusal) -> String {
         let name = "methods.push.pushToken"
         guard let text = value?.stringValue else {
@@ -31,7 +31,7 @@ enum PushMethodFields {
         return environment
     }
 
-    /// `LOGIN` is always among them: a device that answers no sign-in is no factor.
+    /// Reads the transaction types. `LOGIN` is required, because a device that answers no sign-in is not a factor.
     static func transactionTypes(_ value: JSONValue) throws(DeviceRefusal) -> [PushMethod.TransactionType] {
         let name = "methods.push.capabilities.transactionTypes"
         guard let names = value.stringArrayValue, names.count <= 10 else {
@@ -49,7 +49,6 @@ enum PushMethodFields {
         return flag
     }
 
-    /// The object of a member that must be one.
     static func object(_ value: JSONValue?, name: String) throws(DeviceRefusal) -> [String: JSONValue] {
         guard let object = value?.objectValue else { throw .invalid(name, ["\(name) must be an object."]) }
         return object

@@ -1,26 +1,25 @@
 internal import AuthFoundation
 
-/// What the app says of itself.
-///
-/// Safe from any thread. What is changed after ``DeviceAuthenticatorBuilder/create()`` has no effect on what was created.
+/// Describes the app to the authenticator. Safe from any thread. Changes after ``DeviceAuthenticatorBuilder/create()`` have no effect on
+/// the created authenticator.
 public final class ApplicationConfig: Sendable {
-    /// How pushes reach the app, and the titles of their actions.
+    /// The push environment, and the titles of notification actions.
     public struct PushSettings: Sendable {
-        /// The environment of the push service.
+        /// An environment of the Apple Push Notification service.
         public enum APSEnvironment: Sendable {
             /// For builds that run from Xcode.
             case development
-            /// For everything else.
+            /// For all other builds.
             case production
         }
 
-        /// The environment of the push service; `production` unless set.
+        /// The push environment; `production` by default.
         public var apsEnvironment: APSEnvironment = .production
-        /// The title of the action that approves. The category `OKTA_PUSH_CHALLENGE` is registered if this and ``denyActionTitle`` are set.
+        /// Title of the action that approves. The category `OKTA_PUSH_CHALLENGE` is registered if this and ``denyActionTitle`` are set.
         public var approveActionTitle: String?
-        /// The title of the action that denies.
+        /// Title of the action that denies.
         public var denyActionTitle: String?
-        /// The title of the action that opens the app to verify the person. The category `OKTA_PUSH_UV_CHALLENGE` is registered if set.
+        /// Title of the action that opens the app to verify the user. The category `OKTA_PUSH_UV_CHALLENGE` is registered if it is set.
         public var userVerificationActionTitle: String?
     }
 
@@ -31,14 +30,14 @@ public final class ApplicationConfig: Sendable {
     let keychainGroupId: String
     let applicationInstallationId: String?
 
-    /// What the app says of itself.
-    ///
+    /// Creates a description of the app.
     /// - Parameters:
     ///   - applicationName: The app's name, as the server shows it.
     ///   - applicationVersion: The app's version.
-    ///   - applicationGroupId: What the app and its extensions share: on Apple's systems an app group, elsewhere the name of a folder
-    ///     `countersign/devices/<applicationGroupId>` in the user's data folder (`$XDG_DATA_HOME` or `~/.local/share`).
-    ///   - keychainGroupId: The keychain group of the keys; `applicationGroupId` if nil. Of no meaning off Apple's systems.
+    ///   - applicationGroupId: Identifies the storage that the app and its extensions share. On Apple platforms it is an app group.
+    ///     Elsewhere it names the folder `countersign/devices/<applicationGroupId>` in the user's data folder (`$XDG_DATA_HOME` or
+    ///     `~/.local/share`).
+    ///   - keychainGroupId: The keychain group of the keys; `nil` for `applicationGroupId`. Ignored on other platforms than Apple's.
     ///   - applicationInstallationId: An id of this installation, sent as `authenticatorAppKey`.
     public init(
         applicationName: String, applicationVersion: String, applicationGroupId: String, keychainGroupId: String? = nil,
@@ -52,14 +51,14 @@ public final class ApplicationConfig: Sendable {
         self.applicationInstallationId = applicationInstallationId
     }
 
-    /// How pushes reach the app, and the titles of their actions.
+    /// The push environment, and the titles of notification actions.
     public var pushSettings: PushSettings {
         get { settings.withLock { $0 } }
         set { settings.withLock { $0 = newValue } }
     }
 }
 
-/// The spelling of the older documentation.
+/// Names from the older documentation.
 extension ApplicationConfig {
     /// The same as ``PushSettings/apsEnvironment-swift.property``.
     public var apsEnvironment: PushSettings.APSEnvironment {
@@ -86,14 +85,14 @@ extension ApplicationConfig {
     }
 }
 
-/// Names and numbers of the module.
+/// Constants of the module.
 public struct DeviceAuthenticatorConstants: Sendable {
-    /// The version of the protocol's client that this module stands for, as requests name it.
+    /// The version of Okta's SDK that this module is compatible with, as sent in requests.
     public static let version: String = "1.1.0"
-    /// The name that requests carry.
+    /// The SDK name that is sent in requests.
     public static let name: String = "DeviceAuthenticator"
-    /// Where data lies in an app group's container.
+    /// The storage folder in an app group's container.
     public static let defaultStorageRelativeDirectoryPath: String = "Library/DeviceSDK/SQLite"
-    /// The published name of a database. This module keeps files of its own.
+    /// The database name that Okta's SDK publishes. This module does not use a database.
     public static let defaultStorageName: String = "db"
 }

@@ -1,15 +1,15 @@
 public import AuthFoundation
 public import Foundation
 
-/// Makes a device authenticator.
+/// Creates a device authenticator. Safe from any thread.
 ///
 /// ```swift
 /// let config = ApplicationConfig(applicationName: "Acme", applicationVersion: "1.0", applicationGroupId: "group.com.example.acme")
 /// let authenticator = try DeviceAuthenticatorBuilder(applicationConfig: config).create()
 /// ```
 ///
-/// Besides the published members it has some for what an authenticator otherwise takes from the system: the folder, the keys, the network,
-/// the clock, the verification of the person. Authenticators with different folders know nothing of each other. Safe from any thread.
+/// Beyond the published members, it can replace the storage folder, the keys, the network, the clock and the verification of the user.
+/// Authenticators with different folders are independent.
 public final class DeviceAuthenticatorBuilder: Sendable {
     private struct Parts {
         var loggers: [any OktaLoggerProtocol] = []
@@ -25,67 +25,46 @@ public final class DeviceAuthenticatorBuilder: Sendable {
     private let applicationConfig: ApplicationConfig
     private let parts = Locked(Parts())
 
-    /// Begins with the app.
-    ///
-    /// - Parameter applicationConfig: What the app says of itself.
+    /// Creates a builder for an app.
     public init(applicationConfig: ApplicationConfig) {
         self.applicationConfig = applicationConfig
     }
 
-    /// Adds a logger, in the place of the one that writes warnings and errors to standard error.
-    ///
-    /// - Parameter logger: The logger.
-    /// - Returns: The builder.
+    /// Adds a logger. The first one replaces the default ``ConsoleLogger``.
     @discardableResult
     public func addLogger(_ logger: any OktaLoggerProtocol) -> DeviceAuthenticatorBuilder {
         with { $0.loggers.append(logger) }
     }
 
-    /// Names the folder of enrollments and keys, in the place of the one that `applicationGroupId` stands for.
-    ///
-    /// - Parameter directory: A folder that nothing else uses; made if need be, and readable by nobody else.
-    /// - Returns: The builder.
+    /// Sets the folder for enrollments and keys. By default `applicationGroupId` determines it.
+    /// - Parameter directory: A folder for this purpose only. It is created if needed, with access for its owner only.
     @discardableResult
     public func storageDirectory(_ directory: URL) -> DeviceAuthenticatorBuilder { with { $0.directory = directory } }
 
-    /// Says where private keys are: by default the Secure Enclave or the Keychain, and elsewhere a ``FileDeviceKeyStore`` in the same folder.
-    ///
-    /// - Parameter keyStore: The store of keys.
-    /// - Returns: The builder.
+    /// Sets the store of private keys. By default it is the Secure Enclave or the Keychain; on other platforms, a ``FileDeviceKeyStore`` in
+    /// the same folder.
     @discardableResult
     public func keyStore(_ keyStore: any DeviceKeyStore) -> DeviceAuthenticatorBuilder { with { $0.keyStore = keyStore } }
 
-    /// Says what requests are sent through: by default `OAuth2Client.defaultSession`, else a session without cookies or cache.
-    ///
-    /// - Parameter session: The session.
-    /// - Returns: The builder.
+    /// Sets the session for requests. By default it is `OAuth2Client.defaultSession` if set, otherwise a session without cookies and cache.
     @discardableResult
     public func urlSession(_ session: any URLSessionProtocol) -> DeviceAuthenticatorBuilder { with { $0.session = session } }
 
-    /// Says what time it is: by default the device's clock.
-    ///
-    /// Signatures for an org carry the org's time: the device's clock, corrected by up to a day with the `Date` of the org's responses.
-    ///
-    /// - Parameter clock: The clock.
-    /// - Returns: The builder.
+    /// Sets the clock; by default the device's clock. Signatures for an org carry the org's time: the device's clock, corrected by up to a
+    /// day with the `Date` header of the org's responses.
     @discardableResult
     public func clock(_ clock: any OAuth2Clock) -> DeviceAuthenticatorBuilder { with { $0.clock = clock } }
 
-    /// Says who verifies the person; see ``UserVerifier``. Without one, user verification can't be turned on where the system does not verify.
-    ///
-    /// - Parameter userVerifier: What verifies the person.
-    /// - Returns: The builder.
+    /// Sets the verifier of the user; see ``UserVerifier``. Without a verifier, user verification works only where the system verifies the
+    /// user.
     @discardableResult
     public func userVerifier(_ userVerifier: any UserVerifier) -> DeviceAuthenticatorBuilder { with { $0.userVerifier = userVerifier } }
 
-    /// Says what the server is told of the device: by default ``DeviceProfile/current``.
-    ///
-    /// - Parameter profile: The device.
-    /// - Returns: The builder.
+    /// Sets the description of the device for the server; by default ``DeviceProfile/current``.
     @discardableResult
     public func deviceProfile(_ profile: DeviceProfile) -> DeviceAuthenticatorBuilder { with { $0.profile = profile } }
 
-    /// Where random values come from: for tests.
+    /// Sets the source of random values, for tests.
     @discardableResult
     package func randomness(_ randomness: Randomness) -> DeviceAuthenticatorBuilder { with { $0.randomness = randomness } }
 
@@ -94,11 +73,9 @@ public final class DeviceAuthenticatorBuilder: Sendable {
         return self
     }
 
-    /// Makes the authenticator, and its folder if need be. Registers the notification categories whose titles are set.
-    ///
-    /// - Returns: The authenticator.
-    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` if the folder can't be used, because the group is not the app's or not a usable
-    ///   name, or because others may change it.
+    /// Creates the authenticator, and its folder if needed. Registers the notification categories whose titles are set.
+    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` if the folder cannot be used: the app has no access to the group, the
+    ///   group's name is invalid, or other users may change the folder.
     public func create() throws -> any DeviceAuthenticatorProtocol {
         do { return try device() } catch { throw DeviceAuthenticatorError.reporting(error) }
     }
@@ -132,7 +109,8 @@ public final class DeviceAuthenticatorBuilder: Sendable {
             log: EventLog(loggers: parts.loggers.isEmpty ? [ConsoleLogger()] : parts.loggers))
     }
 
-    /// Who keeps private keys in files keeps the key of the enrollments in one as well: programs without a Keychain entitlement do.
+    /// Returns the source of the key that seals the enrollments. With ``FileDeviceKeyStore`` it is a file too, because programs without a
+    /// Keychain entitlement use that store.
     private func storeKeySource(_ keyStore: (any DeviceKeyStore)?) -> any StoreKeySource {
         #if canImport(Security)
         if keyStore is FileDeviceKeyStore { return StoreKeyFile() }

@@ -2,139 +2,117 @@
 public import UserNotifications
 #endif
 
-/// This installation of an app as a push authenticator: what ``DeviceAuthenticatorBuilder/create()`` makes.
-///
-/// Each call with a completion handler has an asynchronous form without it, which does the same and throws ``DeviceAuthenticatorError``, or
-/// `CancellationError` if its task was cancelled. Completion handlers are called once, not on the main queue. Safe from any thread.
+/// A push authenticator for this installation of an app, created by ``DeviceAuthenticatorBuilder/create()``. Safe from any thread. Each
+/// call with a completion handler has an `async` form, which throws ``DeviceAuthenticatorError``, or `CancellationError` if its task was
+/// cancelled. Completion handlers are called once, not on the main queue.
 public protocol DeviceAuthenticatorProtocol: Sendable {
-    /// Reads what the policy of an authenticator asks for, to offer user verification before enrolling. Nothing is stored.
-    ///
-    /// - Parameters:
-    ///   - authenticationToken: An access token of the user.
-    ///   - authenticatorConfig: The authenticator.
-    ///   - completion: Gets the policy, or why there is none.
+    /// Downloads the policy of an authenticator, so that the app can offer user verification before it enrolls. Stores nothing.
+    /// - Parameter authenticationToken: An access token of the user.
     @preconcurrency
     func downloadPolicy(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig,
         completion: @escaping @Sendable (Result<any AuthenticatorPolicyProtocol, DeviceAuthenticatorError>) -> Void)
 
-    /// Reads what the policy of an authenticator asks for. Nothing is stored.
+    /// Downloads the policy of an authenticator. Stores nothing.
     func downloadPolicy(authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig) async throws
         -> any AuthenticatorPolicyProtocol
 
-    /// Makes this installation an authenticator of a user: makes keys, registers them with the org, and stores the enrollment.
-    ///
-    /// Enrolling again with the same user, org and client takes the place of the older enrollment. If it fails, the keys made for it are
-    /// deleted. Needs a fresh sign-in; the token is not kept.
-    ///
+    /// Enrolls this installation for a user: creates keys, registers them with the org, and stores the enrollment. It replaces an older
+    /// enrollment of the same user, org and client. If it fails, the new keys are deleted. The token is not stored.
     /// - Parameters:
-    ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    ///   - authenticatorConfig: The authenticator.
-    ///   - enrollmentParameters: What the enrollment shall have.
-    ///   - completion: Gets the enrollment, or why there is none.
+    ///   - authenticationToken: An access token of a recent sign-in with the scope `okta.myAccount.appAuthenticator.manage`.
+    ///   - authenticatorConfig: The authenticator to enroll in.
+    ///   - enrollmentParameters: The push token and options of the enrollment.
     @preconcurrency
     func enroll(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters,
         completion: @escaping @Sendable (Result<any AuthenticatorEnrollmentProtocol, DeviceAuthenticatorError>) -> Void)
 
-    /// Makes this installation an authenticator of a user.
-    ///
-    /// Cancelling the task before the org is asked to enroll leaves nothing. From then on the enrollment is seen through to its end: the call
-    /// throws `CancellationError`, and an enrollment that the org has made is among ``allEnrollments()``.
+    /// Enrolls this installation for a user. Cancelling the task before the enrollment request stores nothing. After that, the enrollment
+    /// is completed: the call throws `CancellationError`, but an enrollment that the org has created is in ``allEnrollments()``.
     func enroll(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters
     ) async throws -> any AuthenticatorEnrollmentProtocol
 
-    /// The enrollments on this device, oldest first. One that can't be read is left out and logged, and stays stored: see ``enrollments()``.
+    /// Returns the enrollments on this device, oldest first. Enrollments that cannot be read are omitted and logged, but not deleted; see
+    /// ``enrollments()``.
     func allEnrollments() -> [any AuthenticatorEnrollmentProtocol]
 
-    /// The enrollments on this device, oldest first.
-    ///
-    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` that names an enrollment that can't be read.
+    /// Returns the enrollments on this device, oldest first.
+    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)``, which names an enrollment that cannot be read.
     func enrollments() throws -> [any AuthenticatorEnrollmentProtocol]
 
-    /// Deletes an enrollment on the server, and then on this device.
-    ///
-    /// It is deleted here too if the server says that enrollment, device or user are deleted or suspended (the device-authenticator reference
-    /// 2.7); after any other failure it is kept, and the app decides: see ``AuthenticatorEnrollmentProtocol/deleteFromDevice()``.
-    ///
+    /// Deletes an enrollment on the server, then on this device. It is also deleted here if the server reports that the enrollment, device
+    /// or user is deleted or suspended (the device-authenticator reference 2.7). After any other error it is kept; the app can call
+    /// ``AuthenticatorEnrollmentProtocol/deleteFromDevice()``.
     /// - Parameters:
-    ///   - enrollment: The enrollment.
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    ///   - completion: Gets nil, or why it failed.
+    ///   - completion: Called with `nil` on success.
     @preconcurrency
     func delete(
         enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken,
         completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void)
 
-    /// Deletes an enrollment on the server, and then on this device.
+    /// Deletes an enrollment on the server, then on this device.
     func delete(enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken) async throws
 
     #if canImport(UserNotifications)
-    /// Reads a challenge from a notification that arrives while the app is in the foreground.
-    ///
-    /// - Parameters:
-    ///   - notification: The notification.
-    ///   - allowedClockSkewInSeconds: How far this device's clock may differ from the server's, in seconds.
-    /// - Returns: The challenge.
-    /// - Throws: As ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
+    /// Parses a challenge from a notification that arrives while the app is in the foreground. Throws the same errors as
+    /// ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
+    /// - Parameter allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
     func parsePushNotification(_ notification: UNNotification, allowedClockSkewInSeconds: Int) throws -> any PushChallengeProtocol
 
-    /// Reads a challenge from a notification that the person acted upon.
-    ///
-    /// - Parameters:
-    ///   - response: The notification and the action: `APPROVE_BUTTON` and `DENY_BUTTON` set the challenge's `userResponse`.
-    ///   - allowedClockSkewInSeconds: How far this device's clock may differ from the server's, in seconds.
-    /// - Returns: The challenge.
-    /// - Throws: As ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
+    /// Parses a challenge from a notification that the user responded to. The actions `APPROVE_BUTTON` and `DENY_BUTTON` set the
+    /// challenge's `userResponse`. Throws the same errors as
+    /// ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
+    /// - Parameter allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
     func parsePushNotificationResponse(_ response: UNNotificationResponse, allowedClockSkewInSeconds: Int) throws
         -> any PushChallengeProtocol
     #endif
 
-    /// Reads a challenge from the payload of a push: for background handlers, and for systems without UserNotifications.
-    ///
-    /// The challenge's signature is checked now if the org's key is known, else when it is resolved; see ``PushChallenge``. Nothing is sent.
-    ///
+    /// Parses a challenge from the payload of a push, for background handlers and for systems without UserNotifications. Sends no request.
+    /// The signature is verified now if the org's key is known, otherwise when the challenge is resolved; see ``PushChallenge``.
     /// - Parameters:
     ///   - userInfo: The payload.
-    ///   - actionIdentifier: What the person chose; nil if nothing.
-    ///   - allowedClockSkewInSeconds: How far this device's clock may differ from the server's, in seconds.
-    /// - Returns: The challenge.
-    /// - Throws: ``DeviceAuthenticatorError/pushNotRecognized`` if the push is not the org's;
-    ///   ``DeviceAuthenticatorError/accountNotFoundForChallenge(_:)`` if the enrollment is not on this device; ``SecurityError/jwtError(_:)``, as
-    ///   published not wrapped, if the challenge is not acceptable; ``DeviceAuthenticatorError/storageError(_:)``.
+    ///   - actionIdentifier: The notification action that the user chose; `nil` if none.
+    ///   - allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
+    /// - Throws:
+    ///   - ``DeviceAuthenticatorError/pushNotRecognized`` if the push is not a challenge.
+    ///   - ``DeviceAuthenticatorError/accountNotFoundForChallenge(_:)`` if the enrollment is not on this device.
+    ///   - ``SecurityError/jwtError(_:)`` if the challenge is invalid. As in Okta's SDK, this error is not wrapped.
+    ///   - ``DeviceAuthenticatorError/storageError(_:)``.
     func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?, allowedClockSkewInSeconds: Int) throws
         -> any PushChallengeProtocol
 }
 
 extension DeviceAuthenticatorProtocol {
     #if canImport(UserNotifications)
-    /// Reads a challenge from a notification that arrives while the app is in the foreground, with a skew of 300 seconds.
+    /// Parses a challenge from a notification that arrives while the app is in the foreground, with a skew of 300 seconds.
     public func parsePushNotification(_ notification: UNNotification) throws -> any PushChallengeProtocol {
         try parsePushNotification(notification, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
 
-    /// Reads a challenge from a notification that the person acted upon, with a skew of 300 seconds.
+    /// Parses a challenge from a notification that the user responded to, with a skew of 300 seconds.
     public func parsePushNotificationResponse(_ response: UNNotificationResponse) throws -> any PushChallengeProtocol {
         try parsePushNotificationResponse(response, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
     #endif
 
-    /// Reads a challenge from the payload of a push, with a skew of 300 seconds.
+    /// Parses a challenge from the payload of a push, with a skew of 300 seconds.
     public func parsePushNotification(userInfo: [AnyHashable: Any]) throws -> any PushChallengeProtocol {
         try parsePushNotification(userInfo: userInfo, actionIdentifier: nil, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
 
-    /// Reads a challenge from the payload of a push that the person acted upon, with a skew of 300 seconds.
+    /// Parses a challenge from the payload of a push that the user responded to, with a skew of 300 seconds.
     public func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?) throws -> any PushChallengeProtocol {
         try parsePushNotification(
             userInfo: userInfo, actionIdentifier: actionIdentifier, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
 }
 
-/// For types of the app's own, such as test doubles, that have the published members only.
+/// Default implementations for an app's own types, such as test doubles, that implement only the published members.
 extension DeviceAuthenticatorProtocol {
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func downloadPolicy(authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig) async throws
         -> any AuthenticatorPolicyProtocol
     {
@@ -143,7 +121,7 @@ extension DeviceAuthenticatorProtocol {
         }
     }
 
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func enroll(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters
     ) async throws -> any AuthenticatorEnrollmentProtocol {
@@ -157,14 +135,14 @@ extension DeviceAuthenticatorProtocol {
     /// The same as ``allEnrollments()``.
     public func enrollments() throws -> [any AuthenticatorEnrollmentProtocol] { allEnrollments() }
 
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func delete(enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken) async throws {
         try await Callback.value { completion in
             delete(enrollment: enrollment, authenticationToken: authenticationToken) { completion($0.map(Result.failure) ?? .success(())) }
         }
     }
 
-    /// Recognises nothing.
+    /// Always throws ``DeviceAuthenticatorError/pushNotRecognized``.
     public func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?, allowedClockSkewInSeconds: Int) throws
         -> any PushChallengeProtocol
     {

@@ -5,7 +5,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// What ``DeviceAuthenticatorBuilder/create()`` makes: the parts of an authenticator, put together. It has no state of its own.
+/// The implementation that ``DeviceAuthenticatorBuilder/create()`` returns. It has no state of its own.
 final class PushDevice: DeviceAuthenticatorProtocol {
     let store: EnrollmentStore
     let keys: any DeviceKeyStore
@@ -147,13 +147,8 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         return try await keys.makeGuardedKey(tag: tag, request: request, verifier: userVerifier)
     }
 
-    /// Sends a request that is signed with the org's time, and retries once if that time was unknown at the first attempt.
-    ///
-    /// - Parameters:
-    ///   - org: The org of the request.
-    ///   - body: Signs with the given time, and sends.
-    /// - Returns: The result of the body.
-    /// - Throws: The error of the body's last attempt.
+    /// Sends a request that is signed with the org's time, and retries once if that time was unknown at the first attempt. The body signs
+    /// with the given time, and sends.
     func sendDated<Result: Sendable>(
         by org: URL, _ body: @Sendable (Date) async throws -> Result
     ) async throws -> Result {
@@ -179,7 +174,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         }
     }
 
-    /// Deletes keys that were made for something that failed, but none that something stored names, or may name.
+    /// Deletes keys after a failure, except keys that stored entries use or may use.
     func deleteKeysIfUnnamed(_ tags: [String]) async {
         do {
             await deleteKeys(try await store.run { try $0.unnamed(among: tags) })
@@ -188,7 +183,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         }
     }
 
-    /// Deletes keys that nothing names any more. One that can't be deleted now is only a file too many.
+    /// Deletes unused keys. Failures are only logged, because a remaining key does no harm.
     func deleteKeys(_ tags: [String]) async {
         for tag in tags {
             do {

@@ -1,96 +1,87 @@
 package import JOSE
 
-/// An expected refusal. Each protocol spells it in its own form.
+/// An expected error response. Each protocol encodes it in its own format.
 package struct Refusal: Sendable, Equatable, Error {
-    /// The kind of a refusal. The names follow the errors of OAuth 2.0 (RFC 6749 section 5.2 and its extensions).
+    /// The kind of error. The names follow the error codes of OAuth 2.0 (RFC 6749 section 5.2 and its extensions).
     package enum Code: Sendable, CaseIterable {
-        /// A parameter is missing, twice there, or unreadable.
+        /// A parameter is missing, repeated or malformed.
         case invalidRequest
-        /// The request as a token is not good.
+        /// The request object (a signed token) is invalid.
         case invalidRequestObject
-        /// The client is unknown, or did not prove who it is.
+        /// The client is unknown or failed to authenticate.
         case invalidClient
-        /// What was to be traded for tokens is not good, or not this client's.
+        /// The code, token or credential is invalid, or was issued to another client.
         case invalidGrant
-        /// The client is not registered for this grant.
+        /// The client is not registered for this grant type.
         case unauthorizedClient
-        /// The server has no such grant.
         case unsupportedGrantType
-        /// A scope is unknown, or more than was granted.
+        /// A scope is unknown or was not granted.
         case invalidScope
-        /// The person or a policy said no.
+        /// The user or a policy denied the request.
         case accessDenied
-        /// Another factor is needed; a token to go on with comes with it.
+        /// Another factor is required; the response includes a token to continue with.
         case mfaRequired
-        /// The person has not answered.
+        /// The user has not responded yet.
         case authorizationPending
-        /// Asked again too soon.
+        /// The client polls too fast.
         case slowDown
-        /// What was waited for has ended.
+        /// The code or transaction that the client polls for has expired.
         case expiredToken
-        /// The access token is not good.
         case invalidToken
-        /// The access token lacks a scope.
         case insufficientScope
-        /// No sign-in that the request asks for is possible.
+        /// The sign-in cannot meet the requested authentication requirements.
         case unmetAuthenticationRequirements
-        /// Nobody is called so.
+        /// No user has this name.
         case unknownUserID
-        /// The message for the phone is too long, or has characters that it can't show.
+        /// The binding message is too long or contains unsupported characters.
         case invalidBindingMessage
-        /// The proof of the client's key is not good (RFC 9449).
+        /// The DPoP proof is invalid (RFC 9449).
         case invalidDPoPProof
-        /// The proof must have the nonce that comes with this (RFC 9449).
+        /// The DPoP proof must contain the nonce of this response (RFC 9449).
         case useDPoPNonce
-        /// Only codes are given here.
+        /// The response type is not `code`.
         case unsupportedResponseType
-        /// The answer can't be sent so.
         case unsupportedResponseMode
-        /// Requests as tokens are not taken.
+        /// Request objects are not supported.
         case requestNotSupported
-        /// What was pushed is unknown, used or ended.
+        /// The pushed request is unknown, expired or consumed.
         case invalidRequestURI
-        /// Nobody is signed in, and the client wanted no page.
+        /// The user is not signed in, and the client sent `prompt=none`.
         case loginRequired
-        /// It takes a page, and the client wanted none.
+        /// The user must interact, and the client sent `prompt=none`.
         case interactionRequired
-        /// The person was not asked, and the client wanted no page.
+        /// The user has not given consent, and the client sent `prompt=none`.
         case consentRequired
-        /// Too many requests.
         case tooManyRequests
-        /// No such authorization server.
+        /// The authorization server does not exist.
         case notFound
     }
 
-    /// A status that a code does not have by itself.
+    /// An HTTP status that differs from the default status of the code.
     package enum Status: Int, Sendable {
-        /// 403.
         case forbidden = 403
-        /// 429.
         case tooManyRequests = 429
     }
 
-    /// What a program reads.
     package var code: Code
-    /// A sentence for a person, without secrets and without hints for an attacker.
+    /// A sentence for the user, without secrets and without hints for an attacker.
     package var description: String
-    /// Further members of the error body: `mfa_token`, `supported_challenge_types`.
+    /// Additional members of the error body: `mfa_token`, `supported_challenge_types`.
     package var members: [String: JSONValue]
-    /// Why, for the log only: the rule or the check that decided.
+    /// The rule or check that decided, for the log only.
     package var reason: String
-    /// Where the protocol has one code with two statuses, the other one.
+    /// Replaces the default HTTP status of ``code``.
     package var status: Status?
-    /// The limit that was met, for the headers of a refusal with ``Code/tooManyRequests``.
+    /// The exceeded limit, for the headers of a response with ``Code/tooManyRequests``.
     package var rateLimit: RateLimitStatus?
-    /// Whether the user must see the refusal at once. Official clients wait and retry silently if a response with status 429 has all three
+    /// Whether the user must see the error at once. Official clients wait and retry silently if a response with status 429 has all three
     /// rate-limit headers, so the server omits one.
     package var isForUser = false
-    /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; always there with ``Code/useDPoPNonce``.
+    /// The nonce for the client's next proof, sent in the header `DPoP-Nonce`; always set with ``Code/useDPoPNonce``.
     package var nextNonce: String?
-    /// Whether an access token is refused for want of a proof: it has to come by the scheme `DPoP`.
+    /// Whether an access token was rejected because it must be sent with the scheme `DPoP` and a proof.
     package var asksForProof = false
 
-    /// Makes a refusal.
     package init(
         _ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, status: Status? = nil,
         rateLimit: RateLimitStatus? = nil

@@ -1,22 +1,15 @@
-/// Base64url without padding (RFC 4648, section 5, as RFC 7515, section 2, uses it).
-///
-/// Decoding is strict, so that each byte string has exactly one accepted spelling: no padding, no line breaks, no characters of
-/// the other base64 alphabet, and no bits set beyond the last byte.
+/// Base64url without padding (RFC 4648 §5, RFC 7515 §2).
+/// Decoding is strict: each byte string has exactly one accepted encoding. Padding, line breaks, characters of the standard base64 alphabet
+/// and nonzero bits after the last byte are rejected.
 public enum Base64URL: Sendable {
-    /// Encodes bytes.
-    ///
-    /// - Parameter bytes: Any number of bytes.
-    /// - Returns: The text, without padding.
+    /// Encodes bytes without padding.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         if let text = bytes.withContiguousStorageIfAvailable({ encode(buffer: $0) }) { return text }
         return Array(bytes).withUnsafeBufferPointer { encode(buffer: $0) }
     }
 
-    /// Decodes text.
-    ///
-    /// - Parameter text: Base64url without padding.
-    /// - Returns: The bytes.
-    /// - Throws: ``JOSEError/Code/malformed`` if the text is anything but the one spelling of some bytes.
+    /// Decodes base64url text.
+    /// - Throws: ``JOSEError/Code/malformed`` if the text is not strict base64url without padding.
     public static func decode(_ text: some StringProtocol) throws(JOSEError) -> [UInt8] {
         let decoded: [UInt8]? =
             text.utf8.withContiguousStorageIfAvailable { decode(buffer: $0) }
@@ -25,11 +18,8 @@ public enum Base64URL: Sendable {
         return decoded
     }
 
-    /// Decodes the bytes of a text.
-    ///
-    /// - Parameter bytes: Base64url without padding, as ASCII.
-    /// - Returns: The bytes.
-    /// - Throws: ``JOSEError/Code/malformed`` if the text is anything but the one spelling of some bytes.
+    /// Decodes base64url text that is given as ASCII bytes.
+    /// - Throws: ``JOSEError/Code/malformed`` if the text is not strict base64url without padding.
     public static func decode(_ bytes: [UInt8]) throws(JOSEError) -> [UInt8] {
         guard let decoded = bytes.withUnsafeBufferPointer({ decode(buffer: $0) }) else { throw invalid }
         return decoded
@@ -47,7 +37,7 @@ public enum Base64URL: Sendable {
         }
     }
 
-    /// Appends the text of bytes to a buffer.
+    /// Appends the base64url encoding of `source` to `target`.
     static func encode(_ source: [UInt8], to target: inout [UInt8]) {
         let start = target.count
         target.append(contentsOf: repeatElement(0, count: encodedCount(of: source.count)))
@@ -92,15 +82,15 @@ public enum Base64URL: Sendable {
         return succeeded ? bytes : nil
     }
 
-    /// How many bytes a text of a length stands for; nil if no text has that length.
+    /// Returns the number of bytes that `count` characters encode; `nil` if no valid text has that length.
     static func decodedCount(of count: Int) -> Int? { count % 4 == 1 ? nil : count * 3 / 4 }
 
-    /// Writes as many bytes as ``decodedCount(of:)`` says, or returns false.
+    /// Writes ``decodedCount(of:)`` bytes to `target`; returns false if the text is invalid.
     static func decode(_ source: UnsafeBufferPointer<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Bool {
         values.withUnsafeBufferPointer { values in
             var read = 0
             var write = 0
-            // A character outside of the alphabet has the value 255; its high bits stay set in the union of all values.
+            // Characters outside the alphabet have the value 255, so the union of all values is at least 64 if one occurs.
             var union: UInt8 = 0
             while read + 4 <= source.count {
                 let first = values[Int(source[read])]
@@ -143,7 +133,7 @@ public enum Base64URL: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether two buffers hold the same bytes, eight at a time; not in constant time.
+    /// Whether two buffers hold the same bytes. Compares eight at a time, not in constant time.
     func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard count == other.count else { return false }
         let left = UnsafeRawBufferPointer(self)
@@ -162,18 +152,14 @@ extension UnsafeBufferPointer<UInt8> {
         return true
     }
 
-    /// Whether the buffer holds the bytes of an array.
     func hasSameBytes(as other: [UInt8]) -> Bool { other.withUnsafeBufferPointer { hasSameBytes(as: $0) } }
 
-    /// The bytes in a range of offsets.
+    /// The bytes from offset `start` up to, but not including, `end`.
     subscript(from start: Int, to end: Int) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: self[start..<end]) }
 }
 
 extension Sequence<UInt8> {
-    /// Whether two secrets hold the same bytes, in a time that does not tell where they differ; their lengths are no secret.
-    ///
-    /// - Parameter other: What to compare with.
-    /// - Returns: True if they have the same bytes, and as many.
+    /// Whether two secrets hold the same bytes, compared in constant time. The time may reveal their lengths.
     package func isSameSecret(as other: some Sequence<UInt8>) -> Bool {
         let left = Array(self)
         let right = Array(other)

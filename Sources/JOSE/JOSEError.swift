@@ -1,18 +1,13 @@
-/// Why a key, a signature or a token was refused.
-///
-/// The code is for programs, the message for people. Two errors are equal when their codes are, and a code can be used as a
-/// pattern: `catch JOSEError.Code.expired`. A message never contains key material, signatures or claims that were not verified.
+/// An error that says why a key, signature or token was rejected.
+/// Programs use the code, humans read the message. Errors are equal if their codes are equal. A code also works as a pattern: `catch
+/// JOSEError.Code.expired`. Messages never contain key material, signatures or unverified claims.
 public struct JOSEError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The reason, for programs to act upon.
+    /// The reason for the error.
     public let code: Code
-    /// What happened and what to do about it, in one sentence.
+    /// A sentence that says what happened and what to do about it.
     public let message: String
 
-    /// Makes an error.
-    ///
-    /// - Parameters:
-    ///   - code: The reason.
-    ///   - message: What happened and what to do about it, without secrets.
+    /// Creates an error. The message must not contain secrets.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -26,17 +21,15 @@ public struct JOSEError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension JOSEError {
-    /// A reason; more may be added in later versions.
+    /// The reason for an error. Later versions may add more.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
 
-        /// Makes a code from its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The input is not what its specification asks for (base64url, UTF-8, JSON, JWS, JWK).
+        /// The input violates its specification (base64url, UTF-8, JSON, JWS or JWK).
         public static let malformed = Code(rawValue: "malformed")
         /// The input is longer than the limit.
         public static let tooLarge = Code(rawValue: "tooLarge")
@@ -46,32 +39,32 @@ extension JOSEError {
         public static let unsupportedAlgorithm = Code(rawValue: "unsupportedAlgorithm")
         /// The algorithm is known, but the verifier does not accept it.
         public static let algorithmNotAllowed = Code(rawValue: "algorithmNotAllowed")
-        /// No key of the set fits the token; the set may be out of date.
+        /// No key in the set matches the token. The set may be out of date.
         public static let unknownKey = Code(rawValue: "unknownKey")
-        /// The key is damaged, too weak, or does not fit its algorithm.
+        /// The key is damaged, too weak, or does not match its algorithm.
         public static let invalidKey = Code(rawValue: "invalidKey")
         /// The signature does not match.
         public static let badSignature = Code(rawValue: "badSignature")
-        /// The header names a critical extension that is not understood (RFC 7515, section 4.1.11).
+        /// The header names a critical extension; none is supported (RFC 7515 §4.1.11).
         public static let criticalHeader = Code(rawValue: "criticalHeader")
-        /// The header's `typ` is not the expected one.
+        /// The header's `typ` differs from the expected type.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// The token's lifetime is over.
+        /// The token has expired.
         public static let expired = Code(rawValue: "expired")
-        /// The token's lifetime has not begun.
+        /// The token is not valid yet (`nbf`).
         public static let notYetValid = Code(rawValue: "notYetValid")
-        /// The token says that it was issued later than now.
+        /// The token's issue time (`iat`) is in the future.
         public static let issuedInFuture = Code(rawValue: "issuedInFuture")
-        /// The token is from another issuer.
+        /// The token comes from another issuer.
         public static let wrongIssuer = Code(rawValue: "wrongIssuer")
-        /// The token is for another audience.
+        /// The token is intended for another audience.
         public static let wrongAudience = Code(rawValue: "wrongAudience")
-        /// A claim that is needed is absent.
+        /// A required claim is missing.
         public static let missingClaim = Code(rawValue: "missingClaim")
         /// A registered claim has the wrong type.
         public static let invalidClaim = Code(rawValue: "invalidClaim")
 
-        /// Matches an error by its code.
+        /// Matches errors with this code.
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? JOSEError)?.code == code }
     }
 }

@@ -1,4 +1,4 @@
-/// A signature algorithm of JSON Web Signature (RFC 7518, section 3.1, and RFC 8037); `none` is not among them.
+/// A JSON Web Signature algorithm (RFC 7518 §3.1, RFC 8037). `none` is not supported.
 public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable, Codable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
@@ -27,10 +27,10 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable, Codable {
     /// HMAC with SHA-512.
     case hs512 = "HS512"
 
-    /// The algorithms whose keys come in pairs: all but HMAC.
+    /// The algorithms with key pairs: all except HMAC.
     public static let asymmetric: Set<JWSAlgorithm> = Set(allCases.filter { $0.keyType != .oct })
 
-    /// The type of key that the algorithm takes.
+    /// The type of key that the algorithm uses.
     public var keyType: JSONWebKey.KeyType {
         switch self {
         case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: .rsa
@@ -40,7 +40,7 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The curve that the algorithm takes, for EC and OKP.
+    /// The curve that the algorithm uses, for EC and OKP keys.
     var curve: JSONWebKey.Curve? {
         switch self {
         case .es256: .p256
@@ -51,7 +51,6 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The digest of the algorithm.
     enum Digest {
         case sha256
         case sha384

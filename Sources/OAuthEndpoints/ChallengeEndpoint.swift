@@ -4,24 +4,17 @@ package import JOSE
 package import OAuthWire
 internal import Store
 
-/// A challenge that was stored: what the client is told, and what is to be sent to the devices.
+/// A stored challenge: the response to the client, and the messages to send.
 package struct StartedChallenge: Sendable {
-    /// The members of the answer.
     package var members: [String: JSONValue]
-    /// To be sent now; each at most once.
+    /// The pushes to send now, each at most once.
     package var pushes: [PushMessage]
-    /// Likewise.
+    /// The codes to send now, each at most once.
     package var messages: [OutgoingMessage] = []
 }
 
 extension Engine {
-    /// Starts a second factor that takes a step of the server's (`/challenge`, oauth reference 2.6).
-    ///
-    /// - Parameters:
-    ///   - request: The client and the parameters.
-    ///   - context: When and from where it came.
-    /// - Returns: What was started, on disk; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    /// Starts a second factor by push or code (`/challenge`, oauth reference 2.6).
     package func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
         let channel = Self.codeChannel(request)
@@ -40,16 +33,8 @@ extension Engine {
         return try await start(request, context: context, find: find)
     }
 
-    /// Starts a first factor that takes a step of the server's (`/primary-authenticate`, and `/oob-authenticate` as it was called;
-    /// oauth reference 2.5).
-    ///
-    /// An unknown name, a user without a device and a user who may not use the application get the same answer.
-    ///
-    /// - Parameters:
-    ///   - request: The client and the parameters.
-    ///   - context: When and from where it came.
-    /// - Returns: What was started, on disk; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    /// Starts a first factor by push or code (`/primary-authenticate`, formerly `/oob-authenticate`; oauth reference 2.5). An unknown name,
+    /// a user without a device and a user who may not use the application get the same response.
     package func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
             let client = (request.client.clientID ?? request.client.basic?.clientID).flatMap { snapshot.application($0) }
@@ -87,7 +72,7 @@ extension Engine {
         return try await start(request, context: context, isNamed: true, find: find)
     }
 
-    /// The transaction that an `mfa_token` leads to, if it is this client's and open, and whose it is.
+    /// Returns the open transaction of an `mfa_token` of this client, and its user.
     func openTransaction(_ token: String, _ admitted: AdmittedRequest, _ view: any StoreView) throws -> (StoredTransaction, StoredUser) {
         let now = admitted.context.now
         guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: now), now < stored.value.expiresAt,

@@ -56,15 +56,15 @@ extension Engine {
     }
 }
 
-/// A challenge as one read finds it.
+/// The planned challenge and its user, as one read returns them.
 private struct FoundChallenge: Sendable {
-    /// The user who would be asked; `nil` for an unknown one.
+    /// The challenged user; `nil` for an unknown one.
     var userID: String?
     var planned: Result<PlannedChallenge, Refusal>
 }
 
 extension Refusal {
-    /// A person's sign-in attempts are over their limit, as the challenge endpoints spell it (oauth reference 2.16).
+    /// The refusal for too many sign-in attempts of one user, in the form of the challenge endpoints (oauth reference 2.16).
     static func tooManySignIns(_ status: RateLimitStatus) -> Refusal {
         Refusal(
             .invalidGrant, "Too many attempts. Wait and try again.", reason: "sign-in attempts for one user name or from one address",

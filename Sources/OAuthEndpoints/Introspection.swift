@@ -4,12 +4,11 @@ package import JOSE
 package import OAuthWire
 internal import Store
 
-/// What is known of a token (RFC 7662 section 2.2; oauth reference 2.9).
+/// The introspection response (RFC 7662 section 2.2; oauth reference 2.9).
 package struct Introspection: Sendable, Equatable {
-    /// The members of the answer; of an inactive token exactly `active`.
+    /// The members of the response; for an inactive token only `active`.
     package var json: JSONValue
 
-    /// Whether the token is good now.
     package var isActive: Bool { json["active"] == true }
 
     /// Exactly `{"active": false}`.
@@ -17,7 +16,7 @@ package struct Introspection: Sendable, Equatable {
 
     init(json: JSONValue) { self.json = json }
 
-    /// What is known of a device's secret, to an app that shares it.
+    /// Creates the response about a device secret, for an app that shares it.
     init(deviceSecret secret: String, of application: Application, _ finder: TokenFinder) throws {
         let digest = TicketDigest(of: secret)
         guard
@@ -72,17 +71,10 @@ extension Application {
 }
 
 extension Engine {
-    /// Tells whether a token is good now, and what it is (RFC 7662).
-    ///
-    /// One read. A revocation, a password change or a deactivation that was answered before is seen. A client that authenticates
-    /// itself learns of every access token of the server, as resource servers must, or of those whose audience is among its
-    /// ``Application/introspectionAudiences``; of refresh and id tokens, and if it is public, only of its own.
-    ///
-    /// - Parameters:
-    ///   - request: The parameter `token`; a hint is not needed.
-    ///   - context: When and from where it came.
-    /// - Returns: What is known, or a refusal of the request itself.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Introspects a token (RFC 7662). The read sees every revocation, password change and deactivation that was answered before. A
+    /// confidential client may introspect every access token of the server, or only those for its ``Application/introspectionAudiences``.
+    /// Refresh and ID tokens are active only for their own client. For a public client, only its own tokens are active.
+    /// - Parameter request: The parameter `token`; a hint is not needed.
     package func introspect(_ request: TokenRequest, context: RequestContext) async throws -> Result<Introspection, Refusal> {
         try await answerAboutToken(request, type: "token.introspect", context: context) { application, finder, token in
             if token.hasPrefix(DeviceSecret.prefix) { return try Introspection(deviceSecret: token, of: application, finder) }
@@ -94,14 +86,14 @@ extension Engine {
         }
     }
 
-    /// The phases that introspection and revocation share: the server, the client, the parameter; all in one read.
+    /// Runs the phases that introspection and revocation share, in one read.
     func answerAboutToken<Found: Sendable, Answer: Sendable>(
         _ request: TokenRequest, type: String, context: RequestContext,
         read: @escaping @Sendable (Application, TokenFinder, String) throws -> Found,
         decide: (Found) throws -> Plan<Result<Answer, Refusal>>
     ) async throws -> Result<Answer, Refusal> {
         try await transact(request, context: context, loggingReplays: type) { (refusal, admitted, _: Found?) in
-            // Refusals of clients that proved nothing are in the access log: they could fill the disk.
+            // Refusals of public clients are only in the access log, because an attacker could fill the disk with them.
             guard let admitted, admitted.application.isConfidential else { return nil }
             return LoggedEvent(type, .failure, reason: refusal.reason, clientID: admitted.application.id, server: request.server)
         } read: { admitted, reading in

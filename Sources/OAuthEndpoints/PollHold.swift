@@ -2,14 +2,14 @@ internal import Foundation
 internal import HTTPTypes
 internal import ServerHTTP
 
-/// How long one request may be held, and where.
+/// The duration for which one request may be held, and the table that holds it.
 package struct PollHold: Sendable {
-    /// Seconds for which a request is held at most. CIBA Core 1.0 section 7.3 recommends to answer within 30.
+    /// The maximum time that a request is held, in seconds. CIBA Core 1.0 section 7.3 recommends an answer within 30.
     static let longest = 25
-    /// The same for a client that does not say how long it is prepared to wait.
+    /// The maximum for a client without `Prefer: wait`, in seconds.
     static let longestUnasked = 5
 
-    /// The maximum size of the body of a request that is held, in bytes.
+    /// The maximum body size of a held request, in bytes.
     static let largestBody = 8 << 10
 
     let polls: HeldPolls
@@ -20,12 +20,7 @@ package struct PollHold: Sendable {
     /// Observes whether the client closes the connection.
     let observeClose: ServerRequest.CloseObserver?
 
-    /// Reads how long a request may be held; `nil` for a client that is not prepared to wait (`Prefer: wait=0`),
-    /// and for a large request.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - polls: Where it is held.
+    /// Reads how long a request may be held. Returns `nil` for `Prefer: wait=0` and for a large request.
     init?(_ request: ServerRequest, in polls: HeldPolls) {
         let preferred = WaitPreference.seconds(in: request.head.headerFields)
         // The request stays in memory while it is held.
@@ -35,25 +30,22 @@ package struct PollHold: Sendable {
         (self.polls, self.seconds, observeClose) = (polls, seconds, request.observeClose)
     }
 
-    /// Takes a place, which is lost when the client closes the connection.
-    ///
-    /// - Returns: `nil` if there is none.
+    /// Takes a place, which is lost when the client closes the connection; `nil` if there is none.
     func place(for awaited: AwaitedDecision, address: String?) -> HeldPolls.Place? {
         guard let place = polls.place(for: awaited, address: address) else { return nil }
         observeClose?({ [polls] in polls.leave(place) })
         return place
     }
 
-    /// Gives the place back.
     func leave(_ place: HeldPolls.Place) {
         observeClose?(nil)
         polls.leave(place)
     }
 }
 
-/// How long a client is prepared to wait for an answer (`Prefer: wait`, RFC 7240 section 4.3).
+/// The time that a client is prepared to wait for an answer (`Prefer: wait`, RFC 7240 section 4.3).
 enum WaitPreference {
-    /// The seconds that a request names; `nil` if it names none. The first such preference counts (section 2).
+    /// Returns the seconds that a request names; `nil` if it names none. The first such preference counts (RFC 7240 section 2).
     static func seconds(in headers: HTTPFields) -> Int? {
         for preference in headers[values: .prefer].flatMap({ $0.split(separator: ",") }) {
             let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }

@@ -5,16 +5,9 @@ package import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Revokes a token (RFC 7009; oauth reference 2.10).
-    ///
-    /// An access token goes alone; a refresh token takes its family and every access token of its grant along. A token that is
-    /// unknown, over, revoked before or another client's changes nothing and is no refusal. On disk before this returns.
-    ///
-    /// - Parameters:
-    ///   - request: The parameter `token`; a hint is not needed.
-    ///   - context: When and from where it came.
-    /// - Returns: Nothing, or a refusal of the request itself.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was revoked.
+    /// Revokes a token (RFC 7009; oauth reference 2.10). An access token is revoked alone; a refresh token with its family and all access
+    /// tokens of its grant. A token that is unknown, expired, revoked or another client's is a no-op.
+    /// - Parameter request: The parameter `token`; a hint is not needed.
     package func revoke(_ request: TokenRequest, context: RequestContext) async throws -> Result<Void, Refusal> {
         let result = try await answerAboutToken(request, type: "token.revoke", context: context) { application, finder, token in
             try TokenRevocation(token, of: application, finder: finder)

@@ -4,41 +4,27 @@ internal import JOSE
 package import OAuthWire
 
 extension Engine {
-    /// Answers a request to the token endpoint (RFC 6749 section 3.2).
-    ///
-    /// The phases, in this order: the server exists, the client is who it says, the grant type is known, the client may use it;
-    /// then the grant's own handler. What must survive is committed, with a line of the system log, before this returns; a refusal
-    /// of somebody who proved nothing leaves no line. Rate
-    /// limits are the front door's to ask (``countRequest(clientID:snapshot:context:)``), since it tells them in its headers.
-    ///
-    /// - Parameters:
-    ///   - request: The request, its parameters not yet checked.
-    ///   - context: When and from where it came.
-    /// - Returns: Tokens, or a refusal as the protocol spells it.
-    /// - Throws: ``StoreError`` if the store failed; then no token was issued.
+    /// Answers a request to the token endpoint (RFC 6749 section 3.2). The phases in order: find the server, authenticate the client, find
+    /// the grant type, check that the client may use it, run the grant's handler. The result is committed with its log event before this
+    /// function returns. The HTTP endpoint applies the rate limits (``countRequest(clientID:snapshot:context:)``), because its headers
+    /// report them.
     package func token(_ request: TokenRequest, context: RequestContext) async throws -> Result<TokenResponse, Refusal> {
         try await token(request, context: context, hold: nil).result
     }
 
-    /// The same for a request that may be held: a poll whose user has not decided yet (CIBA Core 1.0 section 7.3).
-    ///
-    /// A held poll is decided again when its transaction changes, and at the end of the wait. All of this is one request: it counts once
-    /// for the rate limits and for the interval between polls. Deciding it several times opens no way for a replay:
-    ///
-    /// - The first decision commits the uses of the client's assertion and proof before the wait, also the use of the proof, which an
-    ///   answer at once would not store. From then on, every other request with one of them is refused, at each endpoint.
-    /// - The later decisions belong to the request that made these uses. They neither check nor commit them again.
-    /// - The assertion and the proof are judged by the time when the request arrived, so that neither expires during the wait. The client
-    ///   is judged by the configuration of each decision: one that was deactivated meanwhile is refused.
-    ///
+    /// Answers a request that may be held: a poll whose user has not decided yet (CIBA Core 1.0 section 7.3). A held poll is decided again
+    /// when its transaction changes, and at the end of the wait. All of this is one request: it counts once for the rate limits and for the
+    /// interval between polls. Several decisions do not permit a replay:
+    /// - The first decision commits the uses of the client's assertion and proof before the wait. So every other request with one of them
+    ///   is rejected, at each endpoint. (Without a wait, a pending poll does not store the use of its proof.)
+    /// - Later decisions belong to the same request. They neither check nor commit these uses again.
+    /// - The assertion and the proof are checked at the arrival time, so that neither expires during the wait. The client is checked in the
+    ///   configuration of each decision, so that a deactivated client is rejected.
     /// - Parameters:
-    ///   - request: The request, its parameters not yet checked.
-    ///   - context: The time when it arrived, and from where.
-    ///   - hold: How long it may be held; `nil` to answer at once.
-    /// - Returns: Tokens, or a refusal as the protocol spells it.
-    /// - Throws: ``StoreError`` if the store failed; then no token was issued.
+    ///   - context: The time of arrival and the source.
+    ///   - hold: The permitted wait; `nil` to answer at once.
     package func token(_ request: TokenRequest, context: RequestContext, hold: PollHold?) async throws -> TokenAnswer {
-        // Once, and outside of the store's read: it takes a signature check, and asks nothing.
+        // Once, and outside of the store's read, because verifying a signature is slow and needs no state.
         let proof = request.proof.map { proofs.genuine($0, with: nil, now: context.now) }
         let attempt = TokenAttempt(request: request, proof: proof, arrival: context, context: context, canBeHeld: hold != nil)
         let decision = try await self.decision(on: attempt)
@@ -46,7 +32,7 @@ extension Engine {
         guard !pollPacer.isTooFast(awaited.digest, now: context.now) else { return TokenAnswer(decision.result.mapError(Self.tooFast)) }
         guard let hold else { return TokenAnswer(decision.result) }
         guard let place = hold.place(for: awaited, address: context.address) else {
-            // The client learns of the longer interval by slow_down (RFC 8628 section 3.5); otherwise each of its next polls comes too soon.
+            // The client learns of the longer interval by slow_down (RFC 8628 section 3.5); otherwise each of its next polls is too early.
             pollPacer.slowDown(awaited.digest)
             return TokenAnswer(decision.result.mapError(Self.tooFast))
         }
@@ -54,7 +40,7 @@ extension Engine {
         return try await answer(to: attempt, after: decision, at: place, hold)
     }
 
-    /// Waits until a poll has another answer than `authorization_pending`, or until it may be held no longer.
+    /// Waits until a poll has another result than `authorization_pending`, or until the hold ends.
     private func answer(
         to attempt: TokenAttempt, after first: AttemptDecision, at place: HeldPolls.Place, _ hold: PollHold
     ) async throws -> TokenAnswer {
@@ -82,7 +68,7 @@ extension Engine {
         return refusal
     }
 
-    /// Decides a request by what the store holds now.
+    /// Decides a request on the current state of the store.
     private func decision(on attempt: TokenAttempt) async throws -> AttemptDecision {
         try await transact(attempt.context) { [self] cached in
             try decidableByConfiguration(attempt, snapshot: cached)
@@ -103,7 +89,6 @@ extension Engine {
         }
     }
 
-    /// The writes and the answer of a decision.
     private func plan(_ decision: TokenDecision, of state: TokenState) -> Plan<Result<TokenResponse, Refusal>> {
         let admitted = state.admitted
         let type = "token.grant." + (admitted?.knownGrantType ?? "none")
@@ -132,13 +117,13 @@ extension Engine {
             let isHeld = state.attempt.canBeHeld && state.awaited(by: .failure(refusal)) != nil
             if plan.writes.isEmpty, admitted?.assertionUse == nil, !isHeld { return plan }
         }
-        // A held poll made its uses before the wait.
+        // A held poll committed its uses before the wait.
         guard !state.attempt.isResumed else { return plan }
         plan.uses = (admitted?.assertionUses(logging: type) ?? []) + (admitted?.proofUses() ?? [])
         return plan
     }
 
-    /// The state of a request whose grant asks nothing but the configuration; `nil` for other requests and for those that are refused.
+    /// Returns the state of a request whose grant needs only the configuration; `nil` for other and refused requests.
     private func decidableByConfiguration(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws -> TokenState? {
         let state = try TokenState(attempt) { admitted in
             admitted = try admit(attempt, snapshot: snapshot)
@@ -149,7 +134,7 @@ extension Engine {
         return nil
     }
 
-    /// The phases up to the authenticated client, by the time when the request arrived. The grant is decided by the time of the attempt.
+    /// Authenticates the client at the arrival time. The grant is decided at the time of the attempt.
     private func admit(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws(Refusal) -> AdmittedRequest {
         let admitted = try admit(attempt.request, proof: attempt.proof, snapshot: snapshot, context: attempt.arrival)
         guard attempt.isResumed else { return admitted }
@@ -158,7 +143,7 @@ extension Engine {
             parameters: admitted.parameters, context: attempt.context, assertionUse: admitted.assertionUse, proof: admitted.proof)
     }
 
-    /// The phases that concern the grant type.
+    /// Finds the handler, and checks that the client may use the grant type.
     private func handlerType(for request: AdmittedRequest) throws(Refusal) -> any GrantHandler.Type {
         let type = try request.required("grant_type")
         guard let handlerType = type == request.knownGrantType ? Self.grantHandlers[type] : nil else {
@@ -176,11 +161,9 @@ extension Engine {
     }
 }
 
-/// The answer of the token endpoint.
 package struct TokenAnswer: Sendable {
-    /// Tokens, or a refusal.
     package var result: Result<TokenResponse, Refusal>
-    /// How long the request waited; `nil` if it was answered at once.
+    /// The time that the request waited; `nil` if it was answered at once.
     package var held: Duration?
 
     fileprivate init(_ result: Result<TokenResponse, Refusal>, held: Duration? = nil) {
@@ -192,9 +175,9 @@ package struct TokenAnswer: Sendable {
 /// One attempt to decide a token request: its first one, or one after a wait.
 private struct TokenAttempt: Sendable {
     let request: TokenRequest
-    /// The client's proof of possession, which was verified once.
+    /// The client's proof of possession, verified once.
     let proof: Result<DPoPProof, Refusal>?
-    /// The request as it arrived.
+    /// The request's context at arrival.
     let arrival: RequestContext
     /// The same with the time of the attempt.
     var context: RequestContext
@@ -207,11 +190,11 @@ private struct TokenAttempt: Sendable {
 /// The result of one attempt.
 private struct AttemptDecision: Sendable {
     var result: Result<TokenResponse, Refusal>
-    /// What the client waits for; `nil` unless the result is `authorization_pending`.
+    /// The decision that the client waits for; `nil` unless the result is `authorization_pending`.
     var awaited: AwaitedDecision?
 }
 
-/// A token request as one read finds it.
+/// A token request and its handler, as one read returns them.
 private struct TokenState: Sendable {
     let attempt: TokenAttempt
     /// `nil` if the request was refused before its client was authenticated.
@@ -243,7 +226,7 @@ private struct TokenState: Sendable {
         return handler.needsMore(verdict)
     }
 
-    /// What the client waits for if that is the result.
+    /// The decision that the client waits for with that result.
     func awaited(by result: Result<TokenResponse, Refusal>) -> AwaitedDecision? {
         guard case .failure(let refusal) = result, refusal.code == .authorizationPending, case .success(let handler?) = handler else {
             return nil

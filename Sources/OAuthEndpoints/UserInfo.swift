@@ -4,19 +4,16 @@ package import JOSE
 package import OAuthWire
 
 extension Engine {
-    /// Tells what an access token's scopes open about its user (OpenID Connect Core section 5.3; oauth reference 2.11).
-    ///
-    /// One read; a revocation that was answered before is seen. A proof costs a write, which sees to it that it is used once.
-    ///
+    /// Returns the claims about an access token's user that its scopes permit (OpenID Connect Core section 5.3; oauth reference 2.11). The
+    /// read sees every revocation that was answered before. The use of a proof is committed, so that it is valid once.
     /// - Parameters:
-    ///   - accessToken: The token; nil if the request had none.
-    ///   - proof: What came with it by the scheme `DPoP`; nil for the scheme `Bearer`.
-    ///   - server: The authorization server's id; nil for the org server.
-    ///   - context: When and from where it came.
-    /// - Returns: `sub` and the claims of the granted scopes; or `invalid_token` (401), also for a token that is bound to a key and
-    ///   came without a proof by it; `invalid_dpop_proof` or `use_dpop_nonce` (401); or `insufficient_scope` (403) for a token without
-    ///   `openid`.
-    /// - Throws: ``StoreError`` if the store failed.
+    ///   - accessToken: The token; `nil` if the request had none.
+    ///   - proof: The proof of the scheme `DPoP`; `nil` for the scheme `Bearer`.
+    ///   - server: The authorization server's id; `nil` for the org server.
+    /// - Returns: `sub` and the claims of the granted scopes, or a refusal:
+    ///   - `invalid_token` (401), also for a bound token without a proof of its key
+    ///   - `invalid_dpop_proof` or `use_dpop_nonce` (401)
+    ///   - `insufficient_scope` (403) for a token without `openid`
     package func userInfo(
         accessToken: String?, proof: PresentedProof? = nil, server: String?, context: RequestContext
     ) async throws -> Result<[String: JSONValue], Refusal> {
@@ -39,7 +36,6 @@ extension Engine {
 }
 
 extension TokenFinder {
-    /// The claims about the user of an access token; throws ``Refusal``.
     fileprivate func userInfo(_ accessToken: String?, _ possession: ProofOfPossession?) throws -> [String: JSONValue] {
         guard let accessToken, let (claims, _, user) = try access(accessToken) else {
             throw Refusal(.invalidToken, "The access token is invalid or expired.", reason: "token.invalid")

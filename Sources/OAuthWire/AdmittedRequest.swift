@@ -2,7 +2,7 @@ package import IdentityCore
 package import JOSE
 package import Store
 
-/// A token request whose server, client and grant type were found good.
+/// A token request of an authenticated client to a known authorization server.
 package struct AdmittedRequest: Sendable {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
@@ -10,11 +10,11 @@ package struct AdmittedRequest: Sendable {
     package let grantType: String
     package let parameters: [String: String]
     package let context: RequestContext
-    /// Marks the client's assertion as used.
+    /// Marks the client's assertion as used; `nil` without an assertion that has a `jti`.
     package let assertionUse: Change?
-    /// The key that the client has shown to have, to which its tokens will be bound; nil if it sent no proof.
+    /// The proof of the key that new tokens are bound to; `nil` without a proof.
     package var proof: ProofOfPossession?
-    /// Whether it was decided before, and somebody else was faster.
+    /// Whether the request was read before. Rate limits count only the first read, so that a retry counts once.
     package var isRepeated = false
     /// Whether another request committed first.
     package var hasConflicted = false
@@ -36,7 +36,7 @@ package struct AdmittedRequest: Sendable {
         self.hasConflicted = hasConflicted
     }
 
-    /// The use of the client's assertion; `type` is that of the log event if the assertion was used before, `nil` for none.
+    /// The single use of the client's assertion. `type` is the type of the log event for a reused assertion; `nil` logs nothing.
     package func assertionUses<Success>(logging type: String?) -> [Plan<Result<Success, Refusal>>.SingleUse] {
         guard let assertionUse else { return [] }
         let used = ClientAuthenticator.wrong("client.assertion: used")
@@ -44,12 +44,11 @@ package struct AdmittedRequest: Sendable {
         return [.init(change: assertionUse, refused: .failure(used), event: event)]
     }
 
-    /// The use of the client's proof of possession.
     package func proofUses<Success>() -> [Plan<Result<Success, Refusal>>.SingleUse] {
         proof.map { [.init(change: $0.use.change, refused: .failure(.usedProof))] } ?? []
     }
 
-    /// Refuses an assertion or a proof that was used before, so that a replay causes no further work.
+    /// Rejects a reused assertion or proof early, so that a replay causes no further work.
     package func refuseRepeatedUse(in view: any StoreView) throws {
         if case .put(let record)? = assertionUse, try view.record(record.kind, id: record.id) != nil {
             throw ClientAuthenticator.wrong("client.assertion: used")
@@ -57,10 +56,10 @@ package struct AdmittedRequest: Sendable {
         if try proof?.use.isMade(in: view) == true { throw Refusal.usedProof }
     }
 
-    /// A parameter that is there and not empty (RFC 6749 section 3.1: an empty one counts as left out).
+    /// The parameter's value; `nil` if it is absent or empty (RFC 6749 section 3.1).
     package subscript(name: String) -> String? { parameters[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A parameter that must be there.
+    /// Returns a parameter, or throws `invalid_request` if it is absent or empty.
     package func required(_ name: String) throws(Refusal) -> String {
         guard let value = self[name] else {
             throw Refusal(.invalidRequest, "The request needs the parameter \(name).", reason: "parameter.missing: \(name)")
@@ -68,22 +67,18 @@ package struct AdmittedRequest: Sendable {
         return value
     }
 
-    /// What signs the tokens of this request.
     package func issuer(_ engine: Engine) -> TokenIssuer {
         TokenIssuer(
             snapshot: snapshot, server: server, application: application, random: engine.environment.random, now: context.now,
             keyThumbprint: proof?.thumbprint)
     }
 
-    /// The key that a new grant is bound to: the tokens of a client that authenticates itself are bound to that already, and it
+    /// The key that a new grant is bound to; `nil` for confidential clients. Their tokens are bound to the client already, and the client
     /// may change its key (RFC 9449 section 5).
     package var boundKeyThumbprint: String? { application.isConfidential ? nil : proof?.thumbprint }
 
-    /// Sees to it that the request was proved with the key that something was bound to before: a code by `dpop_jkt` (RFC 9449
-    /// section 10), a refresh token by the request that it was given to (section 5). Ask before anything is taken or revoked.
-    ///
-    /// - Parameter thumbprint: The key's thumbprint; nil if it was not bound, which any key and none may use.
-    /// - Throws: ``Refusal`` with `invalid_dpop_proof`.
+    /// Checks that the request is proved with the key that its code (`dpop_jkt`, RFC 9449 section 10) or refresh token (section 5) is bound
+    /// to. Call it before anything is consumed or revoked. A `nil` thumbprint means that nothing is bound: every request passes.
     package func requireKey(_ thumbprint: String?) throws(Refusal) {
         guard let thumbprint, proof?.thumbprint != thumbprint else { return }
         throw proof == nil
@@ -93,7 +88,7 @@ package struct AdmittedRequest: Sendable {
 }
 
 extension AdmittedRequest {
-    /// - Throws: ``Refusal`` with `unauthorized_client` if the client may not use the grant that a challenge leads to.
+    /// Throws `unauthorized_client` if the grant type is not enabled for the application.
     package func requireGrant(_ type: String) throws(Refusal) {
         guard application.grantTypes.contains(type) else {
             throw Refusal(
@@ -104,18 +99,9 @@ extension AdmittedRequest {
 }
 
 extension Engine {
-    /// The phases up to the authenticated client and its key.
-    ///
-    /// A proof is judged after the client, and before anything is used up: who is told to repeat the request with a nonce has lost
-    /// neither its assertion nor its code.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - proof: What ``ProofJudge/genuine(_:with:now:)`` said of its proof; nil if it carries none, and where none is asked for.
-    ///   - snapshot: The configuration to decide by.
-    ///   - context: When and from where it came.
-    /// - Returns: The request with its client, and the key that was shown.
-    /// - Throws: ``Refusal``.
+    /// Authenticates the client and checks its proof of possession. The proof is checked after the client, and before anything is consumed.
+    /// A client that must repeat the request with a nonce keeps its assertion and its code.
+    /// - Parameter proof: The result of ``ProofJudge/genuine(_:with:now:)``; `nil` for a request without a proof.
     package func admit(
         _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, snapshot: OrgSnapshot, context: RequestContext
     ) throws(Refusal) -> AdmittedRequest {
@@ -132,8 +118,7 @@ extension Engine {
 }
 
 extension OrgSnapshot {
-    /// The server that a path names.
-    /// - Throws: ``Refusal`` with ``Refusal/Code/notFound``.
+    /// Returns the authorization server with an id, or throws a refusal with the code ``Refusal/Code/notFound``.
     package func knownServer(_ id: String?) throws(Refusal) -> AuthorizationServerDefinition {
         guard let server = server(id) else {
             throw Refusal(.notFound, "Not found: there is no such authorization server.", reason: "server.unknown")

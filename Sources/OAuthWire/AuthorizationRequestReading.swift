@@ -3,22 +3,21 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// Why an authorize request is not good, and who is told.
+/// The refusal of an authorize request, and its receiver.
 package enum AuthorizationRefusal: Error {
-    /// The person, on a page: the client or where to return to is not known, so nothing is sent anywhere.
+    /// Shown to the user on a page. The client or its redirect URI is not valid, so the server does not redirect.
     case page(Refusal)
-    /// The client, where its answers go.
+    /// Sent to the client's redirect URI.
     case client(Refusal, AuthorizationResponse)
 }
 
-/// Checks the parameters of an authorize request, in the order of the oauth reference 2.3.
-///
-/// First who asks and where the answer goes, which only the person is told of; then all else, which the client is told of.
+/// Checks the parameters of an authorize request, in the order of the oauth reference 2.3. Errors in the client id or redirect URI go to
+/// the user; all others go to the client.
 package struct AuthorizationRequestReader {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
     package let now: Date
-    /// Whether the client sent the request itself, authenticated if it can (RFC 9126).
+    /// Whether the client sent the request itself to `/par` (RFC 9126).
     var isPushed = false
 
     package init(snapshot: OrgSnapshot, server: AuthorizationServerDefinition, now: Date, isPushed: Bool = false) {
@@ -28,12 +27,11 @@ package struct AuthorizationRequestReader {
         self.isPushed = isPushed
     }
 
-    /// The longest `state`, in bytes.
+    /// The maximum length of `state`, in bytes.
     package static let longestState = 2_048
-    /// The longest `nonce`, in bytes.
+    /// The maximum length of `nonce`, in bytes.
     static let longestNonce = 512
 
-    /// Reads a request; throws ``AuthorizationRefusal``.
     package func read(_ parameters: AuthorizationParameters) throws(AuthorizationRefusal) -> AuthorizationRequest {
         let (application, redirectURI) = try recipient(of: parameters)
         let mode = parameters.values["response_mode"].map { AuthorizationRequest.ResponseMode(rawValue: $0) } ?? .query
@@ -54,9 +52,7 @@ package struct AuthorizationRequestReader {
         }
     }
 
-    // MARK: - Who asks
-
-    /// The client, and the URI of its own that the answer goes to.
+    /// Returns the client and its registered redirect URI.
     func recipient(of parameters: AuthorizationParameters) throws(AuthorizationRefusal) -> (Application, String) {
         for name in ["client_id", "redirect_uri"] where parameters.repeated.contains(name) {
             throw .page(
@@ -74,8 +70,6 @@ package struct AuthorizationRequestReader {
         }
         return (application, uri)
     }
-
-    // MARK: - What it asks
 
     private func request(
         _ parameters: AuthorizationParameters, _ application: Application, _ redirectURI: String, _ mode: AuthorizationRequest.ResponseMode,
@@ -127,7 +121,7 @@ package struct AuthorizationRequestReader {
         if let hint = try hint(values["id_token_hint"], application) {
             (request.hintedUserID, request.hintedSessionID) = (hint.userID, hint.sessionID)
         }
-        // Others are ignored; nobody needs to keep them.
+        // Unsupported values are ignored (OpenID Connect Core section 3.1.2.1), so they are not stored.
         request.contextClasses = Array(
             (values["acr_values"]?.spaceSeparated ?? []).filter { AuthenticationContextClass(rawValue: $0) != nil }.prefix(20))
         request.locales = Array((values["ui_locales"]?.spaceSeparated ?? []).filter { $0.utf8.count <= 35 }.prefix(10))
@@ -148,7 +142,7 @@ package struct AuthorizationRequestReader {
         }
     }
 
-    /// S256 only: a plain challenge is the verifier itself, for everybody to see (RFC 9700 section 2.1.1).
+    /// Returns the PKCE challenge. Only S256 is accepted, because a plain challenge reveals the verifier (RFC 9700 section 2.1.1).
     private func codeChallenge(_ values: [String: String], _ application: Application) throws(Refusal) -> String? {
         guard let challenge = values["code_challenge"] else {
             if values["code_challenge_method"] != nil {
@@ -182,8 +176,8 @@ package struct AuthorizationRequestReader {
         return prompts
     }
 
-    /// Whom an id token names that this server gave this client, and the session that it was given in. Its end does not matter: what it
-    /// permits lasts as long as that session.
+    /// Returns the user and the session of an `id_token_hint` that this server issued to the client. Its expiry is ignored: the hint stays
+    /// usable as long as the session.
     private func hint(_ token: String?, _ application: Application) throws(Refusal) -> (userID: String, sessionID: String?)? {
         guard let token else { return nil }
         let claims = snapshot.keyRing.verification.claims(ofHint: token, issuer: snapshot.issuer(of: server), now: now)
@@ -194,7 +188,7 @@ package struct AuthorizationRequestReader {
         return (id, claims.json["sid"]?.stringValue)
     }
 
-    /// RFC 6749 appendix A: `VSCHAR`.
+    /// Whether a text consists of 1 to `limit` characters of `VSCHAR` (RFC 6749 appendix A).
     package static func isVisible(_ text: String, atMost limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }

@@ -1,12 +1,10 @@
 package import IdentityCore
 
-/// What goes back to the client through the browser (RFC 6749 section 4.1.2, OAuth 2.0 Multiple Response Types, Form Post Response Mode).
+/// The response to the client through the browser (RFC 6749 section 4.1.2, OAuth 2.0 Multiple Response Types, Form Post Response Mode).
 package struct AuthorizationResponse: Sendable, Equatable {
-    /// One parameter of the answer.
     package struct Parameter: Sendable, Equatable {
-        /// The name, as on the wire.
         package var name: String
-        /// The value, not encoded.
+        /// The value, not percent-encoded.
         package var value: String
 
         package init(name: String, value: String) {
@@ -15,13 +13,12 @@ package struct AuthorizationResponse: Sendable, Equatable {
         }
     }
 
-    /// Where it goes: a URI that the client registered.
+    /// The registered redirect URI.
     package var redirectURI: String
-    /// How it goes.
     package var mode: AuthorizationRequest.ResponseMode
-    /// What goes, in order.
+    /// The parameters, in the order sent.
     package var parameters: [Parameter]
-    /// Why it is an error, for the log; nil for a success.
+    /// The cause of an error, for the log; `nil` for a success.
     package var reason: String?
 
     package init(redirectURI: String, mode: AuthorizationRequest.ResponseMode, parameters: [Parameter], reason: String? = nil) {
@@ -31,8 +28,8 @@ package struct AuthorizationResponse: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// The redirect URI with the parameters in its query or fragment. Everything that the protocol does not name is escaped, so that
-    /// nothing of it can end a header or add a parameter.
+    /// The redirect URI with the parameters in its query or fragment. All reserved characters are percent-encoded, so that no value can end
+    /// a header or add a parameter.
     package var location: String {
         let text = parameters.map { Self.escape($0.name) + "=" + Self.escape($0.value) }.joined(separator: "&")
         if mode == .fragment { return redirectURI + "#" + text }
@@ -55,7 +52,6 @@ package struct AuthorizationResponse: Sendable, Equatable {
 }
 
 extension AuthorizationResponse {
-    /// The error that a client is told.
     init(_ refusal: Refusal, to redirectURI: String, mode: AuthorizationRequest.ResponseMode, state: String?, issuer: String) {
         self.redirectURI = redirectURI
         self.mode = mode
@@ -67,12 +63,11 @@ extension AuthorizationResponse {
         reason = refusal.reason
     }
 
-    /// The error that a client is told of its request.
     package init(_ refusal: Refusal, to request: AuthorizationRequest, issuer: String) {
         self.init(refusal, to: request.redirectURI, mode: request.responseMode, state: request.state, issuer: issuer)
     }
 
-    /// The code that a client exchanges (RFC 6749 section 4.1.2), with the issuer that gave it (RFC 9207).
+    /// Creates a success response with the code (RFC 6749 section 4.1.2) and the issuer (RFC 9207).
     package init(code: String, to request: AuthorizationRequest, issuer: String) {
         redirectURI = request.redirectURI
         mode = request.responseMode

@@ -1,26 +1,21 @@
 package import IdentityCore
 package import JOSE
 
-/// A request of an authenticated client as one read finds it.
+/// An authenticated request and the state that it needs, as one read returns them.
 private struct ClientState<Found: Sendable>: Sendable {
-    /// `nil` if the client was refused.
+    /// `nil` if client authentication failed.
     let admitted: AdmittedRequest?
     let found: Result<Found, Refusal>
 }
 
 extension Engine {
-    /// Runs a request of a client that authenticates itself: authenticates the client once per read, and commits the use of its assertion.
-    ///
+    /// Runs the request of a client: authenticates the client once per read, and commits the use of its assertion and proof.
     /// - Parameters:
-    ///   - request: The client and the parameters.
-    ///   - proof: The proof of possession, checked without its nonce; `nil` for none.
-    ///   - context: The time, for the client's credentials and proof; the request id and address, for the log.
-    ///   - replays: The type of the log event of an assertion that was used before; `nil` for none.
-    ///   - refusal: Returns the log event of a refusal; `nil` for none. Return `nil` for unauthenticated clients, which could fill the log.
-    ///   - read: Reads what the decision needs; may throw ``Refusal``.
-    ///   - decide: Decides; may throw ``Refusal``.
-    /// - Returns: The answer of the decision, or the refusal.
-    /// - Throws: ``StoreError``.
+    ///   - proof: The verified proof, its nonce not yet checked; `nil` for a request without one.
+    ///   - replays: The type of the log event for a reused assertion; `nil` logs nothing.
+    ///   - refusal: Returns the log event of a refusal. Return `nil` for unauthenticated clients, which could fill the log.
+    ///   - read: Reads what the decision needs. A thrown ``Refusal`` is returned as the result.
+    ///   - decide: Decides on what was read. A thrown ``Refusal`` is returned as the result.
     package func transact<Found: Sendable, Success: Sendable>(
         _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, context: RequestContext, loggingReplays replays: String? = nil,
         logging refusal: (Refusal, AdmittedRequest?, Found?) -> LoggedEvent? = { _, _, _ in nil },
@@ -55,16 +50,15 @@ extension Engine {
 
 /// A request to the token endpoint (RFC 6749 section 3.2), its parameters not yet checked.
 package struct TokenRequest: Sendable {
-    /// The authorization server's id; nil for the org server.
+    /// The authorization server's id; `nil` for the org server.
     package var server: String?
-    /// Who the client says it is.
+    /// The client's credentials, unchecked.
     package var client: ClientCredentials
-    /// Every form parameter, each at most once (the front door refuses repeated ones).
+    /// The form parameters. The HTTP layer rejects repeated ones.
     package var parameters: [String: String]
-    /// What shows that the client has a key; nil for a request without a `DPoP` header.
+    /// The proof of possession; `nil` for a request without a `DPoP` header.
     package var proof: PresentedProof?
 
-    /// Describes a request.
     package init(server: String?, client: ClientCredentials, parameters: [String: String], proof: PresentedProof? = nil) {
         self.server = server
         self.client = client
@@ -74,7 +68,6 @@ package struct TokenRequest: Sendable {
 }
 
 extension TokenRequest: Redacted {
-    /// The grant type and the client; never a password, a code or a token.
     package var description: String {
         "TokenRequest(grant_type: \(parameters["grant_type"] ?? "none"), server: \(server ?? "none"), \(client))"
     }

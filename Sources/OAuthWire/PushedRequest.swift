@@ -3,23 +3,23 @@ package import IdentityCore
 internal import JOSE
 package import Store
 
-/// The answer to a client that pushed a request (RFC 9126 section 2.2).
+/// The response to a pushed authorization request (RFC 9126 section 2.2).
 package struct PushedAuthorization: Sendable {
-    /// The name of the request, for the browser's authorize request.
+    /// The `request_uri` for the browser's authorize request.
     package var requestURI: String
     /// The lifetime in seconds.
     package var expiresIn: Int
-    /// The nonce for the client's next proof, for the header `DPoP-Nonce`; `nil` if the client used it, or sent no proof.
+    /// The nonce for the client's next proof (`DPoP-Nonce`); `nil` if the client used it already, or sent no proof.
     package var nextNonce: String?
 }
 
-/// The `request_uri` of a pushed request: a name that cannot be fetched.
+/// The `request_uri` of a pushed request: a URN that cannot be fetched.
 package enum PushedRequest {
-    /// The lifetime of a name in seconds (oauth reference 5.2).
+    /// The lifetime of a `request_uri` in seconds (oauth reference 5.2).
     static let lifetime: TimeInterval = 300
     private static let prefix = "urn:okta:par-"
 
-    /// The ticket that stores a request until it is used once. The client's record owns it.
+    /// Returns the single-use ticket that stores a request. The client's record owns it.
     package static func ticket(_ request: AuthorizationRequest, secret: String, now: Date) throws -> Ticket {
         Ticket(
             kind: .pushedRequest, digest: TicketDigest(of: secret), owner: RecordReference(.application, request.clientID), use: .once,
@@ -28,22 +28,15 @@ package enum PushedRequest {
 
     package static func uri(_ secret: String) -> String { prefix + secret }
 
-    /// The digest of a URI's secret; `nil` for another URI.
+    /// Returns the digest of the URI's secret; `nil` for other URIs.
     static func digest(of uri: String) -> TicketDigest? {
         uri.hasPrefix(prefix) && uri.utf8.count <= 100 ? TicketDigest(of: String(uri.dropFirst(prefix.count))) : nil
     }
 }
 
 extension Engine {
-    /// Takes an authorization request from the client itself (`/par`, RFC 9126).
-    ///
-    /// A proof of possession binds the code to its key, as `dpop_jkt` does (RFC 9449 section 10.1).
-    ///
-    /// - Parameters:
-    ///   - request: The client, and the parameters of its authorize request.
-    ///   - context: The request.
-    /// - Returns: The name of the request; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was stored.
+    /// Stores an authorization request that the client pushed (`/par`, RFC 9126). A proof of possession binds the code to its key, as
+    /// `dpop_jkt` does (RFC 9449 section 10.1).
     package func pushAuthorizationRequest(
         _ request: TokenRequest, context: RequestContext
     ) async throws -> Result<PushedAuthorization, Refusal> {
@@ -65,7 +58,7 @@ extension Engine {
             throw Refusal(.invalidRequest, "A pushed request cannot name another one by request_uri.", reason: "par: request_uri")
         }
         var values = admitted.parameters.filter { !$0.value.isEmpty }
-        // The client authentication may replace the parameter.
+        // An authenticated client may omit the parameter.
         values["client_id"] = admitted.application.id
         var checked: AuthorizationRequest
         do {
@@ -78,7 +71,7 @@ extension Engine {
             case .client(let refusal, _): throw refusal
             }
         }
-        // Without openid there is no id token and no userinfo for these scopes.
+        // Without `openid` there is no ID token and no userinfo for these scopes.
         guard checked.scopes.contains(ScopeRequest.openID) || ScopeRequest.profile.isDisjoint(with: checked.scopes) else {
             throw Refusal(
                 .accessDenied, "The scopes of OpenID Connect need the scope openid beside them.", reason: "par: no openid",
@@ -95,7 +88,7 @@ extension Engine {
 }
 
 extension PushedRequest {
-    /// The pushed request that a browser names, and the change that consumes it. Other parameters of the browser do not count.
+    /// Returns the pushed request of a `request_uri`, and the change that consumes it. Further parameters from the browser are ignored.
     package static func find(
         _ uri: String, clientID: String?, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, view: any StoreView, now: Date
     ) throws -> (request: AuthorizationRequest, taking: Change)? {

@@ -4,15 +4,9 @@ package import IdentityCore
 internal import JOSE
 package import ServerHTTP
 
-/// Refusals as OAuth 2.0 spells them.
 extension ServerResponse {
-    /// A refusal in the form that its code has: OAuth (RFC 6749 section 5.2) or API.
-    ///
-    /// - Parameters:
-    ///   - refusal: What was refused.
-    ///   - request: The request; its id names the error.
-    ///   - triedBasic: Whether the client used the `Authorization` header, which a 401 then answers with a challenge.
-    /// - Returns: The answer.
+    /// Returns the error response of a refusal, in the OAuth form (RFC 6749 section 5.2) or the API form. With `triedBasic`, the client
+    /// used the `Authorization` header, and a 401 carries a Basic challenge.
     package static func refusal(_ refusal: Refusal, to request: ServerRequest, triedBasic: Bool = false) -> ServerResponse {
         var response: ServerResponse
         switch refusal.code {
@@ -48,7 +42,7 @@ extension ServerResponse {
 }
 
 extension Refusal.Code {
-    /// The `error` of OAuth 2.0 and its extensions.
+    /// The `error` value of OAuth 2.0 and its extensions.
     package var wireName: String {
         switch self {
         case .invalidRequest: "invalid_request"
@@ -83,13 +77,11 @@ extension Refusal.Code {
         }
     }
 
-    /// The code of an `error`; `nil` for an unknown one.
     package init?(wireName: String) {
         guard let code = Self.allCases.first(where: { $0.wireName == wireName }) else { return nil }
         self = code
     }
 
-    /// The status that goes with the code.
     fileprivate var status: HTTPResponse.Status {
         switch self {
         case .invalidClient, .invalidToken: .unauthorized

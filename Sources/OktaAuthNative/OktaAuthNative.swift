@@ -1,2 +1,2 @@
-// The same module by the other name under which apps import it.
+// Re-exports OktaAuthSdk under the module name that some apps import.
 @_exported public import OktaAuthSdk

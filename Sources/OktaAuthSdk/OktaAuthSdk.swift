@@ -1,19 +1,14 @@
 public import Foundation
 
-/// The ways into the classic sign-in, a state machine: each answer of the server is a status, and its links are what can be done next
-/// (authn reference).
-///
-/// Look at a status's ``OktaAuthStatus/statusType``, take it as its own class, and go on from there. Closures are called on the main queue,
-/// once for each call. Each call has an `async` twin.
+/// The entry points of the classic authentication API, a state machine: each response is a status, and its links are the possible next
+/// steps (authn reference).
+/// Check a status's ``OktaAuthStatus/statusType``, cast the status to its class and continue with its functions. Closures are called on the
+/// main queue, once for each call. Each function also has an `async` variant.
 public class OktaAuthSdk {
-    /// Begins a sign-in.
-    ///
+    /// Starts a sign-in.
     /// - Parameters:
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - username: The name to sign in with.
-    ///   - password: The password; nil for none.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - url: The organization's URL: https, or http on a loopback host.
+    ///   - password: The password; `nil` for none.
     public class func authenticate(
         with url: URL, username: String, password: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -22,14 +17,8 @@ public class OktaAuthSdk {
             .authenticate(username: username, password: password ?? "", onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Begins to unlock an account.
-    ///
-    /// - Parameters:
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts to unlock an account.
+    /// - Parameter url: The organization's URL: https, or http on a loopback host.
     public class func unlockAccount(
         with url: URL, username: String, factorType: OktaRecoveryFactors, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -38,14 +27,8 @@ public class OktaAuthSdk {
             .unlockAccount(username: username, factorType: factorType, onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Begins to recover a forgotten password.
-    ///
-    /// - Parameters:
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts to recover a forgotten password.
+    /// - Parameter url: The organization's URL: https, or http on a loopback host.
     public class func recoverPassword(
         with url: URL, username: String, factorType: OktaRecoveryFactors, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -54,13 +37,8 @@ public class OktaAuthSdk {
             .recoverPassword(username: username, factorType: factorType, onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Takes up a transaction again.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The transaction's token.
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Resumes a transaction by its state token.
+    /// - Parameter url: The organization's URL: https, or http on a loopback host.
     public class func fetchStatus(
         with stateToken: String, using url: URL, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -73,40 +51,27 @@ public class OktaAuthSdk {
 extension OktaAuthSdk: Sendable {}
 
 extension OktaAuthSdk {
-    /// Begins a sign-in.
-    ///
+    /// Starts a sign-in.
     /// - Parameters:
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - username: The name to sign in with.
-    ///   - password: The password; nil for none.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    ///   - url: The organization's URL: https, or http on a loopback host.
+    ///   - password: The password; `nil` for none.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public class func authenticate(with url: URL, username: String, password: String?) async throws -> OktaAuthStatus {
         try await MainQueue.value { authenticate(with: url, username: username, password: password, onStatusChange: $0, onError: $1) }
     }
 
-    /// Begins to unlock an account.
-    ///
-    /// - Parameters:
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts to unlock an account.
+    /// - Parameter url: The organization's URL: https, or http on a loopback host.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public class func unlockAccount(with url: URL, username: String, factorType: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await MainQueue.value { unlockAccount(with: url, username: username, factorType: factorType, onStatusChange: $0, onError: $1) }
     }
 
-    /// Begins to recover a forgotten password.
-    ///
-    /// - Parameters:
-    ///   - url: The organization's URL: https, or http on this machine.
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts to recover a forgotten password.
+    /// - Parameter url: The organization's URL: https, or http on a loopback host.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public class func recoverPassword(with url: URL, username: String, factorType: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await MainQueue.value {
@@ -114,13 +79,9 @@ extension OktaAuthSdk {
         }
     }
 
-    /// Takes up a transaction again.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The transaction's token.
-    ///   - url: The organization's URL: https, or http on this machine.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Resumes a transaction by its state token.
+    /// - Parameter url: The organization's URL: https, or http on a loopback host.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public class func fetchStatus(with stateToken: String, using url: URL) async throws -> OktaAuthStatus {
         try await MainQueue.value { fetchStatus(with: stateToken, using: url, onStatusChange: $0, onError: $1) }

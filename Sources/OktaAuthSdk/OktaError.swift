@@ -1,33 +1,33 @@
 public import Foundation
 
-/// What can go wrong. None of the texts holds a token, a password or the body of an answer.
+/// An error of the SDK. Descriptions never contain a token, a password or a response body.
 public enum OktaError: LocalizedError {
-    /// The request could not be made: its URL or its body is not fit.
+    /// The URL, a header or the body of the request is invalid.
     case errorBuildingURLRequest(String)
-    /// No answer came.
+    /// The server did not respond.
     case connectionError(any Error)
-    /// The answer was empty, or none of HTTP.
+    /// The response is empty or is not an HTTP response.
     case emptyServerResponse
-    /// The answer lacks something that its status needs.
+    /// The response lacks a value that its status needs.
     case invalidResponse(String)
-    /// The answer is not what the protocol says. The body comes along, and no text shows it.
+    /// The response cannot be decoded. The associated data is its body, which descriptions do not show.
     case responseSerializationError(any Error, Data)
-    /// The server refused.
+    /// The server returned an error.
     case serverRespondedWithError(OktaAPIErrorResponse)
-    /// An app's own handler threw something else than `OktaError`.
+    /// The app's response handler threw an error other than `OktaError`.
     case unexpectedResponse
-    /// The status does not allow it: the answer has no link for it.
+    /// The status does not allow the operation. For example, the response has no link for it.
     case wrongStatus(String)
-    /// The same is under way. This version never raises it.
+    /// The same operation is already in progress. This version never throws this error.
     case alreadyInProgress
-    /// The server is in a state that this version does not know.
+    /// This version does not know the status in the response.
     case unknownStatus(OktaAPISuccessResponse)
-    /// A callback came that nobody waits for.
+    /// An internal error, such as a factor without a status.
     case internalError(String)
-    /// A parameter is not fit.
+    /// A parameter is invalid.
     case invalidParameters(String)
 
-    /// What happened, for people.
+    /// A description of the error for the user.
     public var description: String {
         switch self {
         case .errorBuildingURLRequest(let reason): "The request could not be made: \(reason)"
@@ -45,14 +45,14 @@ public enum OktaError: LocalizedError {
         }
     }
 
-    /// The same.
+    /// The same as `description`.
     public var localizedDescription: String { description }
 
-    /// The same.
+    /// The same as `description`.
     public var errorDescription: String? { description }
 }
 
 extension OktaError: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The same.
+    /// The same as `description`.
     public var debugDescription: String { description }
 }

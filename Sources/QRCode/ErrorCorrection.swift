@@ -1,4 +1,4 @@
-/// How much of a symbol may be dirty or covered and still be read (ISO/IEC 18004 section 7.5.1).
+/// The share of a symbol that can be unreadable without loss of data (ISO/IEC 18004 section 7.5.1).
 public enum ErrorCorrection: Sendable, CaseIterable {
     /// About 7 percent.
     case low
@@ -9,7 +9,7 @@ public enum ErrorCorrection: Sendable, CaseIterable {
     /// About 30 percent.
     case high
 
-    /// Two bits of the format information.
+    /// The two bits of the level in the format information.
     var formatBits: Int {
         switch self {
         case .low: 0b01
@@ -19,22 +19,21 @@ public enum ErrorCorrection: Sendable, CaseIterable {
         }
     }
 
-    /// Codewords of error correction in each block.
+    /// Returns the number of error correction codewords in each block.
     func correctionCodewords(version: Int) -> Int { Int(Self.correctionPerBlock[index][version - 1]) }
 
-    /// Into how many blocks the codewords are divided.
     func blockCount(version: Int) -> Int { Int(Self.blocks[index][version - 1]) }
 
-    /// Codewords that are left for data.
+    /// Returns the number of codewords available for data.
     func dataCodewords(version: Int) -> Int {
         Self.codewords(version: version) - correctionCodewords(version: version) * blockCount(version: version)
     }
 
-    /// Codewords of a symbol, of data and of error correction: what the function patterns leave, divided by eight.
+    /// Returns the number of data and error correction codewords: all modules outside the function patterns, divided by eight.
     static func codewords(version: Int) -> Int {
         let size = version * 4 + 17
         let centres = AlignmentPatterns.centres(version: version).count
-        // Three of the crossings are finder patterns; those on the timing patterns share five modules with each.
+        // Three grid crossings hold finder patterns. The alignment patterns on a timing pattern share five modules with it.
         let alignment = centres == 0 ? 0 : (centres * centres - 3) * 25 - (centres - 2) * 2 * 5
         let function = 3 * 64 + 2 * (size - 16) + 31 + alignment + (version >= 7 ? 36 : 0)
         return (size * size - function) / 8
@@ -49,7 +48,7 @@ public enum ErrorCorrection: Sendable, CaseIterable {
         }
     }
 
-    // ISO/IEC 18004 table 9, by level, then version.
+    // ISO/IEC 18004 table 9, by level, then by version.
     private static let correctionPerBlock: [[UInt8]] = [
         [
             7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28, 28, 28, 30, 30, 26, 28, 30, 30, 30, 30, 30, 30,

@@ -1,30 +1,28 @@
-/// A QR code (ISO/IEC 18004): a square of dark and light modules that a camera reads as text.
-///
-/// The smallest of the 40 versions that holds the text is chosen, and of the eight masks the one that the standard's scoring prefers.
-/// The same text gives the same symbol. Making one takes milliseconds, also for the largest, and nothing but computing.
+/// A QR code (ISO/IEC 18004): a square of dark and light modules that encodes a text. Uses the smallest of the 40 versions that holds the
+/// text and the mask with the lowest penalty score. The same text always gives the same symbol. Creating a symbol takes milliseconds and
+/// performs no I/O.
 public struct QRSymbol: Sendable, Equatable {
-    /// 1 to 40.
+    /// The version, 1 to 40.
     public let version: Int
-    /// How much of it may be unreadable.
+    /// The error correction level.
     public let errorCorrection: ErrorCorrection
-    /// The mask that was chosen, 0 to 7.
+    /// The mask pattern, 0 to 7.
     public let mask: Int
-    /// Modules on a side, without the quiet zone: 21 to 177.
+    /// The number of modules per side, without the quiet zone: 21 to 177.
     public var size: Int { grid.size }
 
     let grid: ModuleGrid
 
-    /// Encodes a text: digits or the alphanumeric set in their compact modes, anything else as UTF-8 bytes.
-    ///
+    /// Encodes a text. Digits and the alphanumeric set use their compact modes; all other text is encoded as UTF-8 bytes.
     /// - Parameters:
-    ///   - text: What is to be read; at most 2,953 bytes at level ``ErrorCorrection/low``, less at others.
-    ///   - errorCorrection: How much of the symbol may be unreadable.
-    /// - Throws: ``TooLong`` if no version holds it.
+    ///   - text: At most 2,953 bytes at ``ErrorCorrection/low``, fewer at the other levels.
+    ///   - errorCorrection: The error correction level.
+    /// - Throws: ``TooLong`` if the text does not fit into the largest version.
     public init(_ text: String, errorCorrection: ErrorCorrection = .medium) throws(TooLong) {
         try self.init(text, errorCorrection: errorCorrection, mask: nil)
     }
 
-    /// With a mask that is given rather than chosen: for the standard's worked example.
+    /// Uses the given mask instead of the best one. Needed for the worked example of the standard.
     init(_ text: String, errorCorrection: ErrorCorrection, mask: Int?) throws(TooLong) {
         let segment = TextSegment(text)
         guard
@@ -47,7 +45,7 @@ public struct QRSymbol: Sendable, Equatable {
         var best = (mask: mask ?? 0, grid: masked(mask ?? 0))
         if mask == nil {
             var least = best.grid.penalty
-            // Of equal ones the first, so that the choice is the same everywhere.
+            // On equal scores the first mask wins, so that the result is deterministic.
             for mask in 1..<8 {
                 let grid = masked(mask)
                 let penalty = grid.penalty
@@ -57,21 +55,20 @@ public struct QRSymbol: Sendable, Equatable {
         (self.version, self.errorCorrection, self.mask, grid) = (version, errorCorrection, best.mask, best.grid)
     }
 
-    /// Whether a module is dark; what lies outside the symbol is light, as its quiet zone is.
-    ///
+    /// Returns whether a module is dark. Positions outside the symbol are light, like the quiet zone.
     /// - Parameters:
-    ///   - column: From the left, from 0 on.
-    ///   - row: From the top, from 0 on.
+    ///   - column: The column from the left, starting at 0.
+    ///   - row: The row from the top, starting at 0.
     public subscript(column: Int, row: Int) -> Bool {
         guard (0..<size).contains(column), (0..<size).contains(row) else { return false }
         return grid[column, row]
     }
 
-    /// A text that no QR code holds at the level asked for.
+    /// The text is too long for a QR code at the requested error correction level.
     public struct TooLong: Error, Sendable, CustomStringConvertible {
-        /// How long it is in UTF-8.
+        /// The length of the text in UTF-8 bytes.
         public let byteCount: Int
-        /// What to do. The text itself is not shown: it may be a secret.
+        /// An error message with a remedy. It omits the text, which can be a secret.
         public var description: String {
             "A text of \(byteCount) bytes does not fit into a QR code. Shorten it, or ask for less error correction."
         }

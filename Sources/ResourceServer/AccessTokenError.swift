@@ -1,69 +1,66 @@
 public import Foundation
 public import JOSE
 
-/// Why a token does not open a resource.
-///
-/// The code is for programs, the message for the developer of the client: it says what is wrong and holds nothing that the
-/// client does not know. Equal by code; a code is a pattern: `catch AccessTokenError.Code.expired`.
+/// An error that says why an access token was rejected.
+/// Programs use the code, client developers read the message. The message contains only facts that the client already knows. Errors are
+/// equal if their codes are equal. A code also works as a pattern: `catch AccessTokenError.Code.expired`.
 public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A reason; more may be added in later versions.
+    /// The reason for the error. Later versions may add more.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
 
-        /// Makes a code from its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The request has no token.
+        /// The request has no access token.
         public static let missing = Code(rawValue: "missing")
-        /// The request carries a token in a way that is not allowed: in the query, twice, or unreadable.
+        /// The token is in the query, is sent twice, or is unreadable.
         public static let badRequest = Code(rawValue: "badRequest")
-        /// The token is no JSON Web Token, its signature is wrong, or its key is not one of the issuer's.
+        /// The token is not a JSON Web Token, its signature is invalid, or its key is not one of the issuer's keys.
         public static let notGenuine = Code(rawValue: "notGenuine")
-        /// The token's lifetime is over.
+        /// The token has expired.
         public static let expired = Code(rawValue: "expired")
-        /// The token's lifetime has not begun, or it says that it was issued later than now.
+        /// The token is not valid yet, or its issue time is in the future.
         public static let notYetValid = Code(rawValue: "notYetValid")
-        /// The token is of another type than an access token: an ID token, a logout token, or a token with another `typ`.
+        /// The token is not an access token, but for example an ID token, a logout token, or a token with another `typ`.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// The token is from another issuer.
+        /// The token comes from another issuer.
         public static let wrongIssuer = Code(rawValue: "wrongIssuer")
-        /// The token is for another audience.
+        /// The token is intended for another audience.
         public static let wrongAudience = Code(rawValue: "wrongAudience")
-        /// The token was given to another client.
+        /// The token was issued to another client.
         public static let wrongClient = Code(rawValue: "wrongClient")
-        /// The issuer says that the token is not active (any more).
+        /// The issuer reports that the token is not active.
         public static let inactive = Code(rawValue: "inactive")
-        /// The token is good, and lacks a scope.
+        /// The token is valid but lacks a scope.
         public static let insufficientScope = Code(rawValue: "insufficientScope")
-        /// The token is bound to a key, and the request does not prove that its sender has it.
+        /// The token is bound to a key, and the request does not prove possession of that key.
         public static let keyNotProved = Code(rawValue: "keyNotProved")
-        /// The token came by the scheme `DPoP`, and is bound to no key.
+        /// The token was sent with the scheme `DPoP` but is not bound to a key.
         public static let notBound = Code(rawValue: "notBound")
-        /// The proof that came with the token is not good for this request, or was used before.
+        /// The proof is invalid for this request, or was used before.
         public static let badProof = Code(rawValue: "badProof")
-        /// The proof must carry a nonce of the resource server's: ``AccessTokenError/nonce``.
+        /// The proof must contain a nonce from the resource server: ``AccessTokenError/nonce``.
         public static let nonceNeeded = Code(rawValue: "nonceNeeded")
-        /// More proofs arrive than can be remembered. Nothing is known of this one.
+        /// Too many proofs arrive to remember them all. The proof was not accepted, but may be valid.
         public static let busy = Code(rawValue: "busy")
-        /// The issuer can't be asked for its keys, or about the token. Nothing is known of the token.
+        /// The issuer cannot be reached for its keys or for introspection. The token may be valid.
         public static let issuerUnavailable = Code(rawValue: "issuerUnavailable")
 
         /// Matches an error by its code.
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? AccessTokenError)?.code == code }
     }
 
-    /// The reason, for programs to act upon.
+    /// The reason for the error.
     public let code: Code
-    /// What is wrong and what to do about it, in one sentence.
+    /// A sentence that says what is wrong and what to do about it.
     public let message: String
-    /// The scopes that the resource asks for, with ``Code/insufficientScope``.
+    /// The scopes that the resource requires, for ``Code/insufficientScope``.
     public let requiredScopes: [String]
-    /// The nonce that the next proof must carry, with ``Code/nonceNeeded``.
+    /// The nonce that the next proof must contain, for ``Code/nonceNeeded``.
     public let nonce: String?
-    /// What caused it, for the log.
+    /// The cause, for the log.
     public let underlying: (any Error)?
 
     init(_ code: Code, _ message: String, requiredScopes: [String] = [], nonce: String? = nil, underlying: (any Error)? = nil) {
@@ -81,16 +78,14 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
     public static func == (a: AccessTokenError, b: AccessTokenError) -> Bool { a.code == b.code }
 }
 
-/// What an access token says, after it was verified.
-///
-/// A value of this type exists only for a token that passed every check of an ``AccessTokenVerifier``; it does not contain
-/// the token itself. `Sendable`, and free to keep.
+/// The claims of a verified access token.
+/// A value exists only for a token that passed all checks of an ``AccessTokenVerifier``. It does not contain the token itself. `Sendable`.
 public struct AccessToken: Sendable, Equatable {
-    /// Every claim, by name.
+    /// All claims by name.
     public let claims: [String: JSONValue]
-    /// What was granted (`scp`, or `scope` as RFC 9068 section 2.2.3 has it).
+    /// The granted scopes: `scp`, or `scope` as in RFC 9068 §2.2.3.
     public let scopes: [String]
-    /// When it ends.
+    /// The expiration time; the distant future if introspection returned none.
     public let expiresAt: Date
 
     init(claims: [String: JSONValue], expiresAt: Date) {
@@ -101,19 +96,16 @@ public struct AccessToken: Sendable, Equatable {
             ?? (claims["scope"] ?? claims["scp"])?.stringValue?.split(separator: " ").map(String.init) ?? []
     }
 
-    /// The `sub`: the login of the person, or the client id of a service.
+    /// The `sub`: the login of the user, or the client ID of a service.
     public var subject: String? { claims["sub"]?.stringValue }
-    /// The `uid`: the id of the person; nil for a service.
+    /// The `uid`: the user's ID; `nil` for a service.
     public var userID: String? { claims["uid"]?.stringValue }
-    /// The `cid`, or `client_id`: the client that the token was given to.
+    /// The client to which the token was issued (`cid` or `client_id`).
     public var clientID: String? { (claims["cid"] ?? claims["client_id"])?.stringValue }
 
-    /// The thumbprint of the key that the token is bound to (`cnf.jkt`; RFC 9449 section 6.1); nil for a bearer token.
+    /// The thumbprint of the key to which the token is bound (`cnf.jkt`, RFC 9449 §6.1); `nil` for a bearer token.
     public var keyThumbprint: String? { claims["cnf"]?["jkt"]?.stringValue }
 
-    /// Whether a scope was granted.
-    ///
-    /// - Parameter scope: One scope.
-    /// - Returns: Whether the token has it.
+    /// Whether the token has a scope.
     public func has(scope: String) -> Bool { scopes.contains(scope) }
 }

@@ -1,89 +1,76 @@
 public import Foundation
 public import JOSE
 
-/// Checks access tokens for a resource server.
+/// Verifies access tokens for a resource server.
 ///
 /// ```swift
 /// let verifier = AccessTokenVerifier(issuer: "https://id.example.com/oauth2/default", clientID: "0oa…")
 /// let token = try await verifier.verify(text, scopes: ["messages.read"])
 /// ```
-///
-/// The verifier refuses other tokens of the issuer: a token with another `typ` than `at+jwt` or `JWT`, and a token that has the claims of an ID
-/// token or a logout token, or lacks those of an access token (``AccessTokenError/Code/wrongType``). A token without a `typ`, as Okta issues
-/// it, is accepted.
-///
-/// Locally (the default), a token is checked by its signature, with the keys that the issuer publishes, and by its claims: `iss`, `aud`,
-/// `cid`, `exp`, `nbf`, `iat`. The keys are fetched once, kept, and fetched again when a token names one that is not among them, and when
-/// they are as old as ``Configuration/maximumKeyAge``. A token that was revoked stays good until its `exp`; where that is too long, use
-/// ``Mode/introspection(_:)``, which asks the issuer each time.
-///
-/// `Sendable`; one verifier serves all tasks. Once the keys are known, ``verifyNow(_:scopes:)`` neither waits nor suspends, and holds no lock
-/// while it computes.
+/// Other tokens of the issuer are rejected with ``AccessTokenError/Code/wrongType``: a token with a `typ` other than `at+jwt` or `JWT`,
+/// with claims of an ID token or a logout token, or without those of an access token. A token without a `typ`, as Okta issues it, is
+/// accepted.
+/// By default, the verifier checks tokens locally: the signature with the issuer's published keys, and the claims `iss`, `aud`, `cid`,
+/// `exp`, `nbf` and `iat`. It caches the keys. It fetches them again when a token names an unknown key, or after
+/// ``Configuration/maximumKeyAge``. A revoked token remains valid until its `exp`. To detect revocation earlier, use
+/// ``Mode/introspection(_:)``, which asks the issuer about each token.
+/// The verifier is `Sendable` and serves concurrent tasks. When the keys are cached, ``verifyNow(_:scopes:)`` neither waits nor suspends.
 public final class AccessTokenVerifier: Sendable {
-    /// How a token is checked.
+    /// The method that verifies tokens.
     public enum Mode: Sendable {
-        /// By its signature and claims.
+        /// Checks the signature and the claims.
         case local
-        /// By asking the issuer (RFC 7662), as this client.
+        /// Asks the issuer (RFC 7662), authenticated as this client.
         case introspection(IntrospectionClient)
     }
 
-    /// The client that a verifier asks the issuer as.
+    /// The credentials of the resource server for introspection.
     public struct IntrospectionClient: Sendable, CustomStringConvertible {
         let id: String
         let secret: String
 
-        /// Names the client.
-        ///
-        /// - Parameters:
-        ///   - id: Its client id.
-        ///   - secret: Its client secret, sent by HTTP Basic authentication.
+        /// Creates the credentials. The secret is sent with HTTP Basic authentication.
         public init(id: String, secret: String) {
             self.id = id
             self.secret = secret
         }
 
-        /// The id, without the secret.
+        /// The ID, without the secret.
         public var description: String { "IntrospectionClient(\(id))" }
     }
 
-    /// What a token must be.
+    /// The requirements for tokens.
     public struct Configuration: Sendable {
-        /// The `iss`, exactly; also where metadata and keys are found.
+        /// The exact `iss`, which is also the base URL of the issuer's metadata.
         public var issuer: String
-        /// The `aud`, or one of them.
+        /// The required audience; `aud` must be or contain it.
         public var audience: String
-        /// The `cid`; nil for any client.
+        /// The required client (`cid`); `nil` accepts every client.
         public var clientID: String?
         /// The scopes that every token must have.
         public var requiredScopes: [String]
-        /// Seconds that the issuer's clock may be off, 0 to 300.
+        /// The tolerated clock difference in seconds, 0 to 300.
         public var leeway: TimeInterval
-        /// The signature algorithms to accept, whatever a token says.
+        /// The accepted signature algorithms.
         public var algorithms: Set<JWSAlgorithm>
-        /// Seconds at least between two fetches of the keys, whether because of unknown key ids or because a fetch failed.
+        /// The minimum number of seconds between two key fetches for unknown key IDs or after a failure.
         public var keyRefetchInterval: TimeInterval
-        /// Seconds after which the keys are fetched again, 60 to 86400: so long can a key be trusted that the issuer withdrew.
+        /// The age in seconds at which the keys are fetched again, 60 to 86400. The verifier may trust a withdrawn key for this long.
         public var maximumKeyAge: TimeInterval
-        /// How a token is checked.
+        /// The method that verifies tokens.
         public var mode: Mode
-        /// What is asked of proofs, with tokens that are bound to a key.
+        /// The rules for proofs of key-bound tokens.
         public var proofs: ProofRules
 
-        /// Says what a token must be.
-        ///
+        /// Creates the requirements for tokens.
         /// - Parameters:
-        ///   - issuer: The `iss`, an https URL; plain http is accepted for this machine.
-        ///   - clientID: The `cid`; nil for any client.
-        ///   - audience: The `aud`.
-        ///   - requiredScopes: The scopes that every token must have.
-        ///   - leeway: Seconds that the issuer's clock may be off, 0 to 300.
-        ///   - algorithms: The signature algorithms to accept; asymmetric ones only.
-        ///   - keyRefetchInterval: Seconds at least between two fetches of the keys, because of unknown key ids or after a failure.
-        ///   - maximumKeyAge: Seconds after which the keys are fetched again, 60 to 86400. If the issuer is away then, the old ones stay
-        ///     good, and it is asked again each `keyRefetchInterval`.
-        ///   - mode: How a token is checked.
-        ///   - proofs: What is asked of proofs, with tokens that are bound to a key.
+        ///   - issuer: The `iss`: an https URL, or a plain http URL of this computer.
+        ///   - clientID: The required client (`cid`); `nil` accepts every client.
+        ///   - leeway: The tolerated clock difference in seconds, 0 to 300.
+        ///   - algorithms: The accepted signature algorithms. HMAC algorithms are ignored.
+        ///   - keyRefetchInterval: The minimum number of seconds between two key fetches for unknown key IDs or after a failure.
+        ///   - maximumKeyAge: The age in seconds at which the keys are fetched again, 60 to 86400. If the issuer is unreachable then, the
+        ///     old keys stay in use and the fetch is retried after `keyRefetchInterval`.
         public init(
             issuer: String, clientID: String? = nil, audience: String = "api://default", requiredScopes: [String] = [],
             leeway: TimeInterval = 60,
@@ -95,7 +82,7 @@ public final class AccessTokenVerifier: Sendable {
             self.audience = audience
             self.requiredScopes = requiredScopes
             self.leeway = min(max(leeway, 0), 300)
-            // A shared secret can't come from a published key set; accepting HMAC would only open a way to forge.
+            // A published key set cannot contain a shared secret. Accepting HMAC would allow forged tokens.
             self.algorithms = algorithms.intersection(JWSAlgorithm.asymmetric)
             self.keyRefetchInterval = keyRefetchInterval
             self.maximumKeyAge = min(max(maximumKeyAge, 60), 86_400)
@@ -104,18 +91,16 @@ public final class AccessTokenVerifier: Sendable {
         }
     }
 
-    /// What a token must be.
+    /// The requirements for tokens.
     public let configuration: Configuration
     private let keys: IssuerKeys<LocalTokenCheck>
     private let introspection: TokenIntrospection
     private let proofs: ProofCheck
     private let now: @Sendable () -> Date
 
-    /// Makes a verifier; nothing is fetched yet.
-    ///
+    /// Creates a verifier. Does not fetch anything yet.
     /// - Parameters:
-    ///   - configuration: What a token must be.
-    ///   - fetcher: How the issuer is reached.
+    ///   - fetcher: Sends the requests to the issuer.
     ///   - now: The wall clock.
     public init(
         _ configuration: Configuration, fetcher: any ResourceFetcher = URLSessionFetcher(), now: @escaping @Sendable () -> Date = { Date() }
@@ -132,28 +117,20 @@ public final class AccessTokenVerifier: Sendable {
         proofs = ProofCheck(configuration.proofs)
     }
 
-    /// Makes a verifier from what its users know, with the audience `api://default`.
-    ///
-    /// - Parameters:
-    ///   - issuer: The issuer's URL.
-    ///   - clientID: The `cid` that tokens must have; nil for any client.
+    /// Creates a verifier with the audience `api://default`.
+    /// - Parameter clientID: The required client (`cid`); `nil` accepts every client.
     public convenience init(issuer: String, clientID: String?) {
         self.init(Configuration(issuer: issuer, clientID: clientID))
     }
 
-    /// Fetches metadata and keys, so that the first request need not wait for them.
-    ///
+    /// Fetches the issuer's metadata and keys in advance, so that the first request does not wait for them.
     /// - Throws: ``AccessTokenError/Code/issuerUnavailable``.
     public func prepare() async throws {
         _ = try await keys.get()
     }
 
-    /// Checks a bearer token, asking the issuer for its keys, or about the token, where that is needed.
-    ///
-    /// - Parameters:
-    ///   - token: The token, as the client sent it.
-    ///   - scopes: What it must have beside the required scopes; all of them.
-    /// - Returns: What the token says.
+    /// Verifies a bearer token. Fetches the issuer's keys, or asks the issuer about the token, if necessary.
+    /// - Parameter scopes: Scopes that the token must have in addition to the required scopes.
     /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key.
     public func verify(_ token: String, scopes: [String] = []) async throws -> AccessToken {
         let verified = try await genuine(token)
@@ -161,13 +138,11 @@ public final class AccessTokenVerifier: Sendable {
         return try checkScopes(of: verified, further: scopes)
     }
 
-    /// Checks a token that is bound to a key, and the proof that came with it (RFC 9449 section 7). The proof is used up by that.
-    ///
+    /// Verifies a key-bound token and its proof (RFC 9449 §7). The proof cannot be used again.
     /// - Parameters:
-    ///   - token: The token, as the client sent it with the scheme `DPoP`.
-    ///   - proof: What the request carried beside it.
-    ///   - scopes: What it must have beside the required scopes; all of them.
-    /// - Returns: What the token says.
+    ///   - token: The token that the client sent with the scheme `DPoP`.
+    ///   - proof: The proof that came with the token.
+    ///   - scopes: Scopes that the token must have in addition to the required scopes.
     /// - Throws: ``AccessTokenError``.
     public func verify(_ token: String, proof: RequestProof, scopes: [String] = []) async throws -> AccessToken {
         let verified = try await genuine(token)
@@ -175,7 +150,7 @@ public final class AccessTokenVerifier: Sendable {
         return try checkScopes(of: verified, further: scopes)
     }
 
-    /// Checks all but how the token came and its scopes.
+    /// Verifies everything except key binding and scopes.
     private func genuine(_ token: String) async throws -> AccessToken {
         let known = try await keys.get()
         if case .introspection(let client) = configuration.mode {
@@ -193,14 +168,10 @@ public final class AccessTokenVerifier: Sendable {
         }
     }
 
-    /// Checks a bearer token with the keys that are known, without waiting or suspending.
-    ///
-    /// - Parameters:
-    ///   - token: The token, as the client sent it.
-    ///   - scopes: What it must have beside the required scopes; all of them.
-    /// - Returns: What the token says.
-    /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/issuerUnavailable`` if no keys are known yet (``prepare()`` fetches them), or
-    ///   the verifier must ask the issuer about each token.
+    /// Verifies a bearer token with the cached keys, without waiting or suspending.
+    /// - Parameter scopes: Scopes that the token must have in addition to the required scopes.
+    /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/issuerUnavailable`` if no keys are cached (see ``prepare()``), or in
+    ///   introspection mode; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key.
     public func verifyNow(_ token: String, scopes: [String] = []) throws -> AccessToken {
         guard case .local = configuration.mode, let known = keys.knownNow() else {
             throw AccessTokenError(.issuerUnavailable, "The token can't be checked without asking the issuer first: await verify.")

@@ -1,22 +1,16 @@
 internal import HTTPTypes
 package import IdentityCore
 
-/// Cross-origin access from pages (Fetch standard). The endpoints that any origin may call read no cookie, and what protects them is in the
-/// request itself; what the classic API answers is for the origins that the organization trusts.
+/// Cross-origin access by web pages (Fetch standard). Endpoints that any origin may call read no cookies; the request itself carries the
+/// credentials. Responses of the classic API are readable for trusted origins only.
 package enum CrossOrigin {
-    /// Whose pages may read an answer.
+    /// Origins whose pages may read a response.
     package enum Readers: Sendable {
-        /// Every page.
         case anyOrigin
-        /// Pages of the organization's own origin and of those that the org file names.
+        /// The organization's own origin and the trusted origins of the org file.
         case trustedOrigins
 
-        /// Whether a page of an origin may read.
-        ///
-        /// - Parameters:
-        ///   - origin: The request's `Origin` header; nil from what is no page.
-        ///   - snapshot: The configuration; nil if there is none.
-        /// - Returns: Whether they may.
+        /// Whether pages of an origin may read the response. `origin` is the request's `Origin` header.
         package func include(_ origin: String?, _ snapshot: OrgSnapshot?) -> Bool {
             switch self {
             case .anyOrigin: true
@@ -25,21 +19,15 @@ package enum CrossOrigin {
         }
     }
 
-    /// Whether the server accepts a request that sets cookies: from a program that is no browser, or from a page of the organization's own
-    /// origin or of a trusted origin.
-    ///
-    /// Browsers send `Origin` with every POST unless they are configured not to. `Sec-Fetch-Site` covers those.
+    /// Whether to accept a request that sets cookies: from a page of the organization's own origin or of a trusted origin, or from a
+    /// program that is not a browser. Browsers send `Origin` with every POST unless configured otherwise. `Sec-Fetch-Site` covers that
+    /// case.
     package static func isTrustedCaller(_ request: ServerRequest, _ snapshot: OrgSnapshot) -> Bool {
         if let origin = request.head.headerFields[.origin] { return snapshot.isTrusted(origin: origin) }
         return ["same-origin", "none"].contains(request.head.headerFields[.fetchSite] ?? "none")
     }
 
-    /// Answers a preflight of a page that may read the answer.
-    ///
-    /// - Parameters:
-    ///   - request: The `OPTIONS` request.
-    ///   - endpoint: What it asks about.
-    /// - Returns: 204 with the permissions.
+    /// Answers a preflight request of a page that may read the response: 204 with the permissions.
     package static func preflight(_ request: ServerRequest, for endpoint: Endpoint) -> ServerResponse {
         var response = ServerResponse(status: .noContent)
         response.headers[.accessControlAllowOrigin] = request.head.headerFields[.origin] ?? "*"
@@ -51,16 +39,12 @@ package enum CrossOrigin {
         return response
     }
 
-    /// Answers a preflight of a page that may not: nothing is permitted, so the browser does not send the request.
+    /// Answers a preflight request of another page. The response permits nothing, so the browser does not send the request.
     package static func preflightDenied() -> ServerResponse {
         ServerResponse(status: .noContent, headers: [.vary: "Origin"])
     }
 
-    /// Lets the page that asked read an answer.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - origin: The request's `Origin` header; nil from what is no page.
+    /// Lets pages of an origin read a response; with `nil`, only adds `Vary`.
     package static func expose(_ response: inout ServerResponse, to origin: String?) {
         response.headers[.vary] = "Origin"
         guard let origin else { return }

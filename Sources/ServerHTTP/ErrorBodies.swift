@@ -4,9 +4,9 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// Errors in the API form.
+/// Error responses in the JSON format of the API.
 extension ServerResponse {
-    /// An error in the API form. The clients of OAuth endpoints can't read objects in `errorCauses`, which stays empty there.
+    /// Creates an API error. Clients of OAuth endpoints cannot read objects in `errorCauses`: leave `causes` empty there.
     package static func api(
         _ status: HTTPResponse.Status, _ code: String, _ summary: String, causes: [String] = [], _ request: ServerRequest
     ) -> ServerResponse {
@@ -17,7 +17,7 @@ extension ServerResponse {
         return ServerResponse(status: status, json: body.serialized())
     }
 
-    /// An error in the API form with the limit that was met, its causes and the log reason.
+    /// Creates an API error with rate limit headers and a reason for the access log.
     package static func api(
         _ code: String, status: Int, _ summary: String, causes: [String] = [], reason: String, limit: RateLimitStatus? = nil,
         to request: ServerRequest
@@ -32,31 +32,30 @@ extension ServerResponse {
         return response
     }
 
-    /// 429 for a request over a limit.
     package static func tooManyRequests(_ limit: RateLimitStatus, reason: String = "rate limit", to request: ServerRequest)
         -> ServerResponse
     {
         api("E0000047", status: 429, "Too many requests. Wait and try again.", reason: reason, limit: limit, to: request).uncached()
     }
 
-    /// 404 for a path that is nothing.
+    /// 404 for an unknown path.
     package static func pathNotFound(_ request: ServerRequest) -> ServerResponse {
         api(.notFound, "E0000007", "Not found: there is no such resource on this server.", request)
     }
 
-    /// 404 for a path below an authorization server that is not there.
+    /// 404 for a path of an unknown authorization server.
     package static func serverNotFound(_ request: ServerRequest) -> ServerResponse {
         api(.notFound, "E0000007", "Not found: this organization has no such authorization server.", request)
     }
 
-    /// 405 with the methods that the path has.
+    /// 405 with the methods that the path supports.
     package static func methodNotAllowed(allow: String, _ request: ServerRequest) -> ServerResponse {
         var response = api(.methodNotAllowed, "E0000022", "The endpoint does not support the method. Use: \(allow).", request)
         response.headers[.allow] = allow
         return response
     }
 
-    /// 500 or 503; what failed is for the log only.
+    /// 503 if the store is unavailable, otherwise 500. The response does not reveal the error.
     package static func failure(_ error: any Error, _ request: ServerRequest) -> ServerResponse {
         if let error = error as? StoreError, error.code == .unavailable || error.code == .closed {
             var response = api(.serviceUnavailable, "E0000010", "The service is unavailable for a moment. Try again.", request)

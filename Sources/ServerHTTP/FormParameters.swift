@@ -1,23 +1,22 @@
 internal import JOSE
 
-/// The parameters of an `application/x-www-form-urlencoded` body or of a query (RFC 6749 appendix B).
-///
-/// Strict where leniency would be ambiguous (bad escapes, bad UTF-8, repeated names) and lenient where clients differ
-/// (which characters they leave unescaped). A parameter without a value counts as omitted (RFC 6749 section 3.1).
+/// Parameters of an `application/x-www-form-urlencoded` body or of a query (RFC 6749 appendix B). Rejects invalid escapes, invalid UTF-8
+/// and repeated names, which are ambiguous. Accepts unescaped characters, because clients differ. A parameter without a value counts as
+/// omitted (RFC 6749 section 3.1).
 package struct FormParameters: Sendable, Equatable {
-    /// Every parameter that has a value.
+    /// All parameters with a value.
     package private(set) var values: [String: String] = [:]
-    /// The names that were repeated, where they are kept; of their values, the first is.
+    /// Repeated names, if the parser keeps them; only their first values are in ``values``.
     package private(set) var repeated: Set<String> = []
 
-    /// The most parameters of one form.
+    /// Maximum number of parameters in a form.
     static let maximumCount = 100
-    /// The longest name, in bytes.
+    /// Maximum length of a name in bytes.
     static let maximumNameLength = 128
-    /// Names that clients are known to repeat; their values are joined by a space.
+    /// Names that clients are known to repeat; their values are joined with a space.
     static let listed: Set<String> = ["challenge_types_supported"]
 
-    /// Why a form was not read. Its description is fit for the peer and holds no value of the form.
+    /// Parse errors. Their descriptions are safe to send to the client: they contain no values of the form.
     package enum Failure: Error, Equatable {
         case tooMany
         case nameTooLong
@@ -44,12 +43,7 @@ package struct FormParameters: Sendable, Equatable {
 
     init() {}
 
-    /// Reads a form.
-    ///
-    /// - Parameters:
-    ///   - form: The bytes as they were received.
-    ///   - keepsRepeated: Whether repeated names are noted instead of refused, for who knows better whom to tell.
-    /// - Throws: The first thing that is wrong.
+    /// Parses a form. With `keepsRepeated`, repeated names are recorded in ``repeated`` instead of rejected.
     package init(parsing form: some Collection<UInt8>, keepsRepeated: Bool = false) throws(Failure) {
         var seen: Set<String> = []
         var count = 0
@@ -76,10 +70,7 @@ package struct FormParameters: Sendable, Equatable {
         }
     }
 
-    /// Reads a JSON object whose members are the parameters: texts, and numbers where parameters are numbers.
-    ///
-    /// - Parameter json: The bytes as they were received.
-    /// - Throws: The first thing that is wrong.
+    /// Parses a JSON object whose members are the parameters: strings or integers.
     package init(json: [UInt8]) throws(Failure) {
         guard let members = (try? JSONValue(parsing: json))?.objectValue else { throw .notJSON }
         guard members.count <= Self.maximumCount else { throw .tooMany }
@@ -97,11 +88,7 @@ package struct FormParameters: Sendable, Equatable {
 
     package subscript(name: String) -> String? { values[name] }
 
-    /// Undoes form encoding: `+` is a space, `%XX` a byte; the result must be UTF-8 without NUL.
-    ///
-    /// - Parameter bytes: What was encoded.
-    /// - Returns: The text.
-    /// - Throws: What is wrong with it.
+    /// Decodes form encoding: `+` is a space, `%XX` a byte. The result must be UTF-8 without NUL.
     package static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -122,7 +109,7 @@ package struct FormParameters: Sendable, Equatable {
             decoded.append(byte)
         }
         let text = String(decoding: decoded, as: UTF8.self)
-        // Decoding repairs what is not UTF-8, and a repaired text has other bytes. ASCII, most of what comes, needs no look.
+        // Decoding replaces invalid UTF-8, which changes the bytes. ASCII, the usual case, needs no check.
         guard all < 0x80 || text.utf8.elementsEqual(decoded) else { throw .notUTF8 }
         return text
     }
@@ -136,7 +123,7 @@ package struct FormParameters: Sendable, Equatable {
         }
     }
 
-    /// A name made fit for a message: what is no plain name could be anything, a secret among them.
+    /// Returns a short lower-case name unchanged, and `…` for any other name, which may contain a secret.
     private static func printable(_ name: String) -> String {
         let isPlain = name.utf8.count <= 40 && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0) }
         return isPlain ? name : "…"

@@ -1,15 +1,13 @@
-/// Writes one flat JSON object straight into bytes.
+/// Writes one flat JSON object as UTF-8 bytes.
 package struct JSONObjectWriter {
     private var bytes: [UInt8] = []
 
-    /// Starts an object.
-    /// - Parameter capacity: The bytes to set aside.
+    /// Starts an object and reserves `capacity` bytes.
     package init(capacity: Int) {
         bytes.reserveCapacity(capacity)
         bytes.append(UInt8(ascii: "{"))
     }
 
-    /// Appends a member with a text.
     package mutating func member(_ name: StaticString, _ value: String) {
         begin(name)
         bytes.append(UInt8(ascii: "\""))
@@ -24,14 +22,12 @@ package struct JSONObjectWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a member with a number.
     package mutating func member(_ name: StaticString, _ value: Int) {
         begin(name)
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// Ends the object.
-    /// - Returns: Its text in UTF-8.
+    /// Ends the object and returns its bytes.
     package consuming func finish() -> [UInt8] {
         bytes.append(UInt8(ascii: "}"))
         return bytes

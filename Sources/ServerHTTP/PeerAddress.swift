@@ -1,11 +1,11 @@
 internal import NIOCore
 
-/// Addresses as bytes; an IPv4 address mapped into IPv6 is an IPv4 address.
+/// Converts IP addresses to bytes. An IPv4 address mapped into IPv6 becomes an IPv4 address.
 package enum IPAddress {
     package static func bytes(of text: String) -> [UInt8]? {
         guard let address = try? SocketAddress(ipAddress: text, port: 0) else { return nil }
         switch address {
-        // Where the address stands in the system's structures: after family and port, in IPv6 also after the flow.
+        // Offsets in `sockaddr_in` and `sockaddr_in6`: after family and port, in IPv6 also after the flow information.
         case .v4: return bytes(of: address, at: 4, count: 4)
         case .v6:
             let bytes = bytes(of: address, at: 8, count: 16)
@@ -22,24 +22,16 @@ package enum IPAddress {
     }
 }
 
-/// Whose request it is, behind proxies.
+/// The address of a client, which may be behind proxies.
 package struct PeerAddress: Sendable, Equatable {
-    /// The address to count and log; `nil` if not even the peer is known.
+    /// Address for limits and logs; `nil` if the peer is unknown.
     package var address: String?
-    /// The entries of `X-Forwarded-For` that trusted proxies did not write: anybody could have.
+    /// Entries of `X-Forwarded-For` that no trusted proxy wrote; an attacker may have written them.
     package var unread: [String] = []
 
-    /// Finds the address of a client.
-    ///
-    /// Each proxy appends the peer that it saw to `X-Forwarded-For`. From the right, every address that was written by a
-    /// trusted proxy is believed; the first that is no trusted proxy itself is the client's. What stands left of it, anybody
-    /// could have written.
-    ///
-    /// - Parameters:
-    ///   - peer: The other end of the connection.
-    ///   - forwarded: The header's values, in order.
-    ///   - proxies: Who is believed.
-    /// - Returns: The client's address, and what stands left of it.
+    /// Finds the address of a client behind trusted proxies. Each proxy appends the address of its peer to `X-Forwarded-For`. From right to
+    /// left, entries that trusted proxies wrote are valid. The first address that is not a trusted proxy is the client's; an attacker may
+    /// have written everything to its left.
     package static func resolve(peer: String?, forwarded: [String], proxies: [TrustedNetwork]) -> PeerAddress {
         guard var address = peer else { return PeerAddress() }
         var written = forwarded.joined(separator: ",").split(separator: ",").map { entry in String(entry.filter { $0 != " " }) }
@@ -50,31 +42,22 @@ package struct PeerAddress: Sendable, Equatable {
         return PeerAddress(address: address, unread: written)
     }
 
-    /// The address of the user for whom a back end asks.
-    ///
-    /// What the back end wrote ends where the entries of the server's own proxies begin. No entry tells where that is: an attacker can
-    /// write the back end's address, too.
-    ///
-    /// - Parameters:
-    ///   - backEnd: The back end's own address, as ``resolve(peer:forwarded:proxies:)`` found it.
-    ///   - unread: The entries of the header that this left.
-    ///   - gateways: Who is believed.
-    /// - Returns: The end user's address; the back end's if that is none of the gateways, or forwards nothing.
+    /// Finds the address of the user for whom a back end sends a request. Returns the back end's address if it is not a gateway or forwards
+    /// nothing. The caller must first remove the entries of the server's own proxies with ``resolve(peer:forwarded:proxies:)``. No entry
+    /// marks that boundary, and an attacker can write the back end's address too.
     package static func endUser(behind backEnd: String, unread: [String], gateways: [TrustedNetwork]) -> String {
         resolve(peer: backEnd, forwarded: unread, proxies: gateways).address ?? backEnd
     }
 }
 
-/// A network whose `X-Forwarded-For` headers are believed: an address, or an address and a prefix length.
+/// A network whose `X-Forwarded-For` headers are trusted: an address, or an address with a prefix length.
 package struct TrustedNetwork: Sendable, Equatable, CustomStringConvertible {
     private let bytes: [UInt8]
     private let prefix: Int
-    /// As it was written.
+    /// The network as it was written.
     package let description: String
 
-    /// Reads a network; nil if it is none.
-    ///
-    /// - Parameter text: `10.0.0.7`, `10.0.0.0/8`, `::1` or `fd00::/8`.
+    /// Parses `10.0.0.7`, `10.0.0.0/8`, `::1` or `fd00::/8`; returns `nil` for other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let bytes = IPAddress.bytes(of: String(first)) else { return nil }
@@ -88,7 +71,6 @@ package struct TrustedNetwork: Sendable, Equatable, CustomStringConvertible {
         description = text
     }
 
-    /// Whether an address lies in the network.
     package func contains(_ address: String) -> Bool {
         guard let other = IPAddress.bytes(of: address), other.count == bytes.count else { return false }
         for index in bytes.indices {

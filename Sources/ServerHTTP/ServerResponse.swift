@@ -2,63 +2,47 @@ package import HTTPTypes
 package import IdentityCore
 internal import JOSE
 
-/// An answer with its whole body.
+/// A response with its body or body stream.
 package struct ServerResponse: Sendable, Redacted {
-    /// How an answer reaches the peer: whole, unless a test wants it otherwise.
+    /// How much of a response is sent; only fault injection uses other values than ``whole``.
     package enum Delivery: Sendable, Equatable {
-        /// All of it.
         case whole
         /// The headers, which announce the whole body, and some bytes of it; then the connection closes.
         case truncated(after: Int)
-        /// Nothing: the connection closes.
+        /// Nothing; the connection closes.
         case dropped
     }
 
-    /// The status.
     package var status: HTTPResponse.Status
-    /// The headers beside those that every answer gets.
+    /// Headers in addition to the common headers.
     package var headers: HTTPFields
-    /// The body; empty for none.
     package var body: [UInt8]
-    /// How it reaches the peer.
     package var delivery: Delivery = .whole
-    /// Sends the body piece by piece, in place of ``body``; nil for what has a whole body.
+    /// Sends the body in parts, instead of ``body``; `nil` for a response with a whole body.
     package var stream: Stream?
-    /// Whether the connection closes after it.
+    /// Whether the connection closes after the response.
     package var closesConnection = false
-    /// What the access log tells beside the status.
     package var trace = Trace()
 
-    /// What sends a body: it is given how to send a piece, which throws when the peer is gone.
+    /// Sends a body in parts with the given function, which throws if the client has disconnected.
     package typealias Stream = @Sendable (_ send: ([UInt8]) async throws -> Void) async throws -> Void
 
-    /// What the access log tells of a request beside its line; never a parameter's value but the client's id.
+    /// Additional data for the access log and metrics. The only parameter value in it is the client's id.
     package struct Trace: Sendable {
         package var route = "unknown"
         package var clientID: String?
         package var reason: String?
-        /// How long the request waited for a user's decision: not a part of the server's own time.
+        /// Time that the request waited for a user's decision; it does not count as processing time.
         package var held: Duration?
     }
 
-    /// Makes an answer.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - headers: The headers beside those that every answer gets.
-    ///   - body: The body; empty for none.
     package init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body
     }
 
-    /// An answer in JSON.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - json: The text, in UTF-8.
-    ///   - headers: Further headers.
+    /// Creates a response from JSON in UTF-8.
     package init(status: HTTPResponse.Status = .ok, json: [UInt8], headers: HTTPFields = [:]) {
         self.init(status: status, headers: headers, body: json)
         self.headers[.contentType] = "application/json"
@@ -66,7 +50,7 @@ package struct ServerResponse: Sendable, Redacted {
 }
 
 extension ServerResponse {
-    /// Forbids caches to keep it, as token-like answers must (RFC 6749 section 5.1).
+    /// Forbids caching, as responses with tokens require (RFC 6749 section 5.1).
     package func uncached() -> ServerResponse {
         var response = self
         response.headers[.cacheControl] = "no-cache, no-store"
@@ -74,7 +58,7 @@ extension ServerResponse {
         return response
     }
 
-    /// Notes for the access log which client and which check it was.
+    /// Adds the client's id and the reason to the access log. A `nil` reason keeps the current one.
     package func traced(client: String?, reason: String? = nil) -> ServerResponse {
         var response = self
         response.trace.clientID = client.map(Self.printable)
@@ -82,18 +66,17 @@ extension ServerResponse {
         return response
     }
 
-    /// A client id before it is known to be one: cut, and without what could forge a line of the log.
+    /// Returns an unverified client id that is safe in logs: truncated, and without characters that could forge a log line.
     private static func printable(_ id: String) -> String {
         String(String.UnicodeScalarView(id.unicodeScalars.prefix(64).filter { (0x21...0x7E).contains($0.value) }))
     }
 }
 
 extension ServerResponse {
-    /// The status code.
     package var description: String { "ServerResponse(\(status.code))" }
 }
 
-/// Names of headers, spelled as they go over the wire. Official clients look some of them up in lower case only.
+/// Header names in their exact spelling: some official clients look them up in lower case only.
 extension HTTPField.Name {
     package static let requestID = literal("x-okta-request-id")
     package static let rateLimitLimit = literal("x-rate-limit-limit")
@@ -113,7 +96,7 @@ extension HTTPField.Name {
     package static let prefer = literal("Prefer")
     package static let preferenceApplied = literal("Preference-Applied")
 
-    /// Only for the literals above: one that is no name stops the first request of any test.
+    /// For the literals above only: an invalid name stops the first request of any test.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
         guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
         return field
@@ -121,12 +104,12 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// What the caller calls the device that it speaks for; longer ones are not what the header is for (oauth reference 4.4).
+    /// The caller's token for the device that it acts for; `nil` if longer than 32 bytes (oauth reference 4.4).
     package var deviceToken: String? { self[.deviceToken].flatMap { (1...32).contains($0.utf8.count) ? $0 : nil } }
 }
 
 extension HTTPFields {
-    /// Tells where a limit stands: all three headers, which clients need together.
+    /// Sets the three rate limit headers, which clients need together.
     package mutating func set(_ limit: RateLimitStatus) {
         self[.rateLimitLimit] = String(limit.limit)
         self[.rateLimitRemaining] = String(limit.remaining)
@@ -135,8 +118,7 @@ extension HTTPFields {
 }
 
 extension ServerResponse {
-    /// Counts the request against the limit of its address and tells in the headers where that stands; what is over it becomes
-    /// 429.
+    /// Counts the request against the rate limit of its address and sets the headers. Returns 429 if the limit is exceeded.
     package func counted(_ call: Endpoint.Call, by engine: Engine) -> ServerResponse {
         let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
         guard limit.isAdmitted else { return .tooManyRequests(limit, to: call.request) }

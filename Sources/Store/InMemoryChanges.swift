@@ -1,8 +1,7 @@
 internal import Foundation
 
-/// How an ``InMemoryStore`` makes a change, and unmakes it.
 extension InMemoryStore.State {
-    /// Makes a change, noting how to unmake it; a conflict makes nothing.
+    /// Applies a change and records how to undo it; a conflict changes nothing.
     mutating func apply(_ change: Change, _ undo: inout InMemoryStore.UndoLog) -> Conflict? {
         switch change {
         case .put(let record): return put(record, &undo)
@@ -42,12 +41,11 @@ extension InMemoryStore.State {
         }
     }
 
-    /// Unmakes what a commit did before it met a conflict.
+    /// Undoes the changes that a commit made before a conflict.
     mutating func revert(_ undo: InMemoryStore.UndoLog) {
         for step in undo.steps.reversed() { step(&self) }
     }
 
-    /// Removes expired records and tickets.
     mutating func removeExpired(now: Date, limit: Int) -> Int {
         var discarded = InMemoryStore.UndoLog()
         let ended = tickets.filter { _, stored in stored.ticket.expiresAt.map { $0 <= now } ?? false }.prefix(limit)

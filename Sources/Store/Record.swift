@@ -1,51 +1,41 @@
 package import Foundation
 
-/// The kinds of records.
 package enum RecordKind: String, Sendable, CaseIterable, Codable {
-    /// The organization itself.
     case organization
-    /// Where tokens for APIs come from.
     case authorizationServer
-    /// An application.
     case application
-    /// A group of people.
     case group
-    /// What an application asks of people.
     case signOnPolicy
-    /// What passwords must be.
     case passwordPolicy
-    /// A key that signs tokens.
     case signingKey
-    /// An app that confirms sign-ins.
+    /// An app that confirms sign-ins by push.
     case authenticator
-    /// A person.
     case user
-    /// A factor of a person.
+    /// A factor that a user enrolled.
     case enrollment
-    /// A device that people enrolled.
     case device
-    /// A sign-in of a browser.
+    /// A browser session.
     case session
-    /// What a person allowed an application.
+    /// The scopes that a user granted to an application.
     case consent
-    /// A sign-in under way.
+    /// A sign-in in progress.
     case transaction
-    /// One issuance of tokens.
+    /// An issuance of tokens, with its refresh tokens.
     case grant
-    /// A line of the system log.
+    /// An entry of the system log.
     case logEvent
-    /// An assertion that was used.
+    /// The id of a used assertion, to reject replays.
     case assertionID
-    /// A device that need not prove the second factor.
+    /// A device that is exempt from the second factor.
     case rememberedDevice
-    /// How far the seed of a device with a counter has come that was taken away.
+    /// The counter of a removed hardware device, so that its old codes stay invalid.
     case hardwareCounter
-    /// The record that a failed sign-in writes for an unknown user name. It has no meaning.
+    /// A meaningless record that a failed sign-in writes for an unknown user name.
     case decoy
-    /// A known text sealed with the master key, which detects another master key.
+    /// A known text sealed with the master key, to detect a different key.
     case masterKeyCheck
 
-    /// Whether records of this kind are configuration: few, hot, and read through a cache.
+    /// Whether records of this kind are configuration: few, read often, and cached.
     package var isConfiguration: Bool {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
@@ -56,23 +46,19 @@ package enum RecordKind: String, Sendable, CaseIterable, Codable {
     }
 }
 
-/// Names one record.
+/// Identifies a record.
 package struct RecordReference: Sendable, Hashable, Codable {
-    /// The record's kind.
     package var kind: RecordKind
-    /// The record's id within its kind.
     package var id: String
 
-    /// Names a record.
     package init(_ kind: RecordKind, _ id: String) {
         self.kind = kind
         self.id = id
     }
 }
 
-/// A durable, versioned piece of state. The store knows its identity, its version and its declared keys; the payload is the engine's.
+/// A durable, versioned record. The store interprets its identity, version and keys; the payload belongs to the engine.
 package struct Record: Sendable, Equatable {
-    /// The record's kind.
     package var kind: RecordKind
     /// Unique within the kind, at most 200 bytes.
     package var id: String
@@ -82,12 +68,12 @@ package struct Record: Sendable, Equatable {
     package var uniqueKeys: [String: String]
     /// Keys that many records may share, by name: `["user": "00u…"]`.
     package var indexedKeys: [String: String]
-    /// When the record may be removed; nil keeps it.
+    /// When the record may be removed; `nil` keeps it.
     package var expiresAt: Date?
-    /// What the engine stored, as it encoded it.
+    /// Data in the engine's encoding.
     package var payload: [UInt8]
 
-    /// Makes a record that is not stored yet, or a new state of one that was read.
+    /// Creates a new record, or a new version of one that was read.
     package init(
         kind: RecordKind, id: String, version: Int64 = 0, uniqueKeys: [String: String] = [:], indexedKeys: [String: String] = [:],
         expiresAt: Date? = nil, payload: [UInt8]

@@ -1,116 +1,90 @@
 package import Foundation
 
-/// Where the server keeps its state: durable records and single-use tickets.
-///
-/// Every sentence of this contract is a test of the conformance suite that each implementation runs. Implementations
-/// are safe from any task; no call blocks a cooperative thread.
+/// The server's durable state: versioned records and single-use tickets. Safe from any task; no call blocks a cooperative thread. A
+/// conformance suite tests each statement of this contract for every implementation.
 package protocol Store: Sendable {
-    /// Reads a consistent view of the store.
-    ///
-    /// The body runs synchronously on a thread of the store's own and sees one snapshot: what commits while it runs is
-    /// not visible to it. What was committed before the call was made is.
-    ///
-    /// - Parameter body: Reads through the view; it must not escape.
-    /// - Returns: What the body returned.
-    /// - Throws: ``StoreError``, or what the body throws.
+    /// Reads one snapshot of the store. It contains all earlier commits, and none that happen while the body runs. The body runs
+    /// synchronously on a thread of the store. The view must not escape.
+    /// - Throws: ``StoreError``, or the body's error.
     func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result
 
-    /// Commits changes together: all of them or none.
-    ///
-    /// When the call returns ``CommitOutcome/committed`` the changes are on disk (an implementation in memory excepted).
-    /// Commits that wait at the same time may share one flush; each still succeeds or conflicts by itself.
-    ///
-    /// - Parameter changes: Applied in order; a later one sees the earlier ones.
-    /// - Returns: Whether the changes were committed, and if not, which change met what. A conflict is an outcome, not an error.
+    /// Commits all changes or none, in order; later changes see earlier ones. A conflict is an outcome, not an error. After
+    /// ``CommitOutcome/committed``, the changes are on disk (except in memory). Concurrent commits may share a flush; each succeeds or
+    /// conflicts separately.
     /// - Throws: ``StoreError`` if the store failed; then nothing was committed.
     func commit(_ changes: [Change]) async throws -> CommitOutcome
 
-    /// Does work that ends in a commit, so that commits which are ready may wait a moment for it and share its flush.
-    ///
-    /// A hint for the store's own timing: it changes nothing of what a commit means, and work that ends without one is harmless.
-    ///
-    /// - Parameter work: Prepares the changes, without reading; the caller commits them next.
-    /// - Returns: What the work returned.
-    /// - Throws: What the work throws.
+    /// Runs work that precedes a commit, so that commits that are ready may wait briefly and share its flush. The work must not read the
+    /// store; the caller commits next. This affects timing only. Work without a following commit is harmless.
     func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result
 
-    /// Removes expired tickets, expired records and log events past their time, at most `limit` of them.
-    ///
-    /// A ticket that was taken is kept until its expiry, so that its reuse is recognised.
-    ///
-    /// - Parameters:
-    ///   - now: What expired before it goes.
-    ///   - limit: The most rows to remove in one call, at least 1.
-    /// - Returns: How many were removed; equal to `limit` when there may be more.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Removes at most `limit` expired tickets and records (`limit` at least 1). Returns the number of removed rows; if it equals `limit`,
+    /// there may be more. A consumed ticket is kept until it expires, so that its reuse is detected.
     func removeExpired(now: Date, limit: Int) async throws -> Int
 
-    /// Closes the store after the commits under way; later calls throw ``StoreError/Code/closed``.
-    ///
+    /// Closes the store after the pending commits; later calls throw ``StoreError/Code/closed``.
     /// - Throws: ``StoreError`` if the last writes could not be flushed.
     func close() async throws
 }
 
-/// One consistent view of a ``Store``, valid only within ``Store/read(_:)``.
+/// A snapshot of a ``Store``, valid only within ``Store/read(_:)``.
 package protocol StoreView {
-    /// A number that grows whenever a record of a configuration kind (``RecordKind/isConfiguration``) is written,
-    /// by any process. A cache of configuration is good as long as it stands still.
+    /// A counter of writes to configuration records (``RecordKind/isConfiguration``) by any process. A configuration cache is valid while
+    /// it does not change.
     func configurationVersion() throws -> Int64
 
-    /// The record with an id, or nil.
     func record(_ kind: RecordKind, id: String) throws -> Record?
 
-    /// The records whose declared key has a value, ordered by id, at most `limit`.
+    /// Returns the records with a unique or indexed key value, ordered by id.
     func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record]
 
-    /// All records of a kind, ordered by id, that come after an id, at most `limit`.
+    /// Returns the records of a kind after an id, ordered by id.
     func records(_ kind: RecordKind, after id: String?, limit: Int) throws -> [Record]
 
-    /// What is known of a ticket. An expired ticket is reported ``TicketState/expired(_:)`` even before it is removed.
+    /// Returns the state of a ticket. An expired ticket is ``TicketState/expired(_:)`` even before it is removed.
     func ticket(_ kind: TicketKind, digest: TicketDigest, now: Date) throws -> TicketState
 }
 
-/// What a commit came to.
+/// The result of a commit.
 package enum CommitOutcome: Sendable, Equatable {
-    /// All changes are in the store.
     case committed
-    /// No change is; the change at `index` met this.
+    /// Nothing was committed, because the change at `index` conflicted.
     case conflict(index: Int, Conflict)
 }
 
-/// Why a commit was not made.
+/// The reason for a conflict.
 package enum Conflict: Sendable, Equatable {
-    /// The stored record has another version (0: there is none), so somebody else wrote it.
+    /// The stored record has another version (0: it does not exist), because another commit changed it.
     case version(stored: Int64)
     /// A unique key already belongs to another record.
     case duplicateKey(String)
-    /// The ticket to take, or to issue, was not in the state asked for.
+    /// The ticket was not in the required state.
     case ticket(TicketState)
-    /// The configuration was written since it was read.
+    /// The configuration changed after it was read.
     case configuration(stored: Int64)
 }
 
 /// One change of a commit.
 package enum Change: Sendable {
-    /// Writes a record. Its `version` must be the stored one (0: it must not exist yet); the stored version grows by one.
+    /// Writes a record. Its `version` must be the stored one (0: it must not exist); the stored version increases by 1.
     case put(Record)
-    /// Requires that a record still has this version (0: that there is none); conflicts otherwise. Writes nothing.
+    /// Requires that a record still has this version (0: that it does not exist). Writes nothing.
     case unchanged(RecordReference, version: Int64)
-    /// Removes a record that has this version, with every ticket that it owns.
+    /// Removes a record that has this version, with all tickets that it owns.
     case remove(RecordKind, id: String, version: Int64)
-    /// Stores a fresh ticket; conflicts if the digest is known.
+    /// Stores a fresh ticket; conflicts if the digest exists.
     case issue(Ticket)
-    /// Takes a fresh, unexpired ticket of ``Ticket/Use/once``, remembering when and what it gave; conflicts otherwise.
+    /// Consumes a fresh, unexpired ticket of ``Ticket/Use/once`` and stores the time and the result `gave`; otherwise conflicts.
     case take(TicketKind, digest: TicketDigest, now: Date, gave: [UInt8])
-    /// Replaces what a taken ticket gave, if it still gave `expected`; conflicts otherwise. (A retry within a grace period.)
+    /// Replaces the result of a consumed ticket if it is still `expected`; otherwise conflicts. Used for retries within a grace period.
     case retake(TicketKind, digest: TicketDigest, now: Date, expected: [UInt8], gave: [UInt8])
-    /// Requires an unexpired ticket of ``Ticket/Use/untilClosed`` that is still open; conflicts otherwise.
+    /// Requires an open, unexpired ticket of ``Ticket/Use/untilClosed``; otherwise conflicts.
     case require(TicketKind, digest: TicketDigest, now: Date)
-    /// Requires that no configuration was written since this ``StoreView/configurationVersion()``; conflicts otherwise. (Who decided
-    /// by a cached configuration.)
+    /// Requires that the configuration has not changed since this ``StoreView/configurationVersion()``. Used for decisions on cached
+    /// configuration.
     case requireConfiguration(Int64)
-    /// Closes one ticket for good; unknown ones are no conflict.
+    /// Closes a ticket permanently; a no-op if it does not exist.
     case close(TicketKind, digest: TicketDigest)
-    /// Closes every ticket that a record owns; none is no conflict.
+    /// Closes all tickets that a record owns, if any.
     case closeTickets(of: RecordReference)
 }

@@ -1,86 +1,77 @@
 internal import Crypto
 package import Foundation
 
-/// What a ticket is for. A secret of one kind is never accepted as another.
+/// The purpose of a ticket. A secret of one kind is never valid as another.
 package enum TicketKind: String, Sendable, CaseIterable, Codable {
-    /// The code of a redirect.
+    /// Authorization code of a redirect.
     case authorizationCode
-    /// The reference to a request that was pushed.
+    /// Reference to a pushed authorization request.
     case pushedRequest
-    /// Begins a session.
+    /// Token that starts a browser session.
     case sessionToken
-    /// What a device without a browser polls with.
+    /// Code with which a device without a browser polls.
     case deviceCode
-    /// What the person types for that device.
+    /// Code that the user enters for that device.
     case userCode
-    /// Brings new tokens.
     case refreshToken
-    /// Leads to a sign-in at the classic API.
+    /// Token of a sign-in at the classic API.
     case stateToken
-    /// Goes on with a sign-in after its first factor.
+    /// Token that continues a sign-in after its first factor.
     case mfaToken
-    /// Waits for an answer by another channel.
+    /// Code that waits for an answer on another channel.
     case oobCode
-    /// Begins a recovery that a mail leads to.
+    /// Token of a recovery by mailed link.
     case recoveryToken
-    /// Waits for an answer to a backchannel request.
+    /// Id of a backchannel authentication request.
     case backchannelRequest
-    /// What apps of one device share.
+    /// Secret that the apps of one device share.
     case deviceSecret
-    /// The id of a push challenge, by which a device answers.
+    /// Id of a push challenge, with which a device answers.
     case pushChallenge
-    /// The link that came with a code by mail.
+    /// Link in a mail with a code.
     case mailLink
-    /// The secret in a browser's cookie, which leads to its session.
+    /// Secret of the session cookie.
     case session
-    /// What the QR code of a sign-in page holds, by which a phone is set up.
+    /// Content of a sign-in page's QR code, which enrolls a phone.
     case enrollmentTicket
-    /// By which somebody signs in for the first time.
+    /// Token for a user's first sign-in.
     case activationToken
 }
 
-/// The SHA-256 of a ticket's secret: all that the server stores of it.
+/// The SHA-256 digest of a ticket's secret; the server does not store the secret.
 package struct TicketDigest: Sendable, Hashable {
-    /// The 32 bytes.
     package let bytes: [UInt8]
 
     /// Hashes a secret.
-    /// - Parameter secret: The secret as its holder sends it.
     package init(of secret: String) {
         bytes = Array(SHA256.hash(data: Array(secret.utf8)))
     }
 
-    /// Takes over a stored digest.
-    /// - Parameter bytes: 32 bytes.
+    /// Wraps a stored digest of 32 bytes.
     package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 }
 
-/// A secret that leads one way to a record.
+/// A secret that refers to a record.
 package struct Ticket: Sendable, Equatable {
-    /// How often a ticket can be used.
     package enum Use: String, Sendable, Codable {
-        /// Taken once.
+        /// Consumed by its first use.
         case once
-        /// Good until it is closed.
+        /// Valid until it is closed.
         case untilClosed
     }
 
-    /// What it is for.
     package var kind: TicketKind
-    /// The hash of its secret.
     package var digest: TicketDigest
-    /// The record that it leads to, which owns it: when the record goes, it goes.
+    /// The record that the ticket refers to. Removing the record removes the ticket.
     package var owner: RecordReference
-    /// How often it can be used.
     package var use: Use
-    /// When it ends; nil for never.
+    /// `nil` for no expiry.
     package var expiresAt: Date?
-    /// What the engine keeps beside it (small: scopes, times).
+    /// Small data of the engine, such as scopes and times.
     package var payload: [UInt8]
 
-    /// Makes a ticket.
     package init(
         kind: TicketKind, digest: TicketDigest, owner: RecordReference, use: Use, expiresAt: Date?, payload: [UInt8] = []
     ) {
@@ -93,22 +84,22 @@ package struct Ticket: Sendable, Equatable {
     }
 }
 
-/// What a ticket was when it was looked at.
+/// The state of a ticket when it was read.
 package enum TicketState: Sendable, Equatable {
-    /// Good.
+    /// Valid.
     case fresh(Ticket)
-    /// Taken before, and what it gave then.
+    /// Consumed, with the time and the result of its use.
     case taken(Ticket, at: Date, gave: [UInt8])
-    /// Closed before its time.
+    /// Closed before its expiry.
     case closed(Ticket)
     /// Past its expiry.
     case expired(Ticket)
-    /// Not known (or removed long after its expiry).
+    /// Never issued, or removed after its expiry.
     case unknown
 }
 
 extension TicketState {
-    /// The ticket, whatever it was; nil if it is not known.
+    /// The ticket in any known state.
     package var ticket: Ticket? {
         switch self {
         case .fresh(let ticket), .taken(let ticket, _, _), .closed(let ticket), .expired(let ticket): ticket

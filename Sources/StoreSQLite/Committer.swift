@@ -2,12 +2,12 @@ internal import Foundation
 internal import GRDB
 internal import Store
 
-/// The one thread that writes.
+/// The only thread that writes.
 final class Committer: Sendable {
-    /// The most commits that share a transaction: enough to spread a flush thin, few enough to answer the first one soon.
+    /// Maximum number of commits per transaction: enough to share the cost of a flush, few enough to answer the first one soon.
     private static let batchLimit = 64
-    /// How long, in seconds, commits that are ready wait for those that are being prepared. A flush costs a tenth of it in time
-    /// and, with all that goes with it, more than the signature of a small key in work.
+    /// How long ready commits wait for commits in preparation, in seconds. A flush takes about a tenth of this time, but its total work
+    /// exceeds that of a signature with a small key.
     private static let gathering: TimeInterval = 0.002
 
     private enum Job: Sendable {
@@ -39,18 +39,18 @@ final class Committer: Sendable {
         }
     }
 
-    /// Somebody prepares a commit.
+    /// Announces a commit in preparation.
     func expect() { queue.expect() }
 
-    /// The commit is there now, or there will be none.
+    /// Ends the announcement: the commit was added, or will not be.
     func expectNoMore() { queue.expectNoMore() }
 
-    /// Refuses further work; what was asked before is still done.
+    /// Rejects new work; queued work is still done.
     func close() {
         queue.close()
     }
 
-    /// Returns when the thread has ended, some time after ``close()``.
+    /// Waits until the thread has ended after ``close()``.
     func ended() async {
         await end.reached()
     }
@@ -66,7 +66,7 @@ final class Committer: Sendable {
                     for job in jobs { answers.append(try answer(job, db)) }
                     try db.cachedStatement(sql: "COMMIT").execute()
                 } catch {
-                    // If the rollback fails too, the connection has none to roll back; the first error tells more.
+                    // If the rollback fails too, there is no transaction. Report the first error, which is more useful.
                     try? db.cachedStatement(sql: "ROLLBACK").execute()
                     throw error
                 }
@@ -74,12 +74,12 @@ final class Committer: Sendable {
         }
         for answer in answers { answer(result) }
         if case .failure(let error) = result {
-            // The job that failed has no answer yet, and those behind it were not looked at.
+            // The failed job has no answer yet, and those behind it have not run.
             for job in jobs.dropFirst(answers.count) { fail(job, error) }
         }
     }
 
-    /// Does a job within the transaction; what it came to is told when the transaction is over.
+    /// Runs a job within the transaction. The returned closure reports its result after the transaction.
     private static func answer(_ job: Job, _ db: Database) throws -> @Sendable (Result<Void, any Error>) -> Void {
         switch job {
         case .commit(let changes, let continuation):
@@ -91,8 +91,8 @@ final class Committer: Sendable {
         }
     }
 
-    /// Does one job in a savepoint of its own. If it fails and the transaction stands, the job alone is undone and its
-    /// neighbours go on; if the transaction is gone (a full disk, say), all of them fail.
+    /// Runs a job in its own savepoint. If it fails, only the job is undone; if the whole transaction is lost (such as on a full disk), all
+    /// jobs fail.
     private static func alone<Value>(
         _ db: Database, keeps: (Value) -> Bool, _ body: () throws -> Value
     ) throws -> Result<Value, any Error> {
@@ -117,7 +117,7 @@ final class Committer: Sendable {
         }
     }
 
-    /// Makes the changes, or none of them and says which met what.
+    /// Applies all changes, or returns the first conflict.
     private static func apply(_ changes: [Change], _ db: Database) throws -> CommitOutcome {
         let rows = SQLiteChanges(db)
         for (index, change) in changes.enumerated() {

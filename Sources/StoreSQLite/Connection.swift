@@ -2,23 +2,16 @@ internal import Foundation
 internal import GRDB
 internal import Store
 
-/// How connections to the file are opened, and how SQLite's errors read.
+/// Opens connections to the database file and translates SQLite's errors.
 enum Connection {
-    /// Opens files one after the other, also in other processes: SQLite does not wait for a process that is just making the same file.
-    ///
-    /// Blocks its thread while it waits, for ten seconds at most, as SQLite itself does for a locked database. A server opens its store before it
-    /// serves anything.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - attempts: How often to try, every ten milliseconds.
-    ///   - body: Opens the file.
-    /// - Returns: What the body returned.
-    /// - Throws: `StoreError` if another process keeps the folder locked; what the body throws.
+    /// Runs a body under a lock on the folder, because SQLite does not wait for a process that is just creating the same file. Blocks its
+    /// thread for up to `attempts` times 10 milliseconds, by default 10 seconds, as SQLite does for a locked database. A server opens its
+    /// store before it serves requests.
+    /// - Throws: `StoreError` if another process keeps the folder locked; the body's error.
     static func alone<Result>(inFolderOf path: String, attempts: Int = 1_000, _ body: () throws -> Result) throws -> Result {
         let folder = open(URL(filePath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         defer { if folder >= 0 { close(folder) } }
-        // Where the file system has no such locks, two that open at one moment may be told to try again.
+        // On file systems without such locks, two processes that start at the same time may fail and need a retry.
         var failures = 0
         while folder >= 0, flock(folder, LOCK_EX | LOCK_NB) < 0, errno == EWOULDBLOCK || errno == EINTR {
             failures += 1
@@ -28,19 +21,19 @@ enum Connection {
                     .unavailable, "Another process keeps the folder \(name) locked: it is opening the same database. Stop it, or try again."
                 )
             }
-            // On the caller's thread, only before the server serves; the attempts bound the wait.
+            // Blocks the caller's thread, but only before the server serves requests, and for a limited time.
             usleep(10_000)
         }
         return try body()
     }
 
-    /// Opens the connection that writes, making the file if there is none.
+    /// Opens the writing connection; creates the file if there is none.
     static func writer(path: String) throws -> DatabaseQueue {
         var configuration = base
         configuration.label = "countersign.store.writer"
         configuration.prepareDatabase { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
-            // A commit is on disk when it returns, also after a loss of power.
+            // A commit is on disk when it returns, even after a power loss.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
             try db.execute(sql: "PRAGMA cache_size = -3000")
@@ -48,7 +41,6 @@ enum Connection {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Opens a connection that only reads.
     static func reader(path: String) throws -> DatabaseQueue {
         var configuration = base
         configuration.label = "countersign.store.reader"
@@ -62,14 +54,14 @@ enum Connection {
     private static var base: GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
-        // Another process may be writing; ours waits on a thread of its own.
+        // Another process may be writing; this connection waits on its own thread.
         configuration.busyMode = .timeout(10)
-        // Transactions are ours to begin and end: one of several commits' together.
+        // The store begins and ends transactions itself, because several commits share one.
         configuration.allowsUnsafeTransactions = true
         return configuration
     }
 
-    /// What the operator reads for an error of SQLite.
+    /// Translates an SQLite error to a message for the operator.
     static func error(_ error: any Error, path: String) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         switch error.resultCode {

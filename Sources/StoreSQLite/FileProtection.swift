@@ -18,18 +18,16 @@ package enum FileProtection {
 
     /// The permissions of other users that make a file unsafe.
     package enum Secrecy: Sendable {
-        /// Neither read nor write: files that the server creates with mode 0600.
+        /// Read or write: for files that the server creates with mode 0600.
         case ownerOnly
-        /// No write: files that an operator or a secret manager provides.
+        /// Write: for files that an operator or a secret manager provides.
         case readableByOthers
 
         fileprivate var forbidden: mode_t { self == .ownerOnly ? 0o077 : 0o022 }
     }
 
-    /// Checks a folder whose files the server trusts.
-    ///
-    /// - Throws: ``Unsafe`` if it belongs to another user, or others may write to it or put another one in its place. A folder that does not
-    ///   exist is safe.
+    /// Checks a folder whose files the server trusts. A missing folder is safe.
+    /// - Throws: ``Unsafe`` if it belongs to another user, or if others may write to it or replace it.
     package static func checkFolder(_ path: String) throws(Unsafe) {
         try checkParents(of: path, .serverOnly)
         var status = stat()
@@ -43,9 +41,8 @@ package enum FileProtection {
         }
     }
 
-    /// Checks a file that an operator writes and that holds no secret by itself. Its group may write it, and another user may own it.
-    ///
-    /// - Throws: ``Unsafe`` if all users may write it, or put another one in its place. What is no regular file is only looked at by its place.
+    /// Checks a file that an operator writes and that contains no secret itself. Its group may write it, and another user may own it.
+    /// - Throws: ``Unsafe`` if all users may write or replace it. For anything but a regular file, only the folders above it are checked.
     package static func checkConfiguration(_ path: String) throws(Unsafe) {
         try checkParents(of: path, .operators)
         var status = stat()
@@ -53,24 +50,18 @@ package enum FileProtection {
         throw Unsafe(message: "All users may write the file \(path). Run: chmod o-w \(path)")
     }
 
-    /// Checks a file without opening it: SQLite loses its locks on a file when the process closes any other descriptor of that file.
-    /// A file that does not exist is safe.
-    ///
-    /// - Throws: ``Unsafe`` if it is a symbolic link or no regular file, belongs to another user, or is accessible to others.
+    /// Checks a file without opening it, because SQLite loses its locks when the process closes any other descriptor of the file. A missing
+    /// file is safe.
+    /// - Throws: ``Unsafe`` if it is a symbolic link or not a regular file, belongs to another user, or is accessible to others.
     package static func checkFile(_ path: String, _ secrecy: Secrecy) throws(Unsafe) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         try check(status, path, secrecy)
     }
 
-    /// Opens a regular file for reading, without waiting for the writer of a named pipe.
-    ///
-    /// - Parameters:
-    ///   - path: The file.
-    ///   - secrecy: The permissions of other users that are refused.
-    ///   - followsLink: Whether the last part of the path may be a symbolic link.
-    /// - Returns: The open file; `nil` if there is none.
-    /// - Throws: ``Unsafe`` if it is a symbolic link, no regular file, belongs to or is open to others, or others may put another one in its place.
+    /// Opens a regular file for reading, without waiting for the writer of a named pipe. Returns `nil` if there is none. With
+    /// `followsLink`, the last path component may be a symbolic link.
+    /// - Throws: ``Unsafe`` if it is another kind of file, belongs to another user, or is accessible to or replaceable by others.
     package static func open(_ path: String, _ secrecy: Secrecy, followsLink: Bool = false) throws(Unsafe) -> FileHandle? {
         try checkParents(of: path, .serverOnly)
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
@@ -88,17 +79,16 @@ package enum FileProtection {
         return file
     }
 
-    /// Who may write to the folders above a path.
+    /// The users that may write to the folders above a path.
     private enum Writers {
-        /// The server's user and root, and a group of theirs alone.
+        /// The server's user, root, and groups of these users only.
         case serverOnly
         /// Any user or group that owns a folder, but not all users.
         case operators
     }
 
-    /// Checks the folders above a path, of its link and of what the link leads to: a user who may write to one of them can replace what is in it.
-    ///
-    /// Access control lists and the members of groups are not looked at.
+    /// Checks the folders above a path and above the target of its links, because a user with write access to a folder can replace its
+    /// contents. Access control lists and members of groups are not checked.
     private static func checkParents(of path: String, _ writers: Writers) throws(Unsafe) {
         let url = URL(filePath: path).absoluteURL
         for path in Set([url.path, url.resolvingSymlinksInPath().path]) {
@@ -131,10 +121,10 @@ package enum FileProtection {
         if lstat(child, &status) == 0 { try checkOwner(status, child) }
     }
 
-    /// Whether a group is root's, or the private one of the server's user: by convention, that one has the user's number.
+    /// Whether a group is root's, or the private group of the server's user, which by convention has the user's number.
     private static func isPrivate(group: gid_t) -> Bool { group == 0 || group == getegid() && group == geteuid() }
 
-    /// `S_ISVTX`, whose type differs between the systems.
+    /// `S_ISVTX`, whose type differs between systems.
     private static let stickyBit: mode_t = 0o1000
 
     private static func check(_ status: stat, _ path: String, _ secrecy: Secrecy) throws(Unsafe) {
@@ -157,5 +147,5 @@ package enum FileProtection {
     }
 }
 
-/// The system's `open`, which the type's own `open` hides.
+/// The system's `open`, which ``FileProtection/open(_:_:followsLink:)`` hides.
 private let systemOpen: @Sendable (String, Int32) -> Int32 = { open($0, $1) }

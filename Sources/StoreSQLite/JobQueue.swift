@@ -1,19 +1,18 @@
 internal import Foundation
 
-/// Thrown to who adds to a queue that was closed.
+/// The error for a job that is added to a closed queue.
 struct JobQueueClosed: Error {}
 
-/// What threads of ours wait at for work.
-///
-/// `@unchecked Sendable`: `jobs`, `expected` and `isClosed` are read and written only while the condition's lock is held.
+/// A blocking queue of jobs for the store's threads. `@unchecked Sendable` is safe because `jobs`, `expected` and `isClosed` are accessed
+/// only under the condition's lock.
 final class JobQueue<Job: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var jobs: [Job] = []
     private var isClosed = false
-    /// How many jobs are on their way.
+    /// Number of announced jobs.
     private var expected = 0
 
-    /// Adds a job; false if the queue is closed.
+    /// Returns `false` if the queue is closed.
     func add(_ job: Job) -> Bool {
         condition.lock()
         defer { condition.unlock() }
@@ -23,26 +22,22 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// Says that a job is on its way; balanced by ``expectNoMore()`` before it is added.
+    /// Announces a job. ``expectNoMore()`` must follow, before the job is added.
     func expect() {
         condition.lock()
         defer { condition.unlock() }
         expected += 1
     }
 
-    /// Says that a job that was on its way is about to be added, or will not be.
+    /// Ends an announcement: the job is about to be added, or will not be.
     func expectNoMore() {
         condition.lock()
         defer { condition.unlock() }
         expected -= 1
     }
 
-    /// Waits for jobs and takes them in order. Only for threads of our own: it blocks.
-    ///
-    /// - Parameters:
-    ///   - limit: The most to take.
-    ///   - patience: Seconds to wait for jobs that are on their way when there is one to take; 0 takes what is there.
-    /// - Returns: At least one job; nil when the queue is closed and empty.
+    /// Blocks until there are jobs and takes at most `limit` of them in order; `nil` when the queue is closed and empty. Waits up to
+    /// `patience` seconds for announced jobs. Call it only on the store's own threads.
     func take(atMost limit: Int, gatheringFor patience: TimeInterval = 0) -> [Job]? {
         condition.lock()
         defer { condition.unlock() }
@@ -59,7 +54,7 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         return taken
     }
 
-    /// Refuses further jobs; those that wait are still handed out.
+    /// Rejects new jobs; queued jobs are still taken.
     func close() {
         condition.lock()
         defer { condition.unlock() }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import Store
 
-// GRDB has a class of that name.
+// GRDB has a class of the same name.
 internal import struct Store.Record
 
-/// How changes are made in the tables, within the writing thread's transaction.
+/// Applies changes to the tables within the writing thread's transaction.
 struct SQLiteChanges {
     private let db: Database
 
@@ -13,7 +13,7 @@ struct SQLiteChanges {
         self.db = db
     }
 
-    /// Makes a change, or says what it met; after a conflict the caller rolls back.
+    /// Applies a change or returns its conflict; after a conflict the caller rolls back.
     func apply(_ change: Change) throws -> Conflict? {
         switch change {
         case .put(let record): return try put(record)
@@ -52,7 +52,7 @@ struct SQLiteChanges {
         return nil
     }
 
-    /// Removes expired tickets and records, at most `limit`; returns how many.
+    /// Removes at most `limit` expired tickets and records; returns how many.
     func removeExpired(now: Date, limit: Int) throws -> Int {
         let time = now.timeIntervalSince1970
         try execute(
@@ -65,7 +65,7 @@ struct SQLiteChanges {
             db, sql: "SELECT kind, id, version FROM records WHERE expires IS NOT NULL AND expires <= ? LIMIT ?",
             arguments: [time, limit - removed])
         for row in ended {
-            // A kind that this version does not know is left for the version that does.
+            // Kinds that this version does not know belong to a newer version.
             guard let kind = RecordKind(rawValue: row[0]) else { continue }
             _ = try remove(kind, row[1], row[2])
             removed += 1
@@ -76,7 +76,7 @@ struct SQLiteChanges {
     // MARK: - Records
 
     private func put(_ record: Record) throws -> Conflict? {
-        // SQLite's text ends at a NUL: the record would be stored under another name.
+        // SQLite text ends at a NUL: the record would be stored under another name.
         let names = [record.id] + record.uniqueKeys.flatMap { [$0, $1] } + record.indexedKeys.flatMap { [$0, $1] }
         guard !names.contains(where: { $0.utf8.contains(0) }) else {
             throw StoreError(
@@ -86,7 +86,7 @@ struct SQLiteChanges {
         guard stored?.version ?? 0 == record.version else { return .version(stored: stored?.version ?? 0) }
         let keys = StoredKeys(unique: record.uniqueKeys, indexed: record.indexedKeys)
         let text = keys.text
-        // Byte for byte, as SQLite compares: strings that Swift calls equal may differ in their bytes.
+        // Compares bytes, as SQLite does: strings that are equal in Swift may differ in their bytes.
         if stored.map({ $0.keys.utf8.elementsEqual(text.utf8) }) != true {
             if let name = try duplicate(of: keys.unique, record) { return .duplicateKey(name) }
             if let stored, !stored.keys.isEmpty { try removeKeys(StoredKeys(stored.keys), record.kind, record.id) }
@@ -160,7 +160,7 @@ struct SQLiteChanges {
         return nil
     }
 
-    /// Looks at a ticket and lets the body change it; a false body is a conflict with the state that it saw.
+    /// Reads a ticket and lets the body change it. If the body returns `false`, the result is a conflict with the state that it read.
     private func alter(
         _ kind: TicketKind, _ digest: TicketDigest, _ now: Date, _ body: (TicketState) throws -> Bool
     ) throws -> Conflict? {

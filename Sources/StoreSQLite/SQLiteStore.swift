@@ -10,30 +10,27 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The system's `close`, which the store's own hides.
+/// The system's `close`, which the store's own method hides.
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
 
-/// The server's state in one file of SQLite.
-///
-/// Writes are committed by one thread of the store's own; those that wait at the same time share a transaction and its flush,
-/// each in a savepoint, so that each succeeds or conflicts by itself. Reads run on a few threads with a connection each and see
-/// one snapshot. Several processes may use the same file. `Sendable`; safe from any task; blocks no cooperative thread.
+/// The server's state in one SQLite file, which several processes may use. Safe from any task; blocks no cooperative thread. One thread
+/// commits all writes. Concurrent commits share a transaction and its flush; each has a savepoint, so each succeeds or conflicts
+/// separately. Reads run on a few threads, each with its own connection, and see one snapshot.
 package final class SQLiteStore: Store {
-    /// The file.
     package let path: String
 
     private let readers: WorkerThreads<DatabaseQueue>
     private let committer: Committer
     private let connections: [DatabaseQueue]
 
-    /// Opens the store, making the folder (mode 0700) and the file (0600) if there are none, and brings its schema up to date.
-    ///
-    /// - Parameters:
-    ///   - path: The file; SQLite keeps two more beside it while it is open.
-    ///   - readerCount: How many reads run at the same time, 1 to 16.
-    /// - Throws: `StoreError` with `StoreError/Code/newerVersion` if a newer version of the server wrote it,
-    ///   `StoreError/Code/damaged` if it is no database, `StoreError/Code/unsafeFile` if other users may change the folder or read the file, or
-    ///   the path is a symbolic link or no regular file, `StoreError/Code/unavailable` if it cannot be opened.
+    /// Opens the store and migrates its schema. Creates the folder (mode 0700) and the file (0600) if they are missing. While it is open,
+    /// SQLite keeps two more files beside it.
+    /// - Parameter readerCount: Number of concurrent reads, 1 to 16.
+    /// - Throws: `StoreError` with one of these codes:
+    ///   - `newerVersion`: a newer version of the server wrote the file.
+    ///   - `damaged`: the file is not a valid database.
+    ///   - `unsafeFile`: other users may change the folder or read the file, or the path is a symbolic link or not a regular file.
+    ///   - `unavailable`: the file cannot be opened.
     package init(path: String, readerCount: Int = 2) throws {
         self.path = path
         do {
@@ -57,22 +54,17 @@ package final class SQLiteStore: Store {
         committer.close()
     }
 
-    /// Reads a snapshot; see `Store.read`.
-    ///
-    /// - Parameter body: Reads through the view, on a thread of the store's.
-    /// - Returns: What the body returned.
-    /// - Throws: `StoreError`, or what the body throws.
     package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         do {
             return try await readers.run { queue in
                 try queue.unsafeRead { db in
                     try db.cachedStatement(sql: "BEGIN DEFERRED").execute()
                     defer {
-                        // The transaction only read; if its end fails, the next BEGIN says so.
+                        // The transaction only read; if its end fails, the next BEGIN reports it.
                         try? db.cachedStatement(sql: "COMMIT").execute()
                     }
                     let view = SQLiteView(db)
-                    // BEGIN alone fixes nothing: the snapshot is taken by the first look.
+                    // BEGIN alone does not take the snapshot; the first read does.
                     _ = try view.configurationVersion()
                     return try body(view)
                 }
@@ -82,34 +74,17 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Commits changes together; see `Store.commit`.
-    ///
-    /// - Parameter changes: Applied in order.
-    /// - Returns: Whether they are on disk.
-    /// - Throws: `StoreError` if the database failed; then nothing was committed.
     package func commit(_ changes: [Change]) async throws -> CommitOutcome {
         do { return try await committer.commit(changes) } catch { throw translated(error) }
     }
 
-    /// Does work that ends in a commit, and lets commits that are ready wait for it, at most
-    /// some milliseconds; see `Store.preparingCommit`.
-    ///
-    /// - Parameter work: Prepares the changes.
-    /// - Returns: What the work returned.
-    /// - Throws: What the work throws.
+    /// Runs work that precedes a commit; commits that are ready wait for it for a few milliseconds at most.
     package func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         committer.expect()
         defer { committer.expectNoMore() }
         return try await work()
     }
 
-    /// Removes what expired; see `Store.removeExpired`.
-    ///
-    /// - Parameters:
-    ///   - now: What expired before it goes.
-    ///   - limit: The most rows to remove, at least 1.
-    /// - Returns: How many were removed.
-    /// - Throws: `StoreError` if the database failed.
     package func removeExpired(now: Date, limit: Int) async throws -> Int {
         do {
             return try await committer.write { db in try SQLiteChanges(db).removeExpired(now: now, limit: limit) }
@@ -118,16 +93,14 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Closes the store after the reads and commits under way.
-    ///
-    /// - Throws: `StoreError` if the last writes could not be flushed.
+    /// Closes the store after the pending reads and commits.
     package func close() async throws {
         readers.close()
         committer.close()
         await readers.ended()
         await committer.ended()
         do {
-            // Closing copies the journal into the file and flushes it: not on a cooperative thread.
+            // Closing copies the journal into the file and flushes it, which would block a cooperative thread.
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 Thread.detachNewThread { [connections] in
                     continuation.resume(with: Result { for connection in connections { try connection.close() } })
@@ -146,8 +119,8 @@ package final class SQLiteStore: Store {
     private static func prepareFile(_ path: String) throws {
         do {
             try FileProtection.checkFolder(URL(filePath: path).deletingLastPathComponent().path)
-            // SQLite follows symbolic links and applies an existing write-ahead log. After this check no other user can create one: the folder
-            // belongs to the server.
+            // SQLite follows symbolic links and applies an existing write-ahead log. After this check no other user can create one: the
+            // folder belongs to the server.
             for suffix in ["", "-wal", "-shm", "-journal"] { try FileProtection.checkFile(path + suffix, .ownerOnly) }
         } catch {
             throw StoreError(.unsafeFile, error.message)
@@ -164,8 +137,8 @@ package final class SQLiteStore: Store {
                     underlying: error)
             }
         }
-        // SQLite would make it readable for others; it gives its companions the mode of the file. FileManager would put an empty
-        // file in the place of one that another process has just made.
+        // SQLite would make the file readable for others; its companion files get the file's mode. FileManager could replace a file that
+        // another process has just created with an empty one.
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             _ = systemClose(descriptor)

@@ -2,10 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import Store
 
-// GRDB has a class of that name.
+// GRDB has a class of the same name.
 internal import struct Store.Record
 
-/// The rows of one snapshot. Used on the thread of its connection only, while the read runs.
+/// The rows of one snapshot, for use on the connection's thread during the read.
 struct SQLiteView: StoreView {
     private let db: Database
 
@@ -19,7 +19,7 @@ struct SQLiteView: StoreView {
     }
 
     func record(_ kind: RecordKind, id: String) throws -> Record? {
-        // SQLite's text ends at a NUL, so that "a\0b" would find "a".
+        // SQLite text ends at a NUL, so "a\0b" would find "a".
         guard !id.utf8.contains(0) else { return nil }
         let statement = try db.cachedStatement(
             sql: "SELECT id, version, expires, keys, payload FROM records WHERE kind = ? AND id = ?")
@@ -60,13 +60,12 @@ struct SQLiteView: StoreView {
         return found
     }
 
-    /// A column's bytes, copied once.
+    /// Returns a column's bytes with a single copy.
     static func bytes(_ row: Row, _ index: Int) -> [UInt8] {
         (try? row.withUnsafeData(atIndex: index) { $0.map { [UInt8]($0) } ?? [] }) ?? []
     }
 }
 
-/// A ticket as it is stored.
 struct TicketRow {
     enum Standing: Int64 { case open = 0, taken, closed }
 
@@ -114,7 +113,7 @@ struct TicketRow {
 }
 
 extension Statement {
-    /// Reads the first row, which is good only within the body: the statement is reset after it.
+    /// Reads the first row, which is valid only within the body: the statement is reset after it.
     func first<Result>(_ arguments: StatementArguments, _ body: (Row) throws -> Result) throws -> Result? {
         let rows = try Row.fetchCursor(self, arguments: arguments)
         return try withExtendedLifetime(rows) { try rows.next().map(body) }

@@ -1,10 +1,10 @@
 internal import GRDB
 internal import Store
 
-/// The tables, and how they came to be. Migrations are named, appended, and never changed once released.
+/// The tables and their migrations. Migrations are appended and never change after a release.
 enum Schema {
     static func migrate(_ queue: DatabaseQueue, path: String) throws {
-        // The migrator makes this table itself, but stumbles if another process makes it while it looks for it.
+        // The migrator creates this table too, but fails if another process creates it at the same time.
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
         }
@@ -14,8 +14,8 @@ enum Schema {
                 .newerVersion,
                 "The database \(path) was written by a newer version of the server. Run that version, or restore an older backup.")
         }
-        // The migrator looks for what is applied before it locks the file. Of two processes that open a new file at the same
-        // time one therefore meets the other's tables and fails; as long as the other gets on, it only has to look again.
+        // The migrator reads the applied migrations before it locks the file. If another process migrates a new file at the same time, this
+        // one fails on existing tables. Retry as long as the other process makes progress.
         var known = 0
         while true {
             do {
@@ -57,9 +57,8 @@ enum Schema {
     }
 }
 
-/// A record's declared keys as one text beside it, so that reading a record asks one table.
-///
-/// Each key is `u` or `i`, its name, and its value's length in bytes before the value: values may hold anything.
+/// A record's keys encoded as one text column, so that reading a record uses one table. Each key consists of `u` or `i`, its name, and its
+/// value preceded by the value's length in bytes, because values may contain any character.
 struct StoredKeys: Equatable {
     var unique: [String: String]
     var indexed: [String: String]

@@ -1,19 +1,14 @@
 internal import Foundation
 
-/// A fixed number of threads that do blocking work, so that no cooperative thread does.
-///
-/// Each thread has a context of its own (a database connection) and hands it to the jobs, one at a time.
+/// A fixed number of threads for blocking work, which must not run on cooperative threads. Each thread passes its own context (a database
+/// connection) to its jobs, one at a time.
 final class WorkerThreads<Context: Sendable>: Sendable {
     typealias Job = @Sendable (Context) -> Void
 
     private let queue = JobQueue<Job>()
     private let end: Countdown
 
-    /// Starts a thread for each context.
-    ///
-    /// - Parameters:
-    ///   - contexts: What each thread hands to its jobs.
-    ///   - name: The threads' name.
+    /// Starts one thread per context.
     init(_ contexts: [Context], name: String) {
         end = Countdown(contexts.count)
         for context in contexts {
@@ -28,11 +23,7 @@ final class WorkerThreads<Context: Sendable>: Sendable {
         }
     }
 
-    /// Runs a job on one of the threads.
-    ///
-    /// - Parameter body: The job.
-    /// - Returns: What the job returned.
-    /// - Throws: What the job throws, or ``JobQueueClosed``.
+    /// Runs a job on one of the threads. Throws the job's error, or ``JobQueueClosed``.
     func run<Result: Sendable>(_ body: @escaping @Sendable (Context) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             let isQueued = queue.add { context in
@@ -42,20 +33,19 @@ final class WorkerThreads<Context: Sendable>: Sendable {
         }
     }
 
-    /// Lets the threads end after the jobs that wait.
+    /// Lets the threads end after the queued jobs.
     func close() {
         queue.close()
     }
 
-    /// Returns when the threads have ended, some time after ``close()``.
+    /// Waits until the threads have ended after ``close()``.
     func ended() async {
         await end.reached()
     }
 }
 
-/// Tells tasks when a number of threads of ours have come to their end.
-///
-/// `@unchecked Sendable`: `remaining` and `waiting` are read and written only while the lock is held.
+/// Lets tasks wait until a number of threads have ended. `@unchecked Sendable` is safe because `remaining` and `waiting` are accessed only
+/// under the lock.
 final class Countdown: @unchecked Sendable {
     private let lock = NSLock()
     private var remaining: Int
@@ -65,7 +55,6 @@ final class Countdown: @unchecked Sendable {
         remaining = count
     }
 
-    /// Counts one thread as ended.
     func step() {
         let released = lock.withLock {
             remaining -= 1
@@ -76,7 +65,6 @@ final class Countdown: @unchecked Sendable {
         for continuation in released { continuation.resume() }
     }
 
-    /// Returns when all have ended.
     func reached() async {
         await withCheckedContinuation { continuation in
             let isOver = lock.withLock {

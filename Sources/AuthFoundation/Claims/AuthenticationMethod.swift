@@ -1,4 +1,4 @@
-/// How a person proved who they are: a value of the claim `amr` (RFC 8176).
+/// An authentication method of the user: a value of the claim `amr` (RFC 8176).
 public enum AuthenticationMethod: String, Sendable, Hashable, Codable, CaseIterable, ClaimConvertable {
     /// `face`.
     case facialRecognition = "face"

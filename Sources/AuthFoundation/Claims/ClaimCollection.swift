@@ -1,8 +1,8 @@
 package import Foundation
 
-/// What a ``ClaimCollection`` can wrap: a list of claim values, or an optional one.
+/// The values of a ``ClaimCollection``: a list of claim values, or an optional list.
 public protocol ClaimCollectionContainer: Sendable, Equatable, Hashable {
-    /// The form on the wire: `String`, or `String?` for an optional list.
+    /// The wire format: `String`, or `String?` for an optional list.
     associatedtype RawValue: Sendable & Equatable & Hashable
 
     /// The type of the values.
@@ -11,37 +11,25 @@ public protocol ClaimCollectionContainer: Sendable, Equatable, Hashable {
     /// The values joined by spaces.
     var claimRawValue: RawValue { get }
 
-    /// The values, or nil if there is no list.
+    /// The values, or `nil` if there is no list.
     var claimElements: [ClaimElement]? { get }
 
-    /// Reads values that are joined by spaces.
-    ///
-    /// - Parameter rawValue: The joined values.
-    /// - Returns: The list, or nil if one of the values is not known.
+    /// Parses values joined by spaces. Returns `nil` if a value is unknown.
     static func container(claimRawValue rawValue: RawValue) -> Self?
 
-    /// Reads values that are joined by spaces, leaving out those that are not known.
-    ///
-    /// - Parameter text: The joined values, or nil if there is no list.
-    /// - Returns: The list.
+    /// Parses values joined by spaces and skips unknown ones. `nil` means that there is no list.
     static func container(text: String?) -> Self
 
-    /// Takes values.
-    ///
-    /// - Parameter elements: The values.
-    /// - Returns: The list.
+    /// Creates a container with the values.
     static func container(elements: [ClaimElement]) -> Self
 }
 
-/// A single value of a ``ClaimCollection``.
+/// One value of a ``ClaimCollection``.
 public protocol ClaimCollectionElement: Sendable, Equatable, Hashable {
     /// The value as a word without spaces.
     var claimWord: String { get }
 
-    /// Reads the value from a word.
-    ///
-    /// - Parameter word: A word without spaces.
-    /// - Returns: The value, or nil if it is not known.
+    /// Parses a word without spaces. Returns `nil` if the value is unknown.
     static func element(claimWord word: String) -> Self?
 }
 
@@ -49,7 +37,7 @@ extension ClaimCollectionElement where Self: RawRepresentable, RawValue == Strin
     /// The raw value.
     public var claimWord: String { rawValue }
 
-    /// The value of that raw value.
+    /// Returns the value with that raw value, or `nil` if there is none.
     public static func element(claimWord word: String) -> Self? { Self(rawValue: word) }
 }
 
@@ -57,7 +45,7 @@ extension String: ClaimCollectionElement {
     /// The string itself.
     public var claimWord: String { self }
 
-    /// The string itself.
+    /// Returns the string itself.
     public static func element(claimWord word: String) -> String? { word }
 }
 
@@ -72,19 +60,19 @@ extension Array: ClaimCollectionContainer where Element: ClaimCollectionElement 
     /// The list itself.
     public var claimElements: [Element]? { self }
 
-    /// The list of those values, or nil if one of them is not known.
+    /// Parses values joined by spaces. Returns `nil` if a value is unknown.
     public static func container(claimRawValue rawValue: String) -> [Element]? {
         let words = rawValue.whitespaceSeparated
         let elements = words.compactMap(Element.element(claimWord:))
         return elements.count == words.count ? elements : nil
     }
 
-    /// The list of those values that are known.
+    /// Parses values joined by spaces and skips unknown ones. `nil` gives an empty list.
     public static func container(text: String?) -> [Element] {
         (text ?? "").whitespaceSeparated.compactMap(Element.element(claimWord:))
     }
 
-    /// The list itself.
+    /// Returns the list itself.
     public static func container(elements: [Element]) -> [Element] { elements }
 }
 
@@ -92,27 +80,26 @@ extension Optional: ClaimCollectionContainer where Wrapped: ClaimCollectionConta
     /// The values joined by spaces, or nil if there is no list.
     public var claimRawValue: Wrapped.RawValue? { map(\.claimRawValue) }
 
-    /// The list, if there is one.
+    /// The values, or `nil` if there is no list.
     public var claimElements: [Wrapped.ClaimElement]? { flatMap(\.claimElements) }
 
-    /// The list of those values, or no list; nil if one of the values is not known.
+    /// Parses values joined by spaces. Returns `.some(nil)` for no list, and `nil` if a value is unknown.
     public static func container(claimRawValue rawValue: Wrapped.RawValue?) -> Wrapped?? {
         guard let rawValue else { return .some(nil) }
         return Wrapped.container(claimRawValue: rawValue).map(Optional.some)
     }
 
-    /// The list of those values that are known, or no list.
+    /// Parses values joined by spaces and skips unknown ones. `nil` means that there is no list.
     public static func container(text: String?) -> Wrapped? {
         text.map { Wrapped.container(text: $0) }
     }
 
-    /// The list.
+    /// Creates a list with the values.
     public static func container(elements: [Wrapped.ClaimElement]) -> Wrapped? { Wrapped.container(elements: elements) }
 }
 
-/// A list of values that can be written as a list or as one string with spaces between them.
-///
-/// Both `"openid profile"` and `["openid", "profile"]` are literals of it. On the wire it is one string.
+/// A list of values that is one space-separated string on the wire. Literals can have both forms: `"openid profile"` and `["openid",
+/// "profile"]`.
 @propertyWrapper
 public struct ClaimCollection<Container: ClaimCollectionContainer>: Sendable, Equatable, Hashable, RawRepresentable {
     /// The values.
@@ -124,23 +111,17 @@ public struct ClaimCollection<Container: ClaimCollectionContainer>: Sendable, Eq
     /// The values joined by spaces.
     public var rawValue: Container.RawValue { wrappedValue.claimRawValue }
 
-    /// Takes values.
-    ///
-    /// - Parameter wrappedValue: The values.
+    /// Creates a collection with the values.
     public init(wrappedValue: Container) {
         self.wrappedValue = wrappedValue
     }
 
-    /// Takes values joined by spaces; those that are not known are left out.
-    ///
-    /// - Parameter value: The joined values.
+    /// Creates a collection from values joined by spaces. Unknown values are skipped.
     public init(wrappedValue value: String) {
         wrappedValue = Container.container(text: value)
     }
 
-    /// Takes values joined by spaces, unless one of them is not known.
-    ///
-    /// - Parameter rawValue: The joined values.
+    /// Creates a collection from values joined by spaces. Returns `nil` if a value is unknown.
     public init?(rawValue: Container.RawValue) {
         guard let container = Container.container(claimRawValue: rawValue) else { return nil }
         wrappedValue = container
@@ -148,37 +129,29 @@ public struct ClaimCollection<Container: ClaimCollectionContainer>: Sendable, Eq
 }
 
 extension ClaimCollection: ExpressibleByArrayLiteral {
-    /// Takes the values of a literal.
-    ///
-    /// - Parameter elements: The values.
+    /// Creates a collection from an array literal.
     public init(arrayLiteral elements: Container.ClaimElement...) {
         wrappedValue = Container.container(elements: elements)
     }
 }
 
 extension ClaimCollection: ExpressibleByStringLiteral, ExpressibleByUnicodeScalarLiteral, ExpressibleByExtendedGraphemeClusterLiteral {
-    /// Takes the values of a literal, joined by spaces.
-    ///
-    /// - Parameter value: The joined values.
+    /// Creates a collection from a literal with values joined by spaces. Unknown values are skipped.
     public init(stringLiteral value: String) {
         wrappedValue = Container.container(text: value)
     }
 }
 
 extension ClaimCollection: ExpressibleByNilLiteral {
-    /// No list if the container is optional, else an empty one.
-    ///
-    /// - Parameter nilLiteral: Nothing.
+    /// Creates a collection without a list if the container is optional, else an empty collection.
     public init(nilLiteral: ()) {
         wrappedValue = Container.container(text: nil)
     }
 }
 
 extension ClaimCollection: Codable {
-    /// Reads one string with spaces, or a list of strings.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` if there is neither.
+    /// Decodes one space-separated string or a list of strings. Unknown values are skipped.
+    /// - Throws: `DecodingError` if the value is neither.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -190,10 +163,7 @@ extension ClaimCollection: Codable {
         }
     }
 
-    /// Writes one string with spaces.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` if the encoder can't write a string.
+    /// Encodes one space-separated string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if wrappedValue.claimElements == nil { try container.encodeNil() } else { try container.encode(stringValue) }
@@ -208,22 +178,22 @@ extension ClaimCollection: APIRequestArgument {
 }
 
 extension KeyedDecodingContainer {
-    /// A number, or a string with one.
+    /// Returns a finite number, decoded from a number or a string.
     package func seconds(_ key: Key) -> TimeInterval? {
         let seconds = (try? decode(Double.self, forKey: key)) ?? text(key).flatMap { Double($0) }
         return seconds.flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// A string that is not blank.
+    /// Returns a string without surrounding whitespace, or `nil` if it is blank.
     package func text(_ key: Key) -> String? {
         let text = (try? decode(String.self, forKey: key))?.trimmingCharacters(in: .whitespacesAndNewlines)
         return text?.isEmpty == false ? text : nil
     }
 }
 
-/// Values that are written as one string with spaces between them, or as a list.
+/// Values that can be given as one space-separated string or as a list.
 public protocol WhitespaceSeparated {
-    /// The single values.
+    /// The individual values.
     var whitespaceSeparated: [String] { get }
 }
 

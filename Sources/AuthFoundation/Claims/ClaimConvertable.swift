@@ -1,24 +1,22 @@
 public import Foundation
 internal import JOSE
 
-/// A type that a claim's value can be read as.
+/// A type to which the value of a claim can be converted.
 public protocol ClaimConvertable: Sendable {
-    /// Reads the value, if it is of a kind that can be read as this type.
-    ///
-    /// - Parameter value: A claim's value: `String`, `Bool`, `Int`, `Double`, an array or a dictionary of them.
-    /// - Returns: The value, or nil if it is of another kind.
+    /// Converts the value of a claim. Returns `nil` if its type does not match.
+    /// - Parameter value: `String`, `Bool`, `Int`, `Double`, or an array or dictionary of these.
     static func convert(from value: Any?) -> Self?
 }
 
 extension ClaimConvertable {
-    /// Takes the value if it is of this type already.
+    /// Returns the value if it already has this type.
     public static func convert(from value: Any?) -> Self? {
         value as? Self
     }
 }
 
 extension ClaimConvertable where Self: RawRepresentable, RawValue == String {
-    /// Takes the value whose raw value is this string.
+    /// Returns the value whose raw value equals the string.
     public static func convert(from value: Any?) -> Self? {
         (value as? String).flatMap(Self.init(rawValue:))
     }
@@ -27,7 +25,7 @@ extension ClaimConvertable where Self: RawRepresentable, RawValue == String {
 extension String: ClaimConvertable {}
 
 extension Bool: ClaimConvertable {
-    /// Reads a boolean, or the numbers 0 and 1.
+    /// Converts a Boolean, or the numbers 0 and 1.
     public static func convert(from value: Any?) -> Bool? {
         if let value = value as? Bool { return value }
         return switch value as? Int {
@@ -39,7 +37,7 @@ extension Bool: ClaimConvertable {
 }
 
 extension Int: ClaimConvertable {
-    /// Reads a whole number.
+    /// Converts a whole number.
     public static func convert(from value: Any?) -> Int? {
         if value is Bool { return nil }
         return (value as? Int) ?? (value as? Double).flatMap(Int.init(exactly:))
@@ -47,7 +45,7 @@ extension Int: ClaimConvertable {
 }
 
 extension Double: ClaimConvertable {
-    /// Reads a number.
+    /// Converts a number.
     public static func convert(from value: Any?) -> Double? {
         if value is Bool { return nil }
         return (value as? Double) ?? (value as? Int).map(Double.init)
@@ -55,21 +53,21 @@ extension Double: ClaimConvertable {
 }
 
 extension Float: ClaimConvertable {
-    /// Reads a number.
+    /// Converts a number.
     public static func convert(from value: Any?) -> Float? {
         Double.convert(from: value).map(Float.init)
     }
 }
 
 extension URL: ClaimConvertable {
-    /// Reads a string that is a URL.
+    /// Converts a URL string.
     public static func convert(from value: Any?) -> URL? {
         (value as? URL) ?? (value as? String).flatMap { URL(string: $0) }
     }
 }
 
 extension Date: ClaimConvertable {
-    /// Reads seconds since 1970 as a whole number, or a string in the formats of ISO 8601 or RFC 1123.
+    /// Converts whole seconds since 1970, or a string in ISO 8601 or RFC 1123 format.
     public static func convert(from value: Any?) -> Date? {
         if let value = value as? Date { return value }
         if let seconds = Int.convert(from: value) { return Date(numericDate: Double(seconds)) }
@@ -81,7 +79,7 @@ extension Date: ClaimConvertable {
 }
 
 extension NSNumber: ClaimConvertable {
-    /// Reads a number or a boolean.
+    /// Converts a number or a Boolean.
     public static func convert(from value: Any?) -> Self? {
         switch value {
         case let value as Bool: NSNumber(value: value) as? Self

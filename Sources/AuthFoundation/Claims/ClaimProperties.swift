@@ -49,44 +49,44 @@ extension HasClaims where ClaimType == JWTClaim {
     /// The claim `locale`.
     public var locale: String? { self[.locale] }
 
-    /// Whether the server has checked the mail address.
+    /// Whether the server has verified the email address.
     public var emailVerified: Bool? { self[.emailVerified] }
 
-    /// Whether the server has checked the telephone number.
+    /// Whether the server has verified the phone number.
     public var phoneNumberVerified: Bool? { self[.phoneNumberVerified] }
 
-    /// When the profile was last changed.
+    /// The time of the last profile change.
     public var updatedAt: Date? { self[.updatedAt] }
 
-    /// When the person last proved who they are.
+    /// The time of the user's last authentication.
     public var authTime: Date? { self[.authTime] }
 
     /// The postal address: `street_address`, `locality`, `region`, `postal_code`, `country`.
     public var address: [String: String]? { self[.address] }
 
-    /// The time zone that `zoneinfo` names.
+    /// The time zone that `zoneinfo` identifies.
     public var timeZone: TimeZone? { zoneinfo.flatMap(TimeZone.init(identifier:)) }
 
-    /// The locale that `locale` names.
+    /// The locale that `locale` identifies.
     public var userLocale: Locale? { locale.map(Locale.init(identifier:)) }
 
-    /// The assurance levels that the sign-in reached, from `acr`.
+    /// The assurance levels of the sign-in, from `acr`.
     public var authenticationClassReference: [String]? {
         if let list: [String] = self[.authContextClassReference] { return list }
         let text: String? = self[.authContextClassReference]
         return text?.whitespaceSeparated
     }
 
-    /// How the person proved who they are, from `amr`; values that are not known are left out.
+    /// The authentication methods of the sign-in, from `amr`. Unknown values are skipped.
     public var authenticationMethods: [AuthenticationMethod]? { self[.authMethodsReference] }
 }
 
-/// A claim can't be read.
+/// An error that occurs when reading a claim.
 public enum ClaimError: Error, LocalizedError, Equatable, Sendable {
-    /// A claim or member that is required is missing or of another type.
+    /// A required claim or member is missing or has another type.
     case missingRequiredValue(key: String)
 
-    /// What is missing.
+    /// A description that names the missing value.
     public var errorDescription: String? {
         switch self {
         case .missingRequiredValue(let key): "The value “\(key)” is required and is missing or of the wrong type."
@@ -94,20 +94,18 @@ public enum ClaimError: Error, LocalizedError, Equatable, Sendable {
     }
 }
 
-/// A member of a server's answer is of another type than the protocol says.
-///
-/// It is thrown inside ``APIClientError/cannotParseResponse(error:)``.
+/// A member of a server response has another type than the protocol requires. Wrapped in ``APIClientError/cannotParseResponse(error:)``.
 public struct MistypedMemberError: Error, LocalizedError, Equatable, Sendable {
-    /// The member's name.
+    /// The name of the member.
     public let key: String
 
-    /// What the protocol asks for.
+    /// The type that the protocol requires.
     public let expected: String
 
-    /// What the server sent instead, without the value.
+    /// The type that the server sent. It never contains the value.
     public let found: String
 
-    /// What was expected and what was found.
+    /// A description of the expected and the actual type.
     public var errorDescription: String? {
         "The server's answer is malformed: “\(key)” should be \(expected) but is \(found). Report it to whoever runs the server."
     }

@@ -3,18 +3,18 @@ public import Foundation
 /// The name of a claim.
 public protocol IsClaim: Hashable, RawRepresentable<String>, Sendable {}
 
-/// Something that has claims: a JSON Web Token, a profile, a server's metadata.
+/// A type with claims, such as a JSON Web Token, a profile or server metadata.
 public protocol HasClaims {
-    /// The names of the claims that are known by type.
+    /// The type of the known claim names.
     associatedtype ClaimType: IsClaim
 
-    /// The claims' values by name: `String`, `Bool`, `Int`, `Double`, arrays and dictionaries of them.
+    /// The claim values by name: `String`, `Bool`, `Int`, `Double`, and arrays and dictionaries of these.
     var payload: [String: any Sendable] { get }
 
     /// The known claims that are present.
     var claims: [ClaimType] { get }
 
-    /// The names of the claims that are present and not known.
+    /// The names of the unknown claims that are present.
     var customClaims: [String] { get }
 
     /// The names of all claims that are present.
@@ -25,7 +25,7 @@ extension HasClaims {
     /// The known claims that are present, sorted by name.
     public var claims: [ClaimType] { allClaims.compactMap(ClaimType.init(rawValue:)) }
 
-    /// The names of the claims that are present and not known, sorted.
+    /// The names of the unknown claims that are present, sorted.
     public var customClaims: [String] { allClaims.filter { ClaimType(rawValue: $0) == nil } }
 
     /// The names of all claims that are present, sorted.
@@ -36,53 +36,46 @@ extension HasClaims where ClaimType == JWTClaim {
     /// The known claims that are present, sorted by name.
     public var claims: [JWTClaim] { allClaims.map(JWTClaim.init(name:)).filter { !$0.isCustom } }
 
-    /// The names of the claims that are present and not known, sorted.
+    /// The names of the unknown claims that are present, sorted.
     public var customClaims: [String] { allClaims.filter { JWTClaim(name: $0).isCustom } }
 }
 
-/// A type that is read from JSON with a decoder of its own.
+/// A type that is decoded from JSON with its own decoder.
 public protocol JSONDecodable {
     /// The decoder.
     static var jsonDecoder: JSONDecoder { get }
 }
 
 extension JSONDecodable {
-    /// A decoder with the usual settings.
+    /// A decoder with default settings.
     public static var jsonDecoder: JSONDecoder { JSONDecoder() }
 }
 
 /// A type whose claims are the members of a JSON object.
 public protocol JSONClaimContainer: HasClaims, JSONDecodable {
-    /// The object as it was received.
+    /// The object as received.
     var json: JSON { get }
 
-    /// Takes the object.
-    ///
-    /// - Parameter json: An object.
+    /// Creates a value from a JSON object.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if a required member is missing.
     init(_ json: JSON) throws
 }
 
 extension JSONClaimContainer {
-    /// The members' values by name.
+    /// The values of the members by name.
     public var payload: [String: any Sendable] { json.claimPayload }
 }
 
 extension JSONClaimContainer where Self: Decodable {
-    /// Reads the object from a decoder.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` if there is no JSON, and what ``init(_:)`` throws.
+    /// Decodes the object.
+    /// - Throws: `DecodingError` if the input is not JSON, and the errors of ``init(_:)``.
     public init(from decoder: any Decoder) throws {
         try self.init(JSON(from: decoder))
     }
 }
 
 extension JSONClaimContainer where Self: Encodable {
-    /// Writes the object as it was received.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` if the encoder can't write JSON.
+    /// Encodes the object as received.
     public func encode(to encoder: any Encoder) throws {
         try json.encode(to: encoder)
     }

@@ -1,48 +1,40 @@
 public import Foundation
 
-/// A JSON value.
-///
-/// A `Sendable` value type. Integers and other numbers are kept apart, so that epoch seconds and identifiers survive unchanged.
+/// A JSON value. Integers are separate from other numbers, so that epoch seconds and identifiers keep their exact value.
 public enum JSON: Sendable, Hashable, Codable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number without a fraction that fits 64 bits.
+    /// A number without a fraction that fits into 64 bits.
     case integer(Int64)
     /// Any other number.
     case number(Double)
     /// A string.
     case string(String)
-    /// A list.
+    /// An array.
     case array([JSON])
-    /// A set of named members.
+    /// An object: a set of named members.
     case object([String: JSON])
 
     private static let maximumDepth = 64
 
-    /// Reads a JSON text.
-    ///
-    /// - Parameter data: The text in UTF-8.
-    /// - Throws: `DecodingError` if it is not JSON.
+    /// Parses UTF-8 JSON text.
+    /// - Throws: `DecodingError` if the text is not JSON or is nested more than 64 levels deep.
     public init(_ data: Data) throws {
         self = try JSONDecoder().decode(JSON.self, from: data)
     }
 
-    /// Reads a JSON text.
-    ///
-    /// - Parameter text: The text.
-    /// - Throws: `DecodingError` if it is not JSON.
+    /// Parses JSON text.
+    /// - Throws: `DecodingError` if the text is not JSON or is nested more than 64 levels deep.
     public init(_ text: String) throws {
         try self.init(Data(text.utf8))
     }
 
-    /// Reads a value from a decoder.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` if there is something else than JSON, or JSON that is nested more than 64 deep.
+    /// Decodes a value.
+    /// - Throws: `DecodingError` if the input is not JSON or is nested more than 64 levels deep.
     public init(from decoder: any Decoder) throws {
-        // Each level takes some of the stack, and threads may have little of it.
+        // Each level uses stack space, and threads can have small stacks.
         guard decoder.codingPath.count <= Self.maximumDepth else {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is nested too deeply."))
         }
@@ -64,10 +56,8 @@ public enum JSON: Sendable, Hashable, Codable {
         }
     }
 
-    /// Writes the value to an encoder.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` for a number that JSON can't express.
+    /// Encodes the value.
+    /// - Throws: `EncodingError` for a number that JSON cannot represent.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -81,29 +71,28 @@ public enum JSON: Sendable, Hashable, Codable {
         }
     }
 
-    /// The members of an object; nil for any other value.
+    /// The members of an object, or `nil` for any other value.
     public var objectValue: [String: JSON]? {
         if case .object(let members) = self { members } else { nil }
     }
 
-    /// The elements of a list; nil for any other value.
+    /// The elements of an array, or `nil` for any other value.
     public var arrayValue: [JSON]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The text of a string; nil for any other value.
+    /// The text of a string, or `nil` for any other value.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The member of that name; nil if there is none or if this is no object.
+    /// Returns the member with that name, or `nil` if there is none or the value is not an object.
     public subscript(name: String) -> JSON? {
         objectValue?[name]
     }
 
-    /// The value in terms of `String`, `Bool`, `Int`, `Double`, arrays and dictionaries; nil for `null`.
-    ///
-    /// Members and elements that are `null` are left out.
+    /// The value as `String`, `Bool`, `Int`, `Double`, array or dictionary, or `nil` for `null`. Members and elements that are `null` are
+    /// removed.
     public var anyValue: (any Sendable)? {
         switch self {
         case .null: nil
@@ -116,7 +105,7 @@ public enum JSON: Sendable, Hashable, Codable {
         }
     }
 
-    /// What kind of value this is, in words for an error's text. Never the value itself.
+    /// The type of the value, for error messages. It never contains the value itself.
     package var kind: String {
         switch self {
         case .null: "null"

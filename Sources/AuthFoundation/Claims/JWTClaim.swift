@@ -1,6 +1,5 @@
-/// The name of a claim of a JSON Web Token, as registered with IANA, used by OpenID Connect, or the issuer's own.
-///
-/// Every name has a value: what is not in the list is ``custom(_:)``.
+/// The name of a claim of a JSON Web Token: registered with IANA, defined by OpenID Connect, or specific to the issuer. Unknown names are
+/// ``custom(_:)``.
 public enum JWTClaim: Sendable {
     /// `iss`.
     case issuer
@@ -156,7 +155,7 @@ public enum JWTClaim: Sendable {
     case originalPassport
     /// `sph`.
     case sipPriorityHeader
-    /// Any other claim, by its name.
+    /// Any other claim, identified by name.
     case custom(_ name: String)
 
     private static let names: [(JWTClaim, String)] = [
@@ -241,7 +240,6 @@ public enum JWTClaim: Sendable {
 
     private static let claimsByName = Dictionary(uniqueKeysWithValues: names.map { ($0.1, $0.0) })
 
-    /// The claim of that name.
     init(name: String) {
         self = Self.claimsByName[name] ?? .custom(name)
     }
@@ -252,9 +250,7 @@ public enum JWTClaim: Sendable {
 }
 
 extension JWTClaim: IsClaim, ClaimConvertable {
-    /// The claim of that name; ``custom(_:)`` if it is not in the list.
-    ///
-    /// - Parameter rawValue: The name.
+    /// Creates the claim with that name, or ``custom(_:)`` if the name is unknown.
     public init?(rawValue: String) {
         self.init(name: rawValue)
     }

@@ -1,19 +1,15 @@
 public import Foundation
 import JOSE
 
-/// What a client adds to a request to prove who it is, beyond what its configuration tells for every request.
+/// The parameters and headers that authenticate the client, in addition to those of the configuration.
 struct ClientProof {
     var parameters: [String: any APIRequestArgument] = [:]
     var headers: [String: String] = [:]
-    /// Parameters that must not be sent beside this proof.
+    /// Parameters that must not be sent together with this proof.
     var replaced: Set<String> = []
 
-    /// - Parameters:
-    ///   - configuration: The client's.
-    ///   - endpoint: Where the request goes: the audience of an assertion.
-    ///   - now: The time by the server's clock.
-    ///   - randomness: For the assertion's name, which makes it good for one use.
-    /// - Throws: ``ClientKeyError`` if the secret or the key can't make the assertion.
+    /// Creates the authentication for a request to `endpoint`, which is the audience of an assertion. `now` must be the server's time.
+    /// - Throws: ``ClientKeyError`` if the secret or the key cannot sign the assertion.
     init(configuration: OAuth2Client.Configuration, endpoint: URL, now: Date, randomness: Randomness) throws {
         guard let authentication = configuration.confidentialAuthentication else { return }
         replaced = ["client_secret"]
@@ -31,7 +27,7 @@ struct ClientProof {
         }
     }
 
-    /// Five minutes are long enough for a request and short for whoever finds the assertion.
+    /// Returns an assertion that is valid for five minutes: long enough for the request, and of little use if it leaks.
     private static func assertion(
         _ authentication: OAuth2Client.ConfidentialAuthentication, clientId: String, audience: URL, now: Date, name: String
     ) throws -> String {
@@ -55,12 +51,12 @@ struct ClientProof {
     }
 }
 
-/// The client's secret or private key can't make the assertion that the configuration asks for.
+/// The client's secret or private key cannot sign the assertion that the configuration requires.
 public struct ClientKeyError: Error, LocalizedError, Equatable, Sendable {
-    /// The method of client authentication.
+    /// The client authentication method.
     public let method: OAuth2Client.ConfidentialAuthentication.Method
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch method {
         case .privateKeyJWT:

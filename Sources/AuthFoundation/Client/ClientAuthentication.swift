@@ -1,48 +1,42 @@
 public import JOSE
 
 extension OAuth2Client {
-    /// How a client proves who it is.
-    ///
-    /// For the other methods see ``ConfidentialAuthentication``.
+    /// The authentication method of a client. For other methods, see ``ConfidentialAuthentication``.
     public enum ClientAuthentication: Codable, Equatable, Hashable, Sendable, ProvidesOAuth2Parameters {
-        /// It does not: an app on a person's device can keep no secret.
+        /// No authentication. Use it for apps on user devices, which cannot keep a secret.
         case none
-        /// By a secret in the body of its requests.
+        /// A secret in the request body.
         case clientSecret(String)
 
-        /// The secret, for requests that go straight to the server; never for those that go through a browser.
-        ///
-        /// - Parameter category: What the request is for.
-        /// - Returns: The parameters.
+        /// Returns the secret for requests that go directly to the server. Requests through a browser never contain it.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             guard case .clientSecret(let secret) = self, category == .token || category == .other else { return nil }
             return ["client_secret": secret]
         }
     }
 
-    /// The further ways in which a client with a secret or a key of its own proves who it is (OpenID Connect Core 1.0, 9).
-    ///
-    /// It is a member of ``Configuration`` beside the published `authentication`, and comes before it. Descriptions show no secret.
+    /// Further authentication methods for clients with a secret or a key (OpenID Connect Core 1.0, 9). If ``Configuration`` has both this
+    /// value and `authentication`, this value is used. Descriptions contain no secret.
     public struct ConfidentialAuthentication: Codable, Equatable, Hashable, Sendable {
-        /// The name of a method, as discovery documents have it.
+        /// The name of a method, as in discovery documents.
         public enum Method: String, Codable, Sendable {
-            /// The secret in the header `Authorization`.
+            /// The secret in the `Authorization` header.
             case clientSecretBasic = "client_secret_basic"
-            /// The secret in the body.
+            /// The secret in the request body.
             case clientSecretPost = "client_secret_post"
-            /// An assertion made with the secret.
+            /// An assertion signed with the secret.
             case clientSecretJWT = "client_secret_jwt"
-            /// An assertion made with a private key.
+            /// An assertion signed with a private key.
             case privateKeyJWT = "private_key_jwt"
         }
 
-        /// Which method.
+        /// The authentication method.
         public let method: Method
 
         /// The secret, or the private key as a JSON Web Key.
         let secret: String
 
-        /// The algorithm of assertions.
+        /// The signature algorithm of assertions.
         let algorithm: JWK.Algorithm?
 
         private init(method: Method, secret: String, algorithm: JWK.Algorithm? = nil) {
@@ -51,38 +45,28 @@ extension OAuth2Client {
             self.algorithm = algorithm
         }
 
-        /// The secret in the header `Authorization`.
-        ///
-        /// - Parameter secret: The secret.
-        /// - Returns: The method.
+        /// Sends the secret in the `Authorization` header.
         public static func clientSecretBasic(_ secret: String) -> Self {
             Self(method: .clientSecretBasic, secret: secret)
         }
 
-        /// The secret in the body.
-        ///
-        /// - Parameter secret: The secret.
-        /// - Returns: The method.
+        /// Sends the secret in the request body.
         public static func clientSecretPost(_ secret: String) -> Self {
             Self(method: .clientSecretPost, secret: secret)
         }
 
-        /// An assertion made with the secret (RFC 7523, 2.2).
-        ///
+        /// Sends an assertion signed with the secret (RFC 7523, 2.2).
         /// - Parameters:
         ///   - secret: The secret: at least 32 bytes for HS256, 48 for HS384, 64 for HS512.
         ///   - algorithm: HS256, HS384 or HS512.
-        /// - Returns: The method.
         public static func clientSecretJWT(_ secret: String, algorithm: JWK.Algorithm = .hs256) -> Self {
             Self(method: .clientSecretJWT, secret: secret, algorithm: algorithm)
         }
 
-        /// An assertion made with a private key (RFC 7523, 2.2).
-        ///
+        /// Sends an assertion signed with a private key (RFC 7523, 2.2).
         /// - Parameters:
-        ///   - jwk: The private key as a JSON Web Key, with the `kid` that the server knows it by.
-        ///   - algorithm: RS, PS or ES with 256, 384 or 512, or EdDSA, as fits the key.
-        /// - Returns: The method.
+        ///   - jwk: The private key as a JSON Web Key, with the `kid` that the server knows.
+        ///   - algorithm: RS, PS or ES with 256, 384 or 512, or EdDSA. It must match the key.
         public static func privateKeyJWT(jwk: String, algorithm: JWK.Algorithm = .rs256) -> Self {
             Self(method: .privateKeyJWT, secret: jwk, algorithm: algorithm)
         }
@@ -90,7 +74,7 @@ extension OAuth2Client {
 }
 
 extension OAuth2Client.ClientAuthentication: Redacted {
-    /// The method without the secret.
+    /// The method, without the secret.
     public var description: String {
         switch self {
         case .none: "none"
@@ -100,6 +84,6 @@ extension OAuth2Client.ClientAuthentication: Redacted {
 }
 
 extension OAuth2Client.ConfidentialAuthentication: Redacted {
-    /// The method without secret or key.
+    /// The method, without the secret or key.
     public var description: String { "\(method.rawValue)(…)" }
 }

@@ -1,59 +1,56 @@
 public import Foundation
 
 extension OAuth2Client {
-    /// What a client needs to know about its issuer and itself.
-    ///
-    /// A `Sendable` value type. Descriptions show no secret; its coded form contains them.
+    /// The settings of a client: its issuer, its registration and its requested scopes. Descriptions contain no secret, but the encoded
+    /// form does.
     public struct Configuration: Codable, Equatable, Hashable, Sendable, APIClientConfiguration {
         /// The issuer: https, or http on a loopback host.
         public var issuerURL: URL
 
-        /// Where the issuer's discovery document is.
+        /// The URL of the issuer's discovery document.
         public var discoveryURL: URL
 
-        /// The identifier that the issuer gave the app.
+        /// The client identifier registered with the issuer.
         public var clientId: String
 
-        /// What the app asks for.
+        /// The requested scopes.
         @ClaimCollection public var scope: [String]
 
-        /// Where a browser returns to after a sign-in.
+        /// The URI to which the browser returns after a sign-in.
         public var redirectUri: URL?
 
-        /// Where a browser returns to after a sign-out.
+        /// The URI to which the browser returns after a sign-out.
         public var logoutRedirectUri: URL?
 
-        /// How the client proves who it is.
+        /// The client authentication method.
         public var authentication: ClientAuthentication
 
-        /// A further way in which the client proves who it is; if there is one, it is used instead of ``authentication``.
+        /// A further client authentication method. If set, it replaces ``authentication``.
         public var confidentialAuthentication: ConfidentialAuthentication?
 
-        /// Whether tokens are bound to a key of this device (DPoP, RFC 9449), so that who steals them can't use them; false unless set.
-        ///
-        /// The client makes the key when it first needs it, proves with each request that it has it, and takes no tokens that are not bound
-        /// to it. What was stored keeps to the setting that it was got with.
+        /// Whether tokens are bound to a key of this device (DPoP, RFC 9449), so that stolen tokens are useless. The default is false. The
+        /// client creates the key on first use, proves possession with each request, and rejects tokens that are not bound to the key.
+        /// Stored tokens keep the setting with which they were issued.
         public var usesDPoP: Bool {
             get { bindsTokens ?? false }
             set { bindsTokens = newValue ? true : nil }
         }
 
-        /// Nil for false, so that what was stored before this setting existed reads as it was.
+        /// `nil` instead of false, so that configurations stored before this setting existed still decode to the same value.
         private var bindsTokens: Bool?
 
         /// The issuer.
         public var baseURL: URL { issuerURL }
 
-        /// Takes the settings.
-        ///
+        /// Creates a configuration.
         /// - Parameters:
         ///   - issuerURL: The issuer: https, or http on a loopback host.
-        ///   - discoveryURL: Where the discovery document is; nil for the usual path below the issuer.
-        ///   - clientId: The identifier that the issuer gave the app.
-        ///   - scope: What the app asks for.
-        ///   - redirectUri: Where a browser returns to after a sign-in.
-        ///   - logoutRedirectUri: Where a browser returns to after a sign-out.
-        ///   - authentication: How the client proves who it is.
+        ///   - discoveryURL: The URL of the discovery document, or `nil` for the standard path below the issuer.
+        ///   - clientId: The client identifier registered with the issuer.
+        ///   - scope: The requested scopes.
+        ///   - redirectUri: The URI to which the browser returns after a sign-in.
+        ///   - logoutRedirectUri: The URI to which the browser returns after a sign-out.
+        ///   - authentication: The client authentication method.
         public init(
             issuerURL: URL, discoveryURL: URL? = nil, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL? = nil,
             logoutRedirectUri: URL? = nil, authentication: ClientAuthentication = .none
@@ -67,16 +64,15 @@ extension OAuth2Client {
             self.authentication = authentication
         }
 
-        /// Takes the settings.
-        ///
+        /// Creates a configuration.
         /// - Parameters:
         ///   - issuerURL: The issuer: https, or http on a loopback host.
-        ///   - discoveryURL: Where the discovery document is; nil for the usual path below the issuer.
-        ///   - clientId: The identifier that the issuer gave the app.
-        ///   - scope: What the app asks for.
-        ///   - redirectUri: Where a browser returns to after a sign-in.
-        ///   - logoutRedirectUri: Where a browser returns to after a sign-out.
-        ///   - authentication: How the client proves who it is.
+        ///   - discoveryURL: The URL of the discovery document, or `nil` for the standard path below the issuer.
+        ///   - clientId: The client identifier registered with the issuer.
+        ///   - scope: The requested scopes.
+        ///   - redirectUri: The URI to which the browser returns after a sign-in.
+        ///   - logoutRedirectUri: The URI to which the browser returns after a sign-out.
+        ///   - authentication: The client authentication method.
         public init(
             issuerURL: URL, discoveryURL: URL? = nil, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL? = nil,
             logoutRedirectUri: URL? = nil, authentication: ClientAuthentication = .none
@@ -88,16 +84,15 @@ extension OAuth2Client {
                 authentication: authentication)
         }
 
-        /// Takes the settings, with `https://` and a domain as issuer.
-        ///
+        /// Creates a configuration for the issuer `https://` plus a domain.
         /// - Parameters:
-        ///   - domain: The issuer without scheme.
-        ///   - discoveryURL: Where the discovery document is; nil for the usual path below the issuer.
-        ///   - clientId: The identifier that the issuer gave the app.
-        ///   - scope: What the app asks for.
-        ///   - redirectUri: Where a browser returns to after a sign-in.
-        ///   - logoutRedirectUri: Where a browser returns to after a sign-out.
-        ///   - authentication: How the client proves who it is.
+        ///   - domain: The issuer without the scheme.
+        ///   - discoveryURL: The URL of the discovery document, or `nil` for the standard path below the issuer.
+        ///   - clientId: The client identifier registered with the issuer.
+        ///   - scope: The requested scopes.
+        ///   - redirectUri: The URI to which the browser returns after a sign-in.
+        ///   - logoutRedirectUri: The URI to which the browser returns after a sign-out.
+        ///   - authentication: The client authentication method.
         /// - Throws: ``OAuth2Error/invalidUrl`` if one of the URLs is malformed.
         public init(
             domain: String, discoveryURL: URL? = nil, clientId: String, scope: some WhitespaceSeparated, redirectUri: String? = nil,
@@ -114,10 +109,8 @@ extension OAuth2Client {
                 logoutRedirectUri: try url(logoutRedirectUri), authentication: authentication)
         }
 
-        /// Takes the settings from a property list.
-        ///
-        /// - Parameter config: The property list.
-        /// - Throws: ``PropertyListConfigurationError/invalidConfiguration(name:value:)`` if the issuer can't be used.
+        /// Creates a configuration from a property list.
+        /// - Throws: ``PropertyListConfigurationError/invalidConfiguration(name:value:)`` if the issuer is invalid.
         public init(plist config: PropertyListConfiguration) throws {
             try PropertyListConfiguration.checkIssuer(config.issuerURL, name: "issuer")
             self.init(
@@ -130,10 +123,8 @@ extension OAuth2Client {
 }
 
 extension OAuth2Client.Configuration: ProvidesOAuth2Parameters {
-    /// The client's identifier, its scopes and its redirect URI, as far as a request of that kind needs them.
-    ///
-    /// - Parameter category: What the request is for.
-    /// - Returns: The parameters.
+    /// Returns the client identifier; for sign-in and token requests also scopes and redirect URI; and for requests directly to the server
+    /// the client secret of ``authentication``.
     public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
         var parameters: [String: any APIRequestArgument]? = ["client_id": clientId]
         if category == .token || category == .authorization {

@@ -1,8 +1,8 @@
-/// How a client gets tokens: the parameter `grant_type`.
+/// The grant with which a client requests tokens: the parameter `grant_type`.
 public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, APIRequestArgument, ClaimConvertable {
-    /// The code that a redirect brought.
+    /// An authorization code from a redirect.
     case authorizationCode
-    /// Tokens in the redirect itself.
+    /// Tokens directly in the redirect.
     case implicit
     /// A refresh token.
     case refreshToken
@@ -10,23 +10,23 @@ public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, A
     case password
     /// A device code.
     case deviceCode
-    /// Another token.
+    /// A token exchange.
     case tokenExchange
     /// An assertion.
     case jwtBearer
-    /// A one-time code as first factor.
+    /// A one-time code as the first factor.
     case otp
-    /// An approval on another device as first factor.
+    /// An approval on another device as the first factor.
     case oob
-    /// A one-time code as second factor.
+    /// A one-time code as the second factor.
     case otpMFA
-    /// An approval on another device as second factor.
+    /// An approval on another device as the second factor.
     case oobMFA
-    /// A passkey as first factor.
+    /// A passkey as the first factor.
     case webAuthn
-    /// A passkey as second factor.
+    /// A passkey as the second factor.
     case webAuthnMFA
-    /// Any other, by its name.
+    /// Any other grant, identified by name.
     case other(_ type: String)
 
     private static let standard: [GrantType] = [
@@ -35,16 +35,14 @@ public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, A
     ]
     private static let typesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-    /// The grant of that name.
-    ///
-    /// - Parameter rawValue: The parameter's value.
+    /// Creates the grant with that name, or ``other(_:)`` if the name is unknown.
     public init(rawValue: String) {
         self = Self.typesByName[rawValue] ?? .other(rawValue)
     }
 
-    /// The parameter's value.
+    /// The value of the parameter.
     public var rawValue: String {
-        // A switch and no table: a table by grant would hash grants, which hashes this.
+        // A switch, because a dictionary with grants as keys would call `rawValue` to hash them.
         switch self {
         case .authorizationCode: "authorization_code"
         case .implicit: "implicit"

@@ -1,11 +1,10 @@
 public import Foundation
 
-/// An app's connection to its issuer: discovery, tokens, profile, revocation (OAuth 2.0 and OpenID Connect 1.0).
-///
-/// The discovery document and the issuer's keys are fetched once and kept; concurrent callers share one request. Safe from any thread or
-/// task. Cancelling a task cancels what it waits for, except work that others share.
+/// A client of one issuer: discovery, tokens, profile and revocation (OAuth 2.0 and OpenID Connect 1.0). The client fetches the discovery
+/// document and the issuer's keys once and keeps them. Concurrent callers share one request. Safe from any thread or task. Cancelling a
+/// task cancels its work, except work that other callers share.
 public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
-    /// What observes a client.
+    /// The type of the client's observers.
     public typealias Delegate = OAuth2ClientDelegate
 
     struct State {
@@ -13,35 +12,35 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
         var openIdConfiguration: OpenIdConfiguration?
         var jwks: JWKS?
         var keysRefetchedAt: Date?
-        /// By how many seconds the server's clock is ahead of ours, if a response has told.
+        /// The number of seconds by which the server's clock is ahead of the device, or `nil` before the first response.
         var clockOffset: TimeInterval?
-        /// The key that proofs are made with, once one was needed.
+        /// The key for DPoP proofs, or `nil` until it is first needed.
         var dpopKey: DPoPKey?
-        /// The last nonce for proofs of each server, by its origin.
+        /// The latest DPoP nonce of each server, by origin.
         var dpopNonces: [String: String] = [:]
     }
 
     private static let sharedDefaultSession = Locked<(any URLSessionProtocol)?>(nil)
 
-    /// What clients made from now on send their requests through, unless they are given a session; nil for a session without cookies.
+    /// The session for clients created from now on without their own session. `nil` stands for a session without cookies.
     public static var defaultSession: (any URLSessionProtocol)? {
         get { sharedDefaultSession.withLock { $0 } }
         set { sharedDefaultSession.withLock { $0 = newValue } }
     }
 
-    /// What requests are sent through.
+    /// The session that sends the requests.
     public let session: any URLSessionProtocol
 
     /// The client's settings.
     public let configuration: Configuration
 
-    /// The clock that the client reads and waits on.
+    /// The clock for reading the time and for waiting.
     public let clock: any OAuth2Clock
 
-    /// What observes the client.
+    /// The observers of the client.
     public let delegateCollection = DelegateCollection<any OAuth2ClientDelegate>()
 
-    /// Where the client keeps the key that its tokens are bound to.
+    /// The storage of the key to which tokens are bound.
     let dpopKeys: any DPoPKeyStorage
 
     let randomness: Randomness
@@ -50,14 +49,14 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     let keyFetches = SingleFlight<URL, JWKS>(endsWhenAbandoned: true)
     let refreshes = SingleFlight<RefreshKey, Token>()
 
-    /// Which refreshes are the same.
+    /// Identifies refreshes that can share one request.
     struct RefreshKey: Hashable, Sendable {
         let id: String
         let refreshToken: String
         let scope: [String]?
     }
 
-    /// Headers for every request.
+    /// Headers that are added to every request.
     public var additionalHttpHeaders: [String: String]? {
         get { state.withLock { $0.additionalHttpHeaders } }
         set { state.withLock { $0.additionalHttpHeaders = newValue } }
@@ -66,34 +65,32 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     /// The issuer.
     public var baseURL: URL { configuration.issuerURL }
 
-    /// The discovery document, if it has been fetched.
+    /// The discovery document, or `nil` if it is not fetched yet.
     public var openIdConfiguration: OpenIdConfiguration? { state.withLock { $0.openIdConfiguration } }
 
-    /// The issuer's keys, if they have been fetched.
+    /// The issuer's keys, or `nil` if they are not fetched yet.
     public var jwks: JWKS? { state.withLock { $0.jwks } }
 
-    /// The time now by the server's clock, as far as its responses have told it; else by the client's own.
+    /// The current time of the server's clock. Before the first response, the time of the client's clock.
     public var now: Date {
         clock.now.addingTimeInterval(clockOffset ?? 0)
     }
 
-    /// By how many seconds the server's clock is ahead of the client's; nil before the first response.
+    /// The number of seconds by which the server's clock is ahead of the client's, or `nil` before the first response.
     public var clockOffset: TimeInterval? { state.withLock { $0.clockOffset } }
 
-    /// Makes a client.
-    ///
+    /// Creates a client.
     /// - Parameters:
-    ///   - configuration: The client's settings.
-    ///   - session: What requests are sent through; nil for ``defaultSession``, or else a session without cookies.
-    ///   - clock: The clock that the client reads and waits on.
+    ///   - configuration: The settings.
+    ///   - session: The session that sends the requests, or `nil` for ``defaultSession``; if that is `nil` too, a session without cookies.
+    ///   - clock: The clock for reading the time and for waiting.
     public convenience init(
         _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock()
     ) {
         self.init(configuration, session: session, clock: clock, randomness: .system)
     }
 
-    /// Makes a client that looks for keys elsewhere than all others do. No app can: the client of a stored token is made from the token
-    /// alone, and would not find its key.
+    /// Creates a client with its own key storage. Not public, because a client restored from a stored token would not find its key there.
     package convenience init(
         _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(),
         dpopKeys: any DPoPKeyStorage
@@ -113,24 +110,21 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
         NotificationCenter.default.post(name: .oauth2ClientCreated, object: self)
     }
 
-    /// Makes a client with the settings of a property list.
-    ///
-    /// - Parameter config: The property list.
-    /// - Throws: ``PropertyListConfigurationError/invalidConfiguration(name:value:)`` if the issuer can't be used.
+    /// Creates a client with the settings of a property list.
+    /// - Throws: ``PropertyListConfigurationError/invalidConfiguration(name:value:)`` if the issuer is invalid.
     public convenience init(_ config: PropertyListConfiguration) throws {
         self.init(try Configuration(plist: config))
     }
 
-    /// Makes a client.
-    ///
+    /// Creates a client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where a browser returns to after a sign-in.
-    ///   - logoutRedirectUri: Where a browser returns to after a sign-out.
-    ///   - authentication: How the client proves who it is.
-    ///   - session: What requests are sent through; nil for ``defaultSession``, or else a session without cookies.
+    ///   - clientId: The client identifier registered with the issuer.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The URI to which the browser returns after a sign-in.
+    ///   - logoutRedirectUri: The URI to which the browser returns after a sign-out.
+    ///   - authentication: The client authentication method.
+    ///   - session: The session that sends the requests, or `nil` for ``defaultSession``; if that is `nil` too, a session without cookies.
     public convenience init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL? = nil, logoutRedirectUri: URL? = nil,
         authentication: ClientAuthentication = .none, session: (any URLSessionProtocol)? = nil
@@ -142,17 +136,16 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
             session: session)
     }
 
-    /// Makes a client.
-    ///
+    /// Creates a client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - discoveryURL: Where the discovery document is; nil for the usual path below the issuer.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where a browser returns to after a sign-in.
-    ///   - logoutRedirectUri: Where a browser returns to after a sign-out.
-    ///   - authentication: How the client proves who it is.
-    ///   - session: What requests are sent through; nil for ``defaultSession``, or else a session without cookies.
+    ///   - discoveryURL: The URL of the discovery document, or `nil` for the standard path below the issuer.
+    ///   - clientId: The client identifier registered with the issuer.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The URI to which the browser returns after a sign-in.
+    ///   - logoutRedirectUri: The URI to which the browser returns after a sign-out.
+    ///   - authentication: The client authentication method.
+    ///   - session: The session that sends the requests, or `nil` for ``defaultSession``; if that is `nil` too, a session without cookies.
     public convenience init(
         issuerURL: URL, discoveryURL: URL? = nil, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL? = nil,
         logoutRedirectUri: URL? = nil, authentication: ClientAuthentication = .none, session: (any URLSessionProtocol)? = nil
@@ -164,7 +157,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
             session: session)
     }
 
-    /// Makes a client with `https://` and a domain as issuer.
+    /// Creates a client for the issuer `https://` plus a domain.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public convenience init(
         domain: String, clientId: String, scopes: String, authentication: ClientAuthentication = .none,
@@ -173,7 +166,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
         self.init(try Configuration(domain: domain, clientId: clientId, scope: scopes, authentication: authentication), session: session)
     }
 
-    /// Makes a client.
+    /// Creates a client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public convenience init(
         baseURL: URL, clientId: String, scopes: String, authentication: ClientAuthentication = .none,
@@ -183,12 +176,12 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     }
 }
 
-/// An observer of an ``OAuth2Client``. Every method has a default that does nothing.
+/// An observer of an ``OAuth2Client``. All methods have default implementations that do nothing.
 public protocol OAuth2ClientDelegate: APIClientDelegate {
-    /// A token is about to be refreshed.
+    /// Called before a token is refreshed.
     func oauth(client: OAuth2Client, willRefresh token: Token)
 
-    /// A token has been refreshed, or the refresh has failed and there is no new token.
+    /// Called after a refresh. `newToken` is `nil` if the refresh failed.
     func oauth(client: OAuth2Client, didRefresh token: Token, replacedWith newToken: Token?)
 }
 
@@ -201,20 +194,20 @@ extension OAuth2ClientDelegate {
 }
 
 extension Notification.Name {
-    /// A client was made; the object is the client.
+    /// A client was created. The object is the client.
     public static let oauth2ClientCreated = Notification.Name("com.okta.oauth2client.created")
-    /// A token was refreshed; the object is the new token.
+    /// A token was refreshed. The object is the new token.
     public static let tokenRefreshed = Notification.Name("com.okta.token.refresh.success")
-    /// A token could not be refreshed; the object is the token, and `userInfo["error"]` says why.
+    /// A token refresh failed. The object is the token; `userInfo["error"]` contains the error.
     public static let tokenRefreshFailed = Notification.Name("com.okta.token.refresh.failed")
-    /// Another credential is the default now; the object is the credential, or nil.
+    /// The default credential changed. The object is the new default credential, or `nil`.
     public static let defaultCredentialChanged = Notification.Name("com.okta.defaultCredentialChanged")
-    /// A credential was made; the object is the credential.
+    /// A credential was created. The object is the credential.
     public static let credentialCreated = Notification.Name("com.okta.credential.created")
-    /// A credential was removed; the object is the credential.
+    /// A credential was removed. The object is the credential.
     public static let credentialRemoved = Notification.Name("com.okta.credential.removed")
-    /// A credential was stored in a new format; the object is the credential.
+    /// A credential was stored in a new format. The object is the credential.
     public static let credentialMigrated = Notification.Name("com.okta.credential.migrated")
-    /// A credential could not be refreshed; the object is the credential, and `userInfo["error"]` says why.
+    /// A credential refresh failed. The object is the credential; `userInfo["error"]` contains the error.
     public static let credentialRefreshFailed = Notification.Name("com.okta.credential.refresh.failed")
 }

@@ -1,52 +1,46 @@
 extension OAuth2Client {
-    /// The issuer's discovery document, fetched once.
-    ///
-    /// - Parameter completion: Is called once, on no particular thread.
+    /// Returns the issuer's discovery document. It is fetched once.
+    /// - Parameter completion: Called once, on an unspecified thread.
     public func openIdConfiguration(completion: @escaping @Sendable (Result<OpenIdConfiguration, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.openIdConfiguration() }
     }
 
-    /// The issuer's keys, fetched once.
-    ///
-    /// - Parameter completion: Is called once, on no particular thread.
+    /// Returns the issuer's keys. They are fetched once.
+    /// - Parameter completion: Called once, on an unspecified thread.
     public func jwks(completion: @escaping @Sendable (Result<JWKS, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.jwks() }
     }
 
-    /// Trades a token's refresh token for a new token.
-    ///
+    /// Refreshes a token with its refresh token.
     /// - Parameters:
-    ///   - token: The token.
-    ///   - completion: Is called once, on no particular thread.
+    ///   - token: The token to refresh.
+    ///   - completion: Called once, on an unspecified thread.
     public func refresh(_ token: Token, completion: @escaping @Sendable (Result<Token, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.refresh(token) }
     }
 
     /// Revokes tokens.
-    ///
     /// - Parameters:
     ///   - token: The tokens.
-    ///   - type: Which of them.
-    ///   - completion: Is called once, on no particular thread.
+    ///   - type: The tokens to revoke.
+    ///   - completion: Called once, on an unspecified thread.
     public func revoke(_ token: Token, type: Token.RevokeType, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.revoke(token, type: type) }
     }
 
-    /// Asks the issuer about a token.
-    ///
+    /// Requests information about a token from the issuer.
     /// - Parameters:
     ///   - token: The tokens.
-    ///   - type: Which of them.
-    ///   - completion: Is called once, on no particular thread.
+    ///   - type: The token to look up.
+    ///   - completion: Called once, on an unspecified thread.
     public func introspect(token: Token, type: Token.Kind, completion: @escaping @Sendable (Result<TokenInfo, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.introspect(token: token, type: type) }
     }
 
-    /// Reads the person's profile.
-    ///
+    /// Fetches the user's profile.
     /// - Parameters:
-    ///   - token: The token to read it with.
-    ///   - completion: Is called once, on no particular thread.
+    ///   - token: The token that authorizes the request.
+    ///   - completion: Called once, on an unspecified thread.
     public func userInfo(token: Token, completion: @escaping @Sendable (Result<UserInfo, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.userInfo(token: token) }
     }

@@ -1,14 +1,12 @@
 public import Foundation
 
 extension OAuth2Client {
-    /// How often at most the keys are fetched again because a token names one that is not known.
+    /// The minimum time in seconds between key fetches that are triggered by unknown key identifiers.
     private static let keyRefetchInterval: TimeInterval = 60
 
-    /// The issuer's discovery document, fetched once.
-    ///
-    /// - Returns: The document.
-    /// - Throws: ``InsecureURLError`` for plain http beyond this machine; ``IssuerMismatchError`` if the document is another issuer's;
-    ///   ``APIClientError`` if it can't be fetched. None of them is remembered.
+    /// Returns the issuer's discovery document. It is fetched once; errors are not cached.
+    /// - Throws: ``InsecureURLError`` for plain http outside this machine; ``IssuerMismatchError`` if the document names another issuer;
+    ///   ``APIClientError`` if the request fails.
     public func openIdConfiguration() async throws -> OpenIdConfiguration {
         if let known = openIdConfiguration { return known }
         let url = configuration.discoveryURL
@@ -26,16 +24,14 @@ extension OAuth2Client {
         }
     }
 
-    /// The issuer's keys, fetched once, and again when a token names one that is not among them.
-    ///
-    /// - Returns: The keys.
-    /// - Throws: ``APIClientError`` if they can't be fetched, which is not remembered.
+    /// Returns the issuer's keys. They are fetched once, and again when a token names an unknown key. Errors are not cached.
+    /// - Throws: ``APIClientError`` if the request fails, and the errors of ``openIdConfiguration()``.
     public func jwks() async throws -> JWKS {
         if let known = jwks { return known }
         return try await fetchKeys()
     }
 
-    /// The issuer's keys with the one of that name, if the issuer has it: fetched again if need be, at most once a minute.
+    /// Returns the issuer's keys. If none has that identifier, fetches them again, at most once a minute.
     func jwks(containing keyId: String) async throws -> JWKS {
         let known = try await jwks()
         guard !keyId.isEmpty, !known.contains(keyId: keyId) else { return known }
@@ -45,12 +41,12 @@ extension OAuth2Client {
             state.keysRefetchedAt = now
             return true
         }
-        // Whoever comes while another fetches them waits for the same answer.
+        // If a fetch is already running, wait for its result.
         guard mayFetch || keyFetches.isRunning(configuration.discoveryURL) else { return jwks ?? known }
         do {
             return try await fetchKeys()
         } catch {
-            // Only what was fetched is good for a minute.
+            // Only a successful fetch starts the one-minute interval.
             state.withLock { if $0.keysRefetchedAt == now { $0.keysRefetchedAt = nil } }
             throw error
         }
@@ -66,32 +62,31 @@ extension OAuth2Client {
     }
 }
 
-/// A URL is plain http and not on this machine, or of another scheme altogether.
+/// A URL that is neither https nor plain http on this machine.
 public struct InsecureURLError: Error, LocalizedError, Equatable, Sendable {
-    /// The URL's scheme and host.
+    /// The scheme and host of the URL.
     public let origin: String
 
     init(url: URL) {
         origin = "\(url.scheme ?? "?")://\(url.host() ?? "?")"
     }
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         "\(origin) is not https. Plain http is allowed for loopback hosts (localhost, 127.0.0.1, ::1) only: give an https issuer."
     }
 }
 
-/// The discovery document names another issuer than the configuration (OpenID Connect Discovery 1.0, 4.3).
-///
-/// An issuer that could pass for another could sign people in as that one's.
+/// The discovery document names another issuer than the configuration (OpenID Connect Discovery 1.0, 4.3). The check prevents one issuer
+/// from impersonating another.
 public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
-    /// The issuer that the configuration names.
+    /// The issuer in the configuration.
     public let expected: URL
 
-    /// The issuer that the document names.
+    /// The issuer in the document.
     public let found: URL
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         """
         The configuration names the issuer \(expected.absoluteString), and its discovery document is that of \(found.absoluteString). \
@@ -99,7 +94,7 @@ public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
         """
     }
 
-    /// A slash at the end is the one difference that is let pass: people write it or not.
+    /// Ignores a trailing slash, because configurations often differ in it.
     static func check(_ found: URL, isExpected expected: URL) throws {
         func trimmed(_ url: URL) -> Substring { url.absoluteString.dropLast(url.absoluteString.hasSuffix("/") ? 1 : 0) }
         guard trimmed(found) == trimmed(expected) else { throw IssuerMismatchError(expected: expected, found: found) }

@@ -1,13 +1,10 @@
 import Foundation
 
 extension OAuth2Client {
-    /// Sends a request for tokens and validates what it brings. The issuer's keys are fetched meanwhile.
-    ///
-    /// - Parameter request: The request.
-    /// - Returns: The answer with the tokens.
-    /// - Throws: ``APIClientError`` if the server refuses or is not reached; ``JWTError`` or ``ClockSkewError`` if the ID token is not
-    ///   acceptable; ``DPoPError`` if tokens are to be bound to a key and are not; `CancellationError` if the task is cancelled. Tokens that came
-    ///   all the same are revoked.
+    /// Sends a token request and validates the issued tokens. Fetches the issuer's keys at the same time.
+    /// - Throws: ``APIClientError`` if the server rejects the request or is unreachable; ``JWTError`` or ``ClockSkewError`` if the ID token
+    ///   is invalid; ``DPoPError`` if tokens must be bound to a key and are not; `CancellationError` if the task is cancelled. Tokens that
+    ///   fail validation are revoked.
     public func exchange<T: OAuth2TokenRequest>(token request: T) async throws -> APIResponse<Token> {
         async let keys: JWKS? = try? jwks()
         let response = try await request.send(to: self)
@@ -22,25 +19,21 @@ extension OAuth2Client {
         return response
     }
 
-    /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
+    /// Revokes tokens that no caller receives. Runs in a new task, because the caller has returned or is cancelled.
     package func discard(_ token: Token, _ type: Token.RevokeType = .all) {
         Task {
-            // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
+            // Best effort: no caller can handle an error, and unused tokens expire.
             try? await revoke(token, type: type)
         }
     }
 
-    /// Trades a token's refresh token for a new token. Concurrent calls for one token share one request.
-    ///
-    /// The work goes on when the calling task is cancelled, because the server may have retired the old refresh token already.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - scope: A part of its scopes; nil for all of them.
-    /// - Returns: The new token with the same `id`, and with what the answer left out of the old one.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``DPoPError`` with ``DPoPError/Code/keyLost`` without the key
-    ///   that it is bound to; else what ``exchange(token:)`` throws. Of an answer that is not acceptable the access token is revoked; its
-    ///   refresh token is not, with which the server would end the session that the old one may still go on with.
+    /// Refreshes a token with its refresh token. Concurrent calls for one token share one request. The refresh continues if the calling
+    /// task is cancelled, because the server may have invalidated the old refresh token already.
+    /// - Parameter scope: A subset of the token's scopes, or `nil` for all of them.
+    /// - Returns: The new token with the same `id`. Values that the response omits are copied from the old token.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the bound
+    ///   key is missing; otherwise the errors of ``exchange(token:)``. If the new tokens are invalid, only the access token is revoked.
+    ///   Revoking the refresh token would end a session in which the old refresh token may still be usable.
     public func refresh(_ token: Token, scope: [String]? = nil) async throws -> Token {
         guard let refreshToken = token.refreshToken else { throw OAuth2Error.missingToken(type: .refreshToken) }
         let key = RefreshKey(id: token.id, refreshToken: refreshToken, scope: scope)
@@ -50,7 +43,7 @@ extension OAuth2Client {
             delegateCollection.invoke { $0.oauth(client: self, willRefresh: token) }
             do {
                 let newToken = try await requestRefresh(of: token, refreshToken: refreshToken, scope: scope)
-                // The delegates first: one of them stores the token, and nobody sees it before it is stored.
+                // Call the delegates first: one of them stores the token, and no caller may see it before it is stored.
                 delegateCollection.invoke { $0.oauth(client: self, didRefresh: token, replacedWith: newToken) }
                 NotificationCenter.default.post(name: .tokenRefreshed, object: newToken)
                 return newToken
@@ -66,7 +59,7 @@ extension OAuth2Client {
         let request = RefreshRequest(
             openIdConfiguration: try await openIdConfiguration(), clientConfiguration: configuration, refreshToken: refreshToken,
             scope: scope, dpopThumbprint: token.context.dpopThumbprint)
-        // Before the request, not after it: once the server has answered, nothing but a bad token may lose the answer.
+        // Fetch the keys before the request. After the response, only an invalid token may cause the loss of the new tokens.
         if token.idToken != nil { _ = try await jwks() }
         let answer = try await request.send(to: self).result
         do {
@@ -75,7 +68,7 @@ extension OAuth2Client {
             do {
                 try await validate(newToken, refreshedFrom: token)
             } catch is APIClientError {
-                // The issuer has a new key, which can't be had now. What can't be checked is not taken, and the rest is not lost for it.
+                // The issuer uses a new key that cannot be fetched now. Keep the old ID token and use the other new tokens.
                 return try newToken.keepingIDToken(of: token)
             }
             return newToken
@@ -85,13 +78,9 @@ extension OAuth2Client {
         }
     }
 
-    /// Revokes tokens (RFC 7009). With `.all`, those that exist, at the same time; each request is sent whatever becomes of the others.
-    ///
-    /// - Parameters:
-    ///   - token: The tokens.
-    ///   - type: Which of them.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token,
-    ///   ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer can't revoke, ``APIClientError`` for the first failure.
+    /// Revokes tokens (RFC 7009). With `.all`, revokes all existing tokens concurrently; a failure of one does not stop the others.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token, ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if
+    ///   the issuer does not support revocation, ``APIClientError`` for the first failure.
     public func revoke(_ token: Token, type: Token.RevokeType = .all) async throws {
         let kinds: [Token.Kind]
         switch type {
@@ -131,14 +120,13 @@ extension OAuth2Client {
         }
     }
 
-    /// Asks the issuer about a token (RFC 7662).
-    ///
+    /// Requests information about a token from the issuer (RFC 7662).
     /// - Parameters:
     ///   - token: The tokens.
-    ///   - type: Which of them.
-    /// - Returns: What the issuer says; `active` is false for a token that is no longer good.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token,
-    ///   ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer does not offer it, ``APIClientError`` if the request fails.
+    ///   - type: The token to look up.
+    /// - Returns: The response. Its `active` is false if the token is no longer valid.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token, ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if
+    ///   the issuer does not support introspection, ``APIClientError`` if the request fails.
     public func introspect(token: Token, type: Token.Kind) async throws -> TokenInfo {
         guard let value = token.token(of: type) else { throw OAuth2Error.missingToken(type: type) }
         let provider = try await openIdConfiguration()
@@ -148,12 +136,10 @@ extension OAuth2Client {
         return try await request.send(to: self).result
     }
 
-    /// Reads the person's profile.
-    ///
-    /// - Parameter token: The token to read it with.
-    /// - Returns: The profile.
-    /// - Throws: ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer does not offer it, ``APIClientError`` if the request
-    ///   fails, ``JWTError/invalidSubject`` if the profile is another person's than the ID token's (OpenID Connect Core 1.0, 5.3.2).
+    /// Fetches the user's profile.
+    /// - Parameter token: The token that authorizes the request.
+    /// - Throws: ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer has no user-info endpoint, ``APIClientError`` if the
+    ///   request fails, ``JWTError/invalidSubject`` if profile and ID token belong to different users (OpenID Connect Core 1.0, 5.3.2).
     public func userInfo(token: Token) async throws -> UserInfo {
         let provider = try await openIdConfiguration()
         let request = UserInfoRequest(openIdConfiguration: provider, url: try endpoint(.userinfoEndpoint, of: provider), token: token)

@@ -5,7 +5,7 @@ public import FoundationNetworking
 #endif
 
 extension OAuth2Client {
-    /// Reads an answer's body; a token with the client's clock and configuration.
+    /// Decodes a response body. Tokens receive the client's time and configuration.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         if type == Token.self {
             var tokenContext = (context as? any ProvidesTokenContext)?.tokenContext ?? Token.Context(configuration: configuration)
@@ -18,32 +18,32 @@ extension OAuth2Client {
         return try decodeBody(type, from: data, parsing: context)
     }
 
-    /// Reads an error of the API, then one of OAuth.
+    /// Parses an error response, first in the format of the API, then in that of OAuth.
     public func error(from data: Data) -> (any Error)? {
         serverError(in: data)
     }
 
-    /// Tells the delegates.
+    /// Notifies the delegates.
     public func willSend(request: inout URLRequest) {
         delegateCollection.invoke { $0.api(client: self, willSend: &request) }
     }
 
-    /// Tells the delegates.
+    /// Notifies the delegates.
     public func didSend(request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?) {
         delegateCollection.invoke { $0.api(client: self, didSend: request, received: error, requestId: requestId, rateLimit: rateLimit) }
     }
 
-    /// Tells the delegates.
+    /// Notifies the delegates.
     public func didSend(request: URLRequest, received response: HTTPURLResponse) {
         delegateCollection.invoke { $0.api(client: self, didSend: request, received: response) }
     }
 
-    /// Tells the delegates.
+    /// Notifies the delegates.
     public func didSend<T>(request: URLRequest, received response: APIResponse<T>) {
         delegateCollection.invoke { $0.api(client: self, didSend: request, received: response) }
     }
 
-    /// Asks the delegates; one that forbids it wins, else the largest count.
+    /// Asks the delegates. A delegate that forbids retries decides; otherwise the largest count applies.
     public func shouldRetry(request: URLRequest, rateLimit: APIRateLimit) -> APIRetry {
         var maximum: Int?
         for answer in delegateCollection.call({ $0.api(client: self, shouldRetry: request) }) {
@@ -55,19 +55,16 @@ extension OAuth2Client {
         return maximum.map { .retry(maximumCount: $0) } ?? .default
     }
 
-    /// Sends a request, and sends it again by the rules of ``APIRetry``.
+    /// Sends a request, with retries according to ``APIRetry``.
     public func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T> {
         try await send(parsing: context, isIdempotent: request.httpMethod == "GET", isFixed: true) { request }
     }
 
+    /// Sends a request, with retries according to ``APIRetry``.
     /// - Parameters:
-    ///   - context: What the request knows about its answer.
-    ///   - isIdempotent: Whether it may be sent twice without harm.
-    ///   - isFixed: Whether `build` makes the same request each time.
-    ///   - staysOnHost: Whether a redirect to another host is refused.
-    ///   - build: Makes the request.
-    /// - Returns: The answer.
-    /// - Throws: ``APIClientError``, what `build` throws, or `CancellationError` if the task is cancelled.
+    ///   - isIdempotent: Whether the request can safely be sent twice.
+    ///   - isFixed: Whether `build` returns the same request each time.
+    ///   - staysOnHost: Whether a redirect to another host is rejected.
     func send<T>(
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, isFixed: Bool = false, staysOnHost: Bool = false,
         build: @Sendable () throws -> URLRequest
@@ -81,14 +78,14 @@ extension OAuth2Client {
         return try await sender.send(parsing: context, isIdempotent: isIdempotent, build: build)
     }
 
-    /// What proves to an endpoint who the client is.
+    /// Returns the client authentication for an endpoint.
     func proof(for endpoint: URL) throws -> ClientProof {
         try ClientProof(configuration: configuration, endpoint: endpoint, now: now, randomness: randomness)
     }
 
-    /// The header has whole seconds and the answer took its time, so that a difference below two seconds says nothing.
+    /// Updates the clock offset. Differences below two seconds are ignored: the header has whole seconds, and the response took time.
     private func learnTime(from response: HTTPURLResponse) {
-        // A cache's answer has the date of when it was made.
+        // A cached response has an old date.
         guard let serverDate = response.serverDate, response.header("Age").flatMap({ Double($0) }) ?? 0 <= 0 else { return }
         let difference = serverDate.timeIntervalSince(clock.now)
         let offset = abs(difference) < 2 ? 0 : difference

@@ -1,7 +1,7 @@
 import Foundation
 
 extension OAuth2Client {
-    /// Checks a new token's ID token, if it has one.
+    /// Validates the ID token of a new token, if it has one.
     func validate(_ token: Token, context: any IDTokenValidatorContext) async throws {
         guard let idToken = token.idToken else { return }
         try await checkClaims(of: idToken, context: context)
@@ -14,9 +14,9 @@ extension OAuth2Client {
         guard try idToken.validate(using: await jwks(containing: idToken.header.keyId)) else { throw JWTError.signatureInvalid }
     }
 
-    /// Checks the ID token that a refresh brought, against the one before (OpenID Connect Core 1.0, 12.2).
+    /// Validates the ID token of a refresh against the previous one (OpenID Connect Core 1.0, 12.2).
     func validate(_ token: Token, refreshedFrom old: Token) async throws {
-        // Without an ID token of its own the response carried the old one over.
+        // If the response had no ID token, the old one was kept.
         guard let idToken = token.idToken, idToken != old.idToken else { return }
         let nonce: String? = idToken[.nonce]
         try await validate(token, context: RefreshContext(nonce: nonce))
@@ -48,7 +48,7 @@ extension OAuth2Client {
         }
     }
 
-    /// What an issuer can announce and be believed: never `none`, never a shared secret.
+    /// The algorithms that are accepted if the issuer announces them: never `none`, never a shared secret.
     private static let signatureAlgorithms: Set<JWK.Algorithm> = [
         .rs256, .rs384, .rs512, .ps256, .ps384, .ps512, .es256, .es384, .es512, .edDSA,
     ]

@@ -1,38 +1,36 @@
 public import Foundation
 
-/// What an issuer says about itself in its discovery document (OpenID Connect Discovery 1.0, 3).
+/// The discovery document of an issuer (OpenID Connect Discovery 1.0, 3).
 public struct OpenIdConfiguration: Codable, Sendable, JSONClaimContainer {
-    /// The names of its members.
+    /// The names of the members.
     public typealias ClaimType = ProviderMetadata
 
-    /// The document as it was received.
+    /// The document as received.
     public let json: JSON
 
-    /// The issuer, exactly as its tokens name it.
+    /// The issuer, exactly as it appears in tokens.
     public let issuer: URL
 
-    /// Where a browser is sent to sign in.
+    /// The page at which the user signs in.
     public let authorizationEndpoint: URL
 
-    /// Where tokens are asked for.
+    /// The token endpoint.
     public let tokenEndpoint: URL
 
-    /// Where the issuer's keys are.
+    /// The URL of the issuer's keys.
     public let jwksUri: URL
 
-    /// The response types that the issuer supports.
+    /// The supported response types.
     public let responseTypesSupported: [String]
 
-    /// The kinds of subject identifiers that the issuer supports.
+    /// The supported kinds of subject identifiers.
     public let subjectTypesSupported: [String]
 
-    /// The algorithms that the issuer signs ID tokens with.
+    /// The algorithms with which the issuer signs ID tokens.
     public let idTokenSigningAlgValuesSupported: [JWK.Algorithm]
 
-    /// Takes a document.
-    ///
-    /// - Parameter json: The document.
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if a required member is missing or of another type.
+    /// Creates the configuration from a document.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if a required member is missing or has another type.
     public init(_ json: JSON) throws {
         let members = Members(payload: json.claimPayload)
         self.json = json
@@ -50,38 +48,38 @@ public struct OpenIdConfiguration: Codable, Sendable, JSONClaimContainer {
         let payload: [String: any Sendable]
     }
 
-    /// Where a browser is sent to sign out.
+    /// The page at which the user signs out.
     public var endSessionEndpoint: URL? { self[.endSessionEndpoint] }
 
-    /// Where tokens are looked up.
+    /// The token introspection endpoint.
     public var introspectionEndpoint: URL? { self[.introspectionEndpoint] }
 
-    /// Where a device without browser asks for a code.
+    /// The endpoint at which a device without a browser requests a code.
     public var deviceAuthorizationEndpoint: URL? { self[.deviceAuthorizationEndpoint] }
 
-    /// Where clients are registered.
+    /// The client registration endpoint.
     public var registrationEndpoint: URL? { self[.registrationEndpoint] }
 
-    /// Where tokens are revoked.
+    /// The token revocation endpoint.
     public var revocationEndpoint: URL? { self[.revocationEndpoint] }
 
-    /// Where the person's profile is read.
+    /// The endpoint of the user's profile.
     public var userinfoEndpoint: URL? { self[.userinfoEndpoint] }
 
-    /// The scopes that the issuer knows.
+    /// The supported scopes.
     public var scopesSupported: [String]? { self[.scopesSupported] }
 
-    /// The response modes that the issuer supports.
+    /// The supported response modes.
     public var responseModesSupported: [String]? { self[.responseModesSupported] }
 
-    /// The claims that the issuer can make.
+    /// The claims that the issuer can provide.
     public var claimsSupported: [JWTClaim]? { self[.claimsSupported] }
 
-    /// The grants that the issuer supports.
+    /// The supported grants.
     public var grantTypesSupported: [GrantType]? { self[.grantTypesSupported] }
 }
 
 extension OpenIdConfiguration: Equatable {
-    /// Whether both are the same document.
+    /// Whether both values contain the same document.
     public static func == (lhs: OpenIdConfiguration, rhs: OpenIdConfiguration) -> Bool { lhs.json == rhs.json }
 }

@@ -1,41 +1,37 @@
-/// A person's profile, as the issuer's user-info endpoint gives it.
+/// The user's profile from the issuer's user-info endpoint.
 public struct UserInfo: Codable, Equatable, Sendable, JSONClaimContainer {
-    /// The names of its claims.
+    /// The names of the claims.
     public typealias ClaimType = JWTClaim
 
-    /// The profile as it was received.
+    /// The profile as received.
     public let json: JSON
 
-    /// Takes a profile.
-    ///
-    /// - Parameter json: An object.
-    /// - Throws: ``MistypedMemberError`` if it is no object.
+    /// Creates a profile from a JSON object.
+    /// - Throws: ``MistypedMemberError`` if the value is not an object.
     public init(_ json: JSON) throws {
         guard json.objectValue != nil else { throw MistypedMemberError(key: "userinfo", expected: "an object", found: json.kind) }
         self.json = json
     }
 }
 
-/// What an issuer says about a token (RFC 7662).
+/// The issuer's information about a token (RFC 7662).
 public struct TokenInfo: Codable, Equatable, Sendable, JSONClaimContainer {
-    /// The names of its claims.
+    /// The names of the claims.
     public typealias ClaimType = JWTClaim
 
-    /// The answer as it was received.
+    /// The response as received.
     public let json: JSON
 
-    /// Takes an answer.
-    ///
-    /// - Parameter json: An object.
-    /// - Throws: ``MistypedMemberError`` if it is no object.
+    /// Creates the information from a JSON object.
+    /// - Throws: ``MistypedMemberError`` if the value is not an object.
     public init(_ json: JSON) throws {
         guard json.objectValue != nil else { throw MistypedMemberError(key: "introspection", expected: "an object", found: json.kind) }
         self.json = json
     }
 
-    /// Whether the token is good.
+    /// Whether the token is valid.
     public var active: Bool? { self["active"] }
 
-    /// The name of the person whom the token was issued for.
+    /// The name of the user for whom the token was issued.
     public var username: String? { self["username"] }
 }

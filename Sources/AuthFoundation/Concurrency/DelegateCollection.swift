@@ -1,12 +1,12 @@
-/// Something that tells any number of delegates what it does.
+/// A type that notifies any number of delegates.
 public protocol UsesDelegateCollection {
     /// The type of the delegates.
     associatedtype Delegate
 
-    /// The delegates, weakly held.
+    /// The delegates, held weakly.
     var delegateCollection: DelegateCollection<Delegate> { get }
 
-    /// Adds a delegate, which is held weakly.
+    /// Adds a delegate, held weakly.
     func add(delegate: Delegate)
 
     /// Removes a delegate.
@@ -14,16 +14,15 @@ public protocol UsesDelegateCollection {
 }
 
 extension UsesDelegateCollection {
-    /// Adds a delegate, which is held weakly.
+    /// Adds a delegate, held weakly.
     public func add(delegate: Delegate) { delegateCollection.add(delegate) }
 
     /// Removes a delegate.
     public func remove(delegate: Delegate) { delegateCollection.remove(delegate) }
 }
 
-/// A list of delegates, each held weakly and called in the order in which they were added.
-///
-/// Safe from any thread or task. Delegates are called on the caller's thread, never under a lock.
+/// A list of weakly held delegates, called in the order in which they were added. Safe from any thread or task. Delegates are called on the
+/// caller's thread, never under a lock.
 public final class DelegateCollection<D>: Sendable {
     private struct Weak {
         weak var object: AnyObject?
@@ -31,12 +30,11 @@ public final class DelegateCollection<D>: Sendable {
 
     private let entries = Locked<[Weak]>([])
 
-    /// An empty collection.
+    /// Creates an empty collection.
     public init() {}
 
-    /// Adds a delegate unless it is in the collection already.
-    ///
-    /// - Parameter delegate: An object; it is held weakly. A value that is no object is gone at once.
+    /// Adds a delegate unless the collection contains it already.
+    /// - Parameter delegate: An object, held weakly. A value that is not an object is released immediately.
     public func add(_ delegate: D) {
         let object = delegate as AnyObject
         entries.withLock { entries in
@@ -45,25 +43,18 @@ public final class DelegateCollection<D>: Sendable {
         }
     }
 
-    /// Removes a delegate, if it is in the collection.
-    ///
-    /// - Parameter delegate: The object that was added.
+    /// Removes a delegate if the collection contains it.
     public func remove(_ delegate: D) {
         let object = delegate as AnyObject
         entries.withLock { entries in entries.removeAll { $0.object == nil || $0.object === object } }
     }
 
-    /// Calls the block once for each delegate that is still alive.
-    ///
-    /// - Parameter block: What to do with a delegate.
+    /// Calls the block once for each living delegate.
     public func invoke(_ block: (D) -> Void) {
         for delegate in living { block(delegate) }
     }
 
-    /// Calls the block once for each delegate that is still alive, and collects the answers.
-    ///
-    /// - Parameter block: What to ask a delegate.
-    /// - Returns: The answers in the order of the delegates.
+    /// Calls the block once for each living delegate and returns the results in the order of the delegates.
     @discardableResult
     public func call<T>(_ block: (D) -> T) -> [T] {
         living.map(block)
@@ -74,11 +65,9 @@ public final class DelegateCollection<D>: Sendable {
     }
 }
 
-/// Runs an asynchronous call for someone who wants to be called back.
+/// Runs an async call for callers that use completion handlers.
 package enum Completion {
-    /// - Parameters:
-    ///   - completion: Is called once, on no particular thread.
-    ///   - operation: The call.
+    /// Calls `completion` once, on an unspecified thread.
     package static func run<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, OAuth2Error>) -> Void, operation: @escaping @Sendable () async throws -> Value
     ) {

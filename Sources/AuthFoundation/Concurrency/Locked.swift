@@ -1,11 +1,8 @@
 import Foundation
 
-/// State behind one lock that is taken only for the length of a closure.
-///
-/// Under the lock compute, outside it act: a closure given to ``withLock(_:)`` never calls out, waits or resumes a continuation.
-///
-/// Invariant that makes `@unchecked Sendable` true: `value` is private and is touched only between `lock()` and `unlock()` of `lock`,
-/// so no two threads ever see it at the same time. A value that is not `Sendable` must not leave the closure other than as a copy.
+/// State behind a lock that is held only during a closure. The closure must only compute: it must not call other code, wait or resume a
+/// continuation. Invariant that makes `@unchecked Sendable` safe: `value` is private and is accessed only between `lock()` and `unlock()`,
+/// so threads cannot access it concurrently. A value that is not `Sendable` must leave the closure only as a copy.
 package final class Locked<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -1,15 +1,12 @@
-/// Folds concurrent calls for one key into one piece of work.
-///
-/// The work runs in a task of its own, with the task-local values of the caller that began it, so that a caller that is cancelled ends only its own wait (with `CancellationError`) and harms
-/// nobody else's. Nothing is remembered: the first call after the work has ended starts it anew, whether it failed or not.
-///
-/// Safe from any task or thread. It holds no thread while it waits.
+/// Combines concurrent calls for one key into one shared operation. The operation runs in its own task, with the task-local values of the
+/// first caller. A cancelled caller ends only its own wait, with `CancellationError`. Results are not cached: the next call after the end
+/// starts the operation again, whether it failed or not. Safe from any task or thread. Waiting does not block a thread.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private enum Waiter {
-        /// Counted in, but its continuation is not here yet.
+        /// Registered, but without a continuation yet.
         case arriving
         case waiting(CheckedContinuation<Value, any Error>)
-        /// The result came before the continuation.
+        /// The result arrived before the continuation.
         case settled(Result<Value, any Error>)
     }
 
@@ -33,29 +30,24 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
     private let state = Locked(State())
     private let endsWhenAbandoned: Bool
 
-    /// - Parameter endsWhenAbandoned: Whether the work is cancelled once its last caller has gone. False for work whose outcome must
-    ///   not be lost, as a refresh that the server may already have carried out.
+    /// With `endsWhenAbandoned`, an operation is cancelled when its last caller is gone. Leave it false if the result must not be lost, for
+    /// example that of a refresh that the server may have performed already.
     package init(endsWhenAbandoned: Bool = false) {
         self.endsWhenAbandoned = endsWhenAbandoned
     }
 
-    /// Whether work for this key is under way.
+    /// Whether an operation for this key is running.
     package func isRunning(_ key: Key) -> Bool {
         state.withLock { $0.flights[key] != nil }
     }
 
-    /// How many callers wait for the work for this key.
+    /// Returns the number of callers that wait for the operation of this key.
     package func waiters(for key: Key) -> Int {
         state.withLock { $0.flights[key]?.waiters.count ?? 0 }
     }
 
-    /// The result of the work under way for `key`, which is started if there is none.
-    ///
-    /// - Parameters:
-    ///   - key: What the work is about.
-    ///   - operation: The work, run only if none is under way.
-    /// - Returns: What the shared work returned.
-    /// - Throws: What the shared work threw, or `CancellationError` if the calling task was cancelled.
+    /// Returns the result of the operation for `key`, and starts `operation` if none is running.
+    /// - Throws: The error of the operation, or `CancellationError` if the calling task was cancelled.
     package func value(for key: Key, operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let waiter = enter(key, operation: operation)
         return try await withTaskCancellationHandler {
@@ -138,7 +130,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
             }
             guard state.flights[key]?.waiters.remove(waiter) != nil else { return (continuation, nil) }
             guard endsWhenAbandoned, let flight = state.flights[key], flight.waiters.isEmpty else { return (continuation, nil) }
-            // The work may take a while to end; a new caller must not be given its `CancellationError`.
+            // The cancelled operation may need time to end. A new caller must not receive its `CancellationError`.
             if flight.task != nil { state.flights[key] = nil }
             return (continuation, flight.task)
         }

@@ -4,13 +4,11 @@ import Foundation
 import os
 #endif
 
-/// Tells the developer about a setting that works but should be mended: in the system's log, else on the standard error.
+/// Logs settings that work but that the developer should correct: to the system log, else to standard error.
 package enum ConfigurationLog {
     private static let said = Locked<Set<String>>([])
 
-    /// Says it unless it has been said in this process.
-    ///
-    /// - Returns: Whether it was said.
+    /// Logs a message once per process. Returns whether it was logged by this call.
     @discardableResult
     package static func once(_ message: String) -> Bool {
         guard said.withLock({ $0.insert(message).inserted }) else { return false }

@@ -1,51 +1,46 @@
 public import Foundation
 
 extension OAuth2Client {
-    /// A client's settings as an app keeps them: in `Okta.plist`, a dictionary, a JSON file, the environment, or on the command line.
+    /// The settings of a client from `Okta.plist`, a dictionary, a JSON file, the environment or the command line.
     public struct PropertyListConfiguration: Sendable {
-        /// The issuer. A bare host was given `https://`.
+        /// The issuer. A bare host is completed with `https://`.
         public var issuerURL: URL
 
-        /// The identifier that the issuer gave the app.
+        /// The client identifier registered with the issuer.
         public var clientId: String
 
-        /// What the app asks for.
+        /// The requested scopes.
         public var scope: [String]
 
-        /// Where a browser returns to after a sign-in.
+        /// The URI to which the browser returns after a sign-in.
         public var redirectUri: URL?
 
-        /// Where a browser returns to after a sign-out.
+        /// The URI to which the browser returns after a sign-out.
         public var logoutRedirectUri: URL?
 
-        /// How the client proves who it is.
+        /// The client authentication method.
         public var authentication: ClientAuthentication
 
-        /// Further parameters for sign-ins: every other key that has a string.
+        /// Extra parameters for sign-ins: all other settings with string values.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// Where the issuer's discovery document is, if not below the issuer.
+        /// The URL of the discovery document, if it is not at the standard path below the issuer.
         public var discoveryURL: URL?
 
-        /// Reads `Okta.plist` of the main bundle; on Linux also the one beside the executable or in the working directory.
-        ///
+        /// Reads `Okta.plist` from the main bundle. On Linux, also from the folder of the executable and from the working directory.
         /// - Throws: ``PropertyListConfigurationError``
         public init() throws {
             guard let file = PropertyListFile.standard() else { throw PropertyListConfigurationError.defaultPropertyListNotFound }
             try self.init(plist: file)
         }
 
-        /// Reads a property list.
-        ///
-        /// - Parameter fileURL: The file.
+        /// Reads a property list file.
         /// - Throws: ``PropertyListConfigurationError``
         public init(plist fileURL: URL) throws {
             try self.init(settings: PropertyListFile.settings(at: fileURL), source: fileURL.lastPathComponent)
         }
 
         /// Reads a JSON file: an object with the same keys as the property list.
-        ///
-        /// - Parameter fileURL: The file.
         /// - Throws: ``PropertyListConfigurationError``
         public init(json fileURL: URL) throws {
             let json: JSON
@@ -57,34 +52,29 @@ extension OAuth2Client {
             try self.init(settings: json.claimPayload, source: fileURL.lastPathComponent)
         }
 
-        /// Takes the settings from a dictionary.
-        ///
-        /// - Parameter dictionary: The same keys as in the property list.
+        /// Reads settings from a dictionary with the same keys as the property list.
         /// - Throws: ``PropertyListConfigurationError``
         public init(_ dictionary: [String: Any]) throws {
             try self.init(settings: dictionary, source: "the dictionary")
         }
 
-        /// Takes the settings from variables such as `COUNTERSIGN_CLIENT_ID`.
-        ///
+        /// Reads settings from environment variables such as `COUNTERSIGN_CLIENT_ID`. Does not set ``additionalParameters``.
         /// - Parameters:
         ///   - environment: The variables, such as `ProcessInfo.processInfo.environment`.
-        ///   - prefix: What the names begin with; the rest is a key of the property list in upper case with `_` between words.
-        ///     Variables of other names are not read; there are no ``additionalParameters``.
+        ///   - prefix: The prefix of the variable names. The rest of a name is a key of the property list in upper case, with `_` between
+        ///     words. Other variables are ignored.
         /// - Throws: ``PropertyListConfigurationError``
         public init(environment: [String: String], prefix: String = "COUNTERSIGN_") throws {
             var settings: [String: Any] = [:]
             for (name, value) in environment where name.hasPrefix(prefix) {
                 let key = name.dropFirst(prefix.count).lowercased()
-                // Others are not ours to send: an environment holds the secrets of other programs too.
+                // Ignore unknown variables: the environment can contain secrets of other programs, which must not become parameters.
                 if Setting.allKeys.contains(key) { settings[key] = value }
             }
             try self.init(settings: settings, source: "the environment (\(prefix)…)")
         }
 
-        /// Takes the settings from arguments of the form `--client-id=x` or `--client-id x`.
-        ///
-        /// - Parameter arguments: The arguments. Those of another form are passed over.
+        /// Reads settings from arguments of the form `--client-id=x` or `--client-id x`. Other arguments are ignored.
         /// - Throws: ``PropertyListConfigurationError``
         public init(commandLine arguments: [String]) throws {
             var settings: [String: Any] = [:]
@@ -107,8 +97,7 @@ extension OAuth2Client {
             try self.init(settings: settings, source: "the command line")
         }
 
-        /// The settings on this process's command line.
-        ///
+        /// The settings from the command line of this process.
         /// - Throws: ``PropertyListConfigurationError``
         public static var commandLine: PropertyListConfiguration {
             get throws { try PropertyListConfiguration(commandLine: Array(CommandLine.arguments.dropFirst())) }
@@ -127,23 +116,23 @@ extension OAuth2Client {
         }
     }
 
-    /// The settings of a client can't be read.
+    /// The settings of a client cannot be read.
     public enum PropertyListConfigurationError: Error, Sendable {
-        /// There is no `Okta.plist`.
+        /// `Okta.plist` does not exist.
         case defaultPropertyListNotFound
-        /// The file can't be read as a property list.
+        /// The file cannot be read as a property list.
         case invalidPropertyList(url: URL)
-        /// The settings can't be understood; the error inside says why.
+        /// The settings are malformed. The nested error gives the reason.
         case cannotParsePropertyList(_ error: (any Error)?)
         /// Required settings are missing.
         case missingConfigurationValues
-        /// A setting is missing or can't be used.
+        /// A setting is missing or invalid.
         case invalidConfiguration(name: String, value: String?)
     }
 }
 
 extension OAuth2Client.PropertyListConfiguration {
-    /// - Throws: `invalidConfiguration` unless the issuer is https, or http on this machine.
+    /// Throws `invalidConfiguration` unless the issuer is https, or http on this machine.
     static func checkIssuer(_ url: URL, name: String) throws {
         guard LoopbackRule.isAcceptable(url) else {
             throw OAuth2Client.PropertyListConfigurationError.invalidConfiguration(name: name, value: url.absoluteString)
@@ -151,7 +140,7 @@ extension OAuth2Client.PropertyListConfiguration {
     }
 }
 
-/// What is wrong with settings, in words that name the fix.
+/// A description of invalid settings and the remedy.
 struct ConfigurationProblem: Error, LocalizedError, Equatable {
     let text: String
 
@@ -163,7 +152,7 @@ struct ConfigurationProblem: Error, LocalizedError, Equatable {
 }
 
 extension OAuth2Client.PropertyListConfigurationError: LocalizedError {
-    /// What is wrong, and what to do about it.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .defaultPropertyListNotFound:

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where `Okta.plist` is and what it says.
+/// Finds and reads `Okta.plist`.
 enum PropertyListFile {
     static let name = "Okta.plist"
 
-    /// In the main bundle; where apps have no bundle, beside the executable or in the working directory.
+    /// Returns the file in the main bundle. On Linux, also searches the folder of the executable and the working directory.
     static func standard() -> URL? {
         if let url = Bundle.main.url(forResource: "Okta", withExtension: "plist") { return url }
         #if os(Linux)
@@ -17,7 +17,7 @@ enum PropertyListFile {
         #endif
     }
 
-    /// The file in the first of the folders that has it.
+    /// Returns the file in the first folder that contains it.
     static func first(in folders: [URL]) -> URL? {
         folders.map { $0.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path(percentEncoded: false)) }
     }

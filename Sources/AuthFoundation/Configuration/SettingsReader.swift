@@ -1,12 +1,12 @@
 import Foundation
 
-/// A setting, with all the keys that it may have.
+/// A setting with all its accepted keys.
 enum Setting: CaseIterable {
     case issuer, clientId, scope, redirectUri, logoutRedirectUri, clientSecret, discoveryUrl
 
     static let allKeys = Set(allCases.flatMap(\.keys))
 
-    /// The first is the one that errors name.
+    /// The accepted keys. Error messages name the first one.
     var keys: [String] {
         switch self {
         case .issuer: ["issuer", "issuer_url", "issuerUrl", "IssuerUrl"]
@@ -20,7 +20,7 @@ enum Setting: CaseIterable {
     }
 }
 
-/// Values such as `{yourOktaDomain}` that guides leave for the reader to fill in.
+/// Detects placeholders from documentation, such as `{yourOktaDomain}`.
 enum PlaceholderRule {
     static func isPlaceholder(_ value: String) -> Bool {
         (value.contains("{") && value.contains("}")) || (value.contains("${") || (value.hasPrefix("<") && value.hasSuffix(">")))
@@ -28,13 +28,13 @@ enum PlaceholderRule {
 }
 
 extension PlaceholderRule {
-    /// Whether there is nothing beside the placeholder.
+    /// Whether the whole value is a placeholder.
     static func isWholly(_ value: String) -> Bool {
         (value.hasSuffix("}") && (value.hasPrefix("{") || value.hasPrefix("${"))) || (value.hasPrefix("<") && value.hasSuffix(">"))
     }
 }
 
-/// Reads settings, each by the first of its keys that is there.
+/// Reads settings. Each setting uses the first of its keys that is present.
 struct SettingsReader {
     typealias Failure = OAuth2Client.PropertyListConfigurationError
 
@@ -52,7 +52,7 @@ struct SettingsReader {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty else { return nil }
         if setting == .clientSecret {
-            // A secret may have braces in it, and no error shows one.
+            // A secret can contain braces, and error messages must not contain the secret.
             guard !PlaceholderRule.isWholly(trimmed) else { throw Failure.invalidConfiguration(name: key, value: "{…}") }
         } else {
             guard !PlaceholderRule.isPlaceholder(trimmed) else { throw Failure.invalidConfiguration(name: key, value: trimmed) }
@@ -88,7 +88,7 @@ struct SettingsReader {
         return words
     }
 
-    /// A URL as it is written: with a scheme, without which nothing finds its way to it, and with nothing that had to be escaped.
+    /// Returns a URL that has a scheme and no characters that need escaping.
     mutating func url(_ setting: Setting) throws -> URL? {
         let key = writtenKey(of: setting)
         guard let text = try optional(setting) else { return nil }
@@ -98,7 +98,7 @@ struct SettingsReader {
         return url
     }
 
-    /// A bare host is taken to be an https issuer, and the log says so once.
+    /// Returns the issuer. A bare host is completed with `https://` and logged once.
     mutating func issuer() throws -> URL {
         let key = writtenKey(of: .issuer)
         var text = try required(.issuer)
@@ -112,7 +112,7 @@ struct SettingsReader {
         return url
     }
 
-    /// Every key that no setting has taken and that has a string.
+    /// Returns the string values of all keys that are not settings.
     func remaining() -> [String: any APIRequestArgument]? {
         let strings = settings.compactMapValues { $0 as? String }
         return strings.isEmpty ? nil : strings
@@ -124,7 +124,7 @@ struct SettingsReader {
         return found.first { !(($0.value as? String)?.isEmpty ?? false) } ?? found.first
     }
 
-    /// The key that the setting has been given by, to be asked before it is taken; the first one if it has not.
+    /// Returns the key used for the setting, or its first key if it is absent. Call it before `take(_:)` removes the key.
     private func writtenKey(of setting: Setting) -> String {
         setting.keys.first { settings[$0] != nil } ?? setting.keys[0]
     }

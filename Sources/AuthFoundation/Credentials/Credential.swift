@@ -1,56 +1,49 @@
 import Foundation
 
-/// A signed-in session: the tokens of one person and one client, stored, refreshed and revoked.
-///
-/// Safe from any thread or task. What is synchronous here does at most local file or Keychain work and never waits for a task; a wait for
-/// another process is bounded, and then throws.
+/// A signed-in session: the stored tokens of one user and one client, with refresh and revocation.
 ///
 /// ```swift
 /// let credential = try Credential.store(token)
 /// try await credential.refreshIfNeeded()
 /// ```
 ///
-/// Two credentials are equal if their tokens are. The same stored token is always the same object, as long as it is stored.
+/// Safe from any thread or task. Synchronous members perform only local file or Keychain work. They wait for other processes only for a
+/// limited time, and then throw. Two credentials are equal if their tokens are equal. While a token is stored, it always has the same
+/// credential object.
 public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
     struct State {
         var token: Token
         var userInfo: UserInfo?
         var session: SessionState = .active
         weak var coordinator: (any CredentialCoordinator)?
-        /// Whether it was given out by the storage, so that a token that is missing there was removed.
+        /// Whether the storage contained the token. If it is missing there later, it was removed.
         var isStored = false
         var isRemoved = false
         var automaticRefresh: Task<Void, Never>?
     }
 
-    /// The client that the credential's requests go through.
+    /// The client that sends the credential's requests.
     public let oauth2: OAuth2Client
 
-    /// The identifier of the token, kept over refreshes.
+    /// The identifier of the token. It does not change on refresh.
     public let id: String
 
     let state: Locked<State>
     let refreshes = SingleFlight<String, Void>()
     let userInfoRequests = SingleFlight<String, UserInfo>(endsWhenAbandoned: true)
 
-    /// The tokens, as they are stored.
+    /// The current tokens.
     public var token: Token {
         state.withLock { $0.token }
     }
 
-    /// A credential of a token that need not be stored.
-    ///
-    /// - Parameter token: The token; its context tells the client's configuration.
+    /// Creates a credential for a token, stored or not. The token's context contains the client's configuration.
     @CredentialActor
     public convenience init(token: Token) {
         self.init(token: token, coordinator: Credential.store)
     }
 
-    /// A credential of a token that need not be stored, with a client of the app's own.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - client: The client.
+    /// Creates a credential for a token, stored or not, with the app's own client.
     /// - Throws: ``CredentialError/incorrectClientConfiguration`` if the token was issued to another client.
     @CredentialActor
     public convenience init(token: Token, oauth2 client: OAuth2Client) throws {
@@ -82,23 +75,18 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
     }
 
     /// Whether the tokens are equal.
-    ///
-    /// - Parameters:
-    ///   - lhs: A credential.
-    ///   - rhs: A credential.
-    /// - Returns: Whether their tokens are equal.
     public static func == (lhs: Credential, rhs: Credential) -> Bool {
         lhs === rhs || lhs.token == rhs.token
     }
 
     // MARK: - Where it belongs
 
-    /// What the credential belongs to; nil once it is removed.
+    /// The coordinator of the credential, or `nil` after removal.
     var coordinator: (any CredentialCoordinator)? {
         state.withLock { $0.isRemoved ? nil : $0.coordinator }
     }
 
-    /// The store, also of a credential that is removed.
+    /// The store, available also after removal.
     var store: CredentialStore? {
         state.withLock { $0.coordinator } as? CredentialStore
     }
@@ -107,7 +95,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         store?.broadcaster.send(event)
     }
 
-    /// Takes over a token that is stored already.
+    /// Replaces the token with one that is already stored.
     func adopt(_ token: Token) {
         state.withLock { state in
             guard !state.isRemoved else { return }
@@ -118,7 +106,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         }
     }
 
-    /// Ends what the credential does by itself, because it is stored no more.
+    /// Stops the background work after the credential was removed from the storage.
     func detach() {
         let task = state.withLock { state in
             state.isRemoved = true

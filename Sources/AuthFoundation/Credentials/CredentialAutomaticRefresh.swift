@@ -1,13 +1,13 @@
 import Foundation
 
 extension Credential {
-    /// Whether the credential refreshes its token by itself, some time before it ends; false at first.
+    /// Whether the credential refreshes its token automatically before expiry. The default is false; the setting is not stored.
     ///
-    /// That is ``refreshGraceInterval`` before the end, or at half its life if it lives too short for that. Failures become
-    /// ``Event/refreshFailed(_:_:)`` and are tried again, first after 5 seconds, then ever more seldom, up to 5 minutes. It stops when the
-    /// session has ended, when the credential is removed, and when nobody holds it any more. The setting is not stored.
+    /// The refresh runs ``refreshGraceInterval`` before expiry, or at half the lifetime of a short-lived token. It stops when the session
+    /// ends, the credential is removed, or no reference to it remains.
     ///
-    /// Setting it for a credential that is removed or has no refresh token becomes a ``Event/refreshFailed(_:_:)``.
+    /// Each failure sends a ``Event/refreshFailed(_:_:)``. Retries start after 5 seconds, with increasing delays up to 5 minutes. Enabling
+    /// it for a removed credential or one without a refresh token sends the same event.
     public var automaticRefresh: Bool {
         get { state.withLock { $0.automaticRefresh != nil } }
         set {
@@ -23,10 +23,9 @@ extension Credential {
         }
     }
 
-    /// Turns ``automaticRefresh`` on; its setter as a function that throws.
-    ///
-    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``OAuth2Error/missingToken(type:)`` without a refresh
-    ///   token.
+    /// Enables ``automaticRefresh``. A throwing variant of its setter.
+    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``OAuth2Error/missingToken(type:)`` without a
+    ///   refresh token.
     public func startAutomaticRefresh() throws {
         try state.withLock { state in
             if state.isRemoved { throw CredentialError.missingCoordinator }
@@ -35,7 +34,7 @@ extension Credential {
             let clock = oauth2.clock
             state.automaticRefresh = Task.detached { [weak self] in
                 var schedule = RefreshSchedule()
-                // The credential is held while it works, not while it waits.
+                // The task retains the credential during a refresh, not during a wait.
                 while let delay = self?.nextAutomaticRefresh(&schedule) {
                     do { try await clock.sleep(for: delay) } catch { return }
                     await self?.refreshAutomatically(&schedule)
@@ -44,9 +43,9 @@ extension Credential {
         }
     }
 
-    /// - Returns: In how many seconds to refresh; nil to stop.
+    /// Returns the delay in seconds until the next refresh, or `nil` to stop.
     private func nextAutomaticRefresh(_ schedule: inout RefreshSchedule) -> TimeInterval? {
-        // Turned off, and perhaps on again with a task of its own.
+        // Automatic refresh was disabled, and possibly enabled again with a new task.
         guard !Task.isCancelled else { return nil }
         let (token, isStopped) = state.withLock { state in
             if case .ended = state.session { return (state.token, true) }
@@ -60,7 +59,7 @@ extension Credential {
     }
 
     private func refreshAutomatically(_ schedule: inout RefreshSchedule) async {
-        // Somebody else may have refreshed while this one waited; then the next wait begins.
+        // Another caller may have refreshed during the wait. Then wait again.
         guard schedule.isDue(for: token, now: oauth2.now, graceInterval: Credential.refreshGraceInterval) else {
             schedule.failures = 0
             return
@@ -69,23 +68,23 @@ extension Credential {
             try await refresh()
             schedule.failures = 0
         } catch {
-            // Told as an event by the refresh itself.
+            // The refresh has sent its failure as an event.
             schedule.failures += 1
         }
     }
 }
 
-/// When to refresh next.
+/// Computes the time of the next automatic refresh.
 struct RefreshSchedule {
-    /// The shortest wait, so that an answer with a token that has ended already makes no loop without pause.
+    /// The shortest delay in seconds. It prevents a busy loop if the server issues tokens that are already expired.
     static let minimumDelay: TimeInterval = 1
     private static let firstRetry: TimeInterval = 5
     private static let longestRetry: TimeInterval = 300
 
-    /// How many refreshes have failed in a row.
+    /// The number of consecutive failures.
     var failures = 0
 
-    /// - Returns: The wait in seconds; nil if the end of the token is not known.
+    /// Returns the delay in seconds, or `nil` if the expiry is unknown.
     func delay(for token: some Expires, now: Date, graceInterval: TimeInterval) -> TimeInterval? {
         if failures > 0 { return min(Self.firstRetry * pow(2, Double(min(failures, 16) - 1)), Self.longestRetry) }
         guard let due = Self.due(for: token, graceInterval: graceInterval) else { return nil }

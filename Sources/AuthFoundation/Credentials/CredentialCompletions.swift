@@ -1,45 +1,40 @@
 public import Foundation
 
 extension Credential {
-    /// ``refresh()`` with a completion.
-    ///
-    /// - Parameter completion: Is called once, on any thread.
+    /// Calls ``refresh()`` with a completion handler.
+    /// - Parameter completion: Called once, on any thread.
     public func refresh(completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
         complete(completion) { try await self.refresh() }
     }
 
-    /// ``refreshIfNeeded(graceInterval:)`` with a completion.
-    ///
+    /// Calls ``refreshIfNeeded(graceInterval:)`` with a completion handler.
     /// - Parameters:
-    ///   - graceInterval: For how many seconds the token must be good still.
-    ///   - completion: Is called once, on any thread.
+    ///   - graceInterval: The minimum remaining lifetime in seconds.
+    ///   - completion: Called once, on any thread.
     public func refreshIfNeeded(
         graceInterval: TimeInterval = Credential.refreshGraceInterval, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void
     ) {
         complete(completion) { try await self.refreshIfNeeded(graceInterval: graceInterval) }
     }
 
-    /// ``revoke(type:)`` with a completion.
-    ///
+    /// Calls ``revoke(type:)`` with a completion handler.
     /// - Parameters:
-    ///   - type: Which tokens.
-    ///   - completion: Is called once, on any thread.
+    ///   - type: The tokens to revoke.
+    ///   - completion: Called once, on any thread.
     public func revoke(type: Token.RevokeType = .all, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
         complete(completion) { try await self.revoke(type: type) }
     }
 
-    /// ``introspect(_:)`` with a completion.
-    ///
+    /// Calls ``introspect(_:)`` with a completion handler.
     /// - Parameters:
-    ///   - type: Which token.
-    ///   - completion: Is called once, on any thread.
+    ///   - type: The token to look up.
+    ///   - completion: Called once, on any thread.
     public func introspect(_ type: Token.Kind, completion: @escaping @Sendable (Result<TokenInfo, OAuth2Error>) -> Void) {
         complete(completion) { try await self.introspect(type) }
     }
 
-    /// `userInfo()` with a completion.
-    ///
-    /// - Parameter completion: Is called once, on any thread.
+    /// Calls `userInfo()` with a completion handler.
+    /// - Parameter completion: Called once, on any thread.
     public func userInfo(completion: @escaping @Sendable (Result<UserInfo, OAuth2Error>) -> Void) {
         complete(completion) { try await self.userInfo() }
     }

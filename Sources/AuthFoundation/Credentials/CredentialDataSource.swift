@@ -1,52 +1,33 @@
-/// Makes credentials of tokens, and gives the same object for the same token as long as it is stored.
+/// Creates credentials for tokens. While a token is stored, it always has the same credential object.
 @CredentialActor
 public protocol CredentialDataSource: Sendable {
-    /// Who is told of credentials made and removed; held weakly.
+    /// The delegate for created and removed credentials, held weakly.
     var delegate: (any CredentialDataSourceDelegate)? { get set }
 
-    /// The network session that a credential's client uses.
-    ///
-    /// - Parameter token: The token of the credential.
-    /// - Returns: By default ``OAuth2Client/defaultSession``, else a session without cookies or cache.
+    /// Returns the network session for the client of a credential. The default is ``OAuth2Client/defaultSession``, else a session without
+    /// cookies or cache.
     func urlSession(for token: Token) -> any URLSessionProtocol
 
-    /// How many credentials are kept.
+    /// The number of credentials.
     var credentialCount: Int { get }
 
-    /// Whether a credential is kept for a token.
-    ///
-    /// - Parameter token: The token; its id decides.
-    /// - Returns: Whether there is one.
+    /// Returns whether a credential exists for the token's id.
     func hasCredential(for token: Token) -> Bool
 
-    /// The credential for a token, made if there is none yet.
-    ///
-    /// - Parameters:
-    ///   - token: The token; its id decides.
-    ///   - coordinator: What a new credential belongs to.
-    /// - Returns: The same object for the same id until it is removed.
+    /// Returns the credential for the token's id and creates it if needed. The object stays the same until it is removed.
+    /// - Parameter coordinator: The coordinator of a new credential.
     func credential(for token: Token, coordinator: any CredentialCoordinator) -> Credential
 
-    /// Forgets a credential.
-    ///
-    /// - Parameter credential: The credential.
+    /// Removes a credential from the data source.
     func remove(credential: Credential)
 }
 
-/// Is told of credentials made and removed.
+/// A delegate for created and removed credentials.
 @CredentialActor
 public protocol CredentialDataSourceDelegate: AnyObject {
-    /// A credential was made.
-    ///
-    /// - Parameters:
-    ///   - dataSource: Where.
-    ///   - credential: The credential.
+    /// Called after a credential was created.
     func credential(dataSource: any CredentialDataSource, created credential: Credential)
 
-    /// A credential was forgotten.
-    ///
-    /// - Parameters:
-    ///   - dataSource: Where.
-    ///   - credential: The credential.
+    /// Called after a credential was removed.
     func credential(dataSource: any CredentialDataSource, removed credential: Credential)
 }

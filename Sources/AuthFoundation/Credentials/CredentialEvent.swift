@@ -1,38 +1,34 @@
 extension Credential {
-    /// Something that happened to the stored credentials.
+    /// A change of the stored credentials.
     public enum Event: Sendable {
         /// A token was stored for the first time.
         case stored(Credential)
-        /// Another credential, or none, is the default one now. Changes by other processes are not told.
+        /// The default credential changed; `nil` means none. Changes by other processes are not reported.
         case defaultChanged(Credential?)
-        /// A credential has a new token, which is stored already.
+        /// A credential has a new token, which is already stored.
         case refreshed(Credential)
-        /// A refresh failed; the credential keeps its token and its ``Credential/sessionState`` says what it means.
-        ///
-        /// Also sent for the failures that ``Credential/authorize(_:)`` and ``Credential/automaticRefresh`` can't throw.
+        /// A refresh failed. The credential keeps its token; its ``Credential/sessionState`` shows the consequence. Also sent for failures
+        /// of ``Credential/authorize(_:)`` and ``Credential/automaticRefresh``, which cannot throw.
         case refreshFailed(Credential, any Error)
-        /// The server said that the session is over (`invalid_grant`). Nothing was deleted.
+        /// The server reported the end of the session (`invalid_grant`). Nothing was deleted.
         case sessionEnded(Credential, OAuth2ServerError)
         /// A credential was removed from the storage.
         case removed(Credential)
-        /// A sign-out that was kept until the server could be reached was delivered; the id is that of the token.
+        /// A queued revocation was delivered to the server. The id is that of the token.
         case revocationDelivered(id: String)
-        /// Something could not be read from the storage or written to it, in a place that can't throw.
+        /// A storage operation failed in a member that cannot throw.
         case storageFailed(any Error)
     }
 
-    /// What happens to the stored credentials from now on.
-    ///
-    /// Each access makes a sequence of its own, so that any number of consumers see every event. It ends when its task is cancelled.
-    /// A consumer that falls more than a thousand events behind loses the oldest.
+    /// The future events of the stored credentials. Each access creates an independent sequence, so that every consumer receives every
+    /// event. The sequence ends when its task is cancelled. A consumer that is more than about a thousand events behind loses the oldest.
     public static var events: AsyncStream<Event> {
         store.broadcaster.subscribe()
     }
 }
 
-/// Delivers events to every subscriber.
-///
-/// Safe from any thread or task. Sending never waits: a subscriber that lags loses the oldest events beyond ``capacity``.
+/// Sends events to all subscribers. Safe from any thread or task. Sending never waits: a slow subscriber loses the oldest events beyond
+/// ``capacity``.
 final class CredentialEventBroadcaster: Sendable {
     static let capacity = 1_024
 

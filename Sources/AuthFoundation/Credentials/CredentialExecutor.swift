@@ -1,14 +1,13 @@
 import Dispatch
 import Foundation
 
-/// Runs the jobs of ``CredentialActor`` one at a time, each under a lock that synchronous code may take as well.
-///
-/// The lock is recursive, so that code on the actor can call the synchronous interface. Jobs run on a queue of their own: a thread
-/// that waits for the lock there is none of the few that all tasks share.
+/// Runs the jobs of ``CredentialActor`` one at a time, under a lock that synchronous code can also take. The lock is recursive, so that
+/// code on the actor can call the synchronous interface. Jobs run on a separate queue, so that waiting for the lock does not block a thread
+/// of the shared task pool.
 final class CredentialExecutor: SerialExecutor {
     private let lock = NSRecursiveLock()
     private let queue = DispatchQueue(label: "AuthFoundation.CredentialActor", qos: .userInitiated)
-    /// How often the current thread holds the lock. Kept per thread, since the lock itself can't say whose it is.
+    /// The number of times that the current thread holds the lock. Kept per thread, because the lock does not reveal its owner.
     private let depth = ThreadCounter()
 
     func withLock<T>(_ body: () throws -> T) rethrows -> T {
@@ -41,7 +40,7 @@ final class CredentialExecutor: SerialExecutor {
     }
 }
 
-/// A number that each thread has for itself, zero at first.
+/// A per-thread number, initially zero.
 private final class ThreadCounter: Sendable {
     private let key: pthread_key_t
 
@@ -58,30 +57,27 @@ private final class ThreadCounter: Sendable {
     }
 }
 
-/// The actor that all stored credentials belong to.
-///
-/// Its executor is one lock: asynchronous code reaches it by `await` as any other actor, and the synchronous interface of
-/// ``Credential`` takes the same lock on the caller's thread. So `Credential.default` works from the main actor, from any task, and from
-/// code that is on this actor already, without waiting for a task anywhere.
+/// The actor that isolates all stored credentials. Its executor is a lock. Asynchronous code uses `await`; the synchronous interface of
+/// ``Credential`` takes the lock on the caller's thread. Therefore `Credential.default` works from the main actor, from any task and from
+/// this actor, without waiting for a task.
 @globalActor
 public final actor CredentialActor {
-    /// The one instance.
+    /// The shared instance.
     public static let shared = CredentialActor()
 
     private nonisolated let executor = CredentialExecutor()
 
     private init() {}
 
-    /// The executor: a lock that the caller's thread can take.
+    /// The executor. Its lock can also be taken by the caller's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Runs isolated code at once, on the calling thread.
-    ///
-    /// The calling thread waits for the task that runs on the actor, which holds it for memory and local file work only, never over an `await`.
+    /// Runs isolated code synchronously on the calling thread. The wait is short, because jobs on the actor hold the lock only for memory
+    /// and local file work, never across an `await`.
     package static func synchronously<T: Sendable>(_ body: @CredentialActor () throws -> T) rethrows -> T {
         typealias Unisolated = () throws -> T
         return try shared.executor.withLock {
-            // The isolation that the cast takes away is what the lock gives: no job of the actor runs while this thread holds it.
+            // Removing the isolation is safe because the lock provides it: no job of the actor runs while this thread holds the lock.
             try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: Unisolated.self)() }
         }
     }

@@ -1,26 +1,24 @@
 public import Foundation
 
 extension Credential {
-    /// Gets new tokens by the refresh token and stores them in the place of the old ones.
+    /// Refreshes the tokens with the refresh token and stores the new ones.
     ///
-    /// Concurrent calls share one request, and each ends with the new token stored durably. A call that is cancelled leaves the others and the
-    /// request alone. When several processes share the storage, one refreshes and the others take over what it got. If the answer is lost
-    /// on its way, the request is repeated once, for which servers leave some seconds.
+    /// Concurrent calls share one request and return after the new token is stored. Cancelling one call affects neither the other calls nor
+    /// the request. If several processes share the storage, one refreshes and the others use its result. If the response is lost, the
+    /// request is repeated once; servers accept the old refresh token for some seconds.
     ///
-    /// A failure leaves the old token in place. It is told by ``sessionState``, by ``Event/refreshFailed(_:_:)`` and, for `invalid_grant`
-    /// only, by ``Event/sessionEnded(_:_:)``.
-    ///
+    /// A failure keeps the old token. It sends ``Event/refreshFailed(_:_:)``, and ``sessionState`` shows the consequence. If the server
+    /// ends the session (`invalid_grant`), ``Event/sessionEnded(_:_:)`` follows.
     /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``CredentialError/missingCoordinator`` if the credential was
-    ///   removed; errors of the network, the server and the storage; `CancellationError`.
+    ///   removed; network, server and storage errors; `CancellationError`.
     public func refresh() async throws {
         try await refreshes.value(for: id) { [self] in try await RefreshFlight(credential: self).run() }
     }
 
-    /// Refreshes if the token has ended or will soon.
-    ///
-    /// - Parameter graceInterval: For how many seconds the token must be good still. A token that lives no longer than that is refreshed
-    ///   each time. One whose end is not known is left alone.
-    /// - Throws: What ``refresh()`` throws.
+    /// Refreshes the tokens if they have expired or will expire soon.
+    /// - Parameter graceInterval: The minimum remaining lifetime in seconds. A token with a shorter total lifetime is refreshed on every
+    ///   call. A token with unknown expiry is not refreshed.
+    /// - Throws: The errors of ``refresh()``.
     public func refreshIfNeeded(graceInterval: TimeInterval = Credential.refreshGraceInterval) async throws {
         guard needsRefresh(within: graceInterval) else { return }
         takeOverStoredToken()
@@ -28,11 +26,11 @@ extension Credential {
         try await refresh()
     }
 
-    /// Another process may have refreshed the token since this one looked.
+    /// Loads the stored token, which another process may have refreshed.
     private func takeOverStoredToken() {
         guard isStored, let coordinator else { return }
         CredentialActor.synchronously {
-            // What can't be read is thrown by the refresh that follows.
+            // Ignore read errors here; the refresh that follows throws them.
             guard coordinator.tokenStorage is any SharedTokenStorage,
                 let token = try? coordinator.tokenStorage.get(token: id, prompt: nil, authenticationContext: nil)
             else { return }
@@ -40,7 +38,6 @@ extension Credential {
         }
     }
 
-    /// Whether a refresh is under way.
     var isRefreshing: Bool { refreshes.isRunning(id) }
 
     func needsRefresh(within graceInterval: TimeInterval) -> Bool {
@@ -49,9 +46,9 @@ extension Credential {
     }
 }
 
-/// One refresh, on behalf of all who asked for it while it ran.
+/// One refresh, shared by all concurrent callers.
 private struct RefreshFlight: Sendable {
-    /// How long to wait for another process that refreshes the same token, in all and from look to look.
+    /// The maximum time to wait for a refresh by another process, and the polling interval.
     private static let patience = Duration.seconds(60)
     private static let pause = Duration.milliseconds(20)
 
@@ -68,18 +65,18 @@ private struct RefreshFlight: Sendable {
 
     private func refresh() async throws {
         guard let coordinator = credential.coordinator else { throw CredentialError.missingCoordinator }
-        // What another process stored since is the token to begin with.
+        // Another process may have stored a newer token. Start with that one.
         let before = try await storedToken(coordinator)
         let lock = try await otherProcessesExcluded(coordinator)
         defer { lock?.release() }
         let token = try await storedToken(coordinator)
-        // It was refreshed while we waited: what the caller asked for has been done.
+        // Another process refreshed the token during the wait.
         guard token == before else { return }
         guard token.refreshToken != nil else { throw OAuth2Error.missingToken(type: .refreshToken) }
         do {
             try await store(await request(token), coordinator)
         } catch {
-            // A process that could not take part in the lock may have been faster.
+            // A process that does not use the lock may have refreshed the token.
             if RefreshFailure(error).ending != nil, try await storedToken(coordinator) != token { return }
             throw error
         }
@@ -91,12 +88,12 @@ private struct RefreshFlight: Sendable {
             return try await credential.oauth2.refresh(token)
         } catch {
             guard RefreshFailure(error).isAnswerLost else { throw error }
-            // Once, and without a pause: the time in which the server takes the old refresh token again is running.
+            // Retry once without delay, because the server accepts the old refresh token only for a short time.
             return try await credential.oauth2.refresh(token)
         }
     }
 
-    /// The token as it is stored, which the credential takes over; the credential's own if it was never stored.
+    /// Returns the stored token and updates the credential with it. Returns the credential's own token if it was never stored.
     @CredentialActor
     private func storedToken(_ coordinator: any CredentialCoordinator) throws -> Token {
         guard credential.isStored, coordinator.tokenStorage is any SharedTokenStorage else { return credential.token }
@@ -120,20 +117,20 @@ private struct RefreshFlight: Sendable {
         }
     }
 
-    /// Makes the new token durable, then visible.
+    /// Stores the new token durably before it becomes visible.
     @CredentialActor
     private func store(_ token: Token, _ coordinator: any CredentialCoordinator) throws {
         guard credential.isStored else {
             credential.replaceUnstored(with: token)
             return
         }
-        // The client's observer has stored it already, as a rule.
+        // The client's observer has usually stored the token already.
         guard credential.token != token else { return }
         do {
             try coordinator.tokenStorage.replace(token: credential.id, with: token, security: nil)
             credential.adopt(token)
         } catch TokenError.cannotReplaceToken {
-            // Signed out while the request ran. Nobody will use the new token, so it must not stay good.
+            // The user signed out during the request. Revoke the new token, because no caller receives it.
             credential.store?.keepForRevocation(token)
             throw CredentialError.missingCoordinator
         }
@@ -159,9 +156,7 @@ extension Credential {
         send(.refreshed(self))
     }
 
-    /// Remembers what a failure says of the session.
-    ///
-    /// - Returns: Whether it has ended just now.
+    /// Updates the session state after a failure. Returns whether the session has just ended.
     fileprivate func note(_ failure: RefreshFailure) -> Bool {
         state.withLock { state in
             switch failure.meaning {

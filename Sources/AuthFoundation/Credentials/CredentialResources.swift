@@ -1,19 +1,15 @@
 extension Credential {
-    /// The profile that was fetched last; nil before the first `userInfo()`.
+    /// The profile that was fetched last, or `nil` before the first `userInfo()` call.
     public var userInfo: UserInfo? {
         state.withLock { $0.userInfo }
     }
 
-    /// The person's profile: the one fetched before, else fetched now.
-    ///
-    /// One request per credential object; concurrent calls share it. The answer is kept over refreshes.
-    ///
-    /// - Returns: The profile.
-    /// - Throws: Errors of the network and the server, which are not kept; `CancellationError`.
+    /// Returns the user's profile. It is fetched once per credential object and kept across refreshes. Concurrent calls share the request.
+    /// - Throws: Network and server errors, which are not cached; `CancellationError`.
     public func userInfo() async throws -> UserInfo {
         if let known: UserInfo = userInfo { return known }
         return try await userInfoRequests.value(for: id) { [self] in
-            // The request of a call that came just before may have ended in between.
+            // An earlier request may have finished meanwhile.
             if let known: UserInfo = userInfo { return known }
             let fetched = try await oauth2.userInfo(token: token)
             state.withLock { $0.userInfo = fetched }
@@ -21,20 +17,17 @@ extension Credential {
         }
     }
 
-    /// Asks the server about one of the tokens (RFC 7662).
-    ///
-    /// - Parameter type: Which token.
-    /// - Returns: What the server tells; ``TokenInfo/active`` is false for one that is no longer good.
-    /// - Throws: Errors of the network and the server.
+    /// Requests information about one of the tokens from the server (RFC 7662).
+    /// - Returns: The response. Its ``TokenInfo/active`` is false if the token is no longer valid.
+    /// - Throws: Network and server errors.
     public func introspect(_ type: Token.Kind) async throws -> TokenInfo {
         try await oauth2.introspect(token: token, type: type)
     }
 }
 
 extension Credential {
-    /// The app's own marks. A credential that is not stored has none.
-    ///
-    /// A getter and a setter can't throw: what fails becomes a ``Event/storageFailed(_:)``. ``setTags(_:)`` throws instead.
+    /// The app's own labels. A credential that is not stored has none. A property cannot throw: failures send a
+    /// ``Event/storageFailed(_:)``. For errors, use ``setTags(_:)``.
     public var tags: [String: String] {
         get {
             guard let coordinator else { return [:] }
@@ -52,11 +45,9 @@ extension Credential {
         }
     }
 
-    /// Replaces the app's own marks, durably.
-    ///
-    /// - Parameter tags: The marks.
+    /// Replaces the app's own labels durably.
     /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``TokenError/tokenNotFound(id:)`` if it was never
-    ///   stored; errors of the storage.
+    ///   stored; storage errors.
     public func setTags(_ tags: [String: String]) throws {
         guard let coordinator else { throw CredentialError.missingCoordinator }
         try CredentialActor.synchronously {
@@ -65,23 +56,19 @@ extension Credential {
     }
 }
 
-/// What joins the storage of tokens to the credentials made of them.
+/// Connects the token storage with the credentials.
 @CredentialActor
 public protocol CredentialCoordinator: AnyObject, Sendable {
-    /// Makes and keeps the credentials.
+    /// The data source that creates and keeps the credentials.
     var credentialDataSource: any CredentialDataSource { get set }
 
-    /// Keeps the tokens.
+    /// The token storage.
     var tokenStorage: any TokenStorage { get set }
 
-    /// Takes part in what a client does, so that a token refreshed by it is stored.
-    ///
-    /// - Parameter client: The client of a credential.
+    /// Observes a credential's client, so that the tokens that it refreshes are stored.
     func observe(oauth2 client: OAuth2Client)
 
-    /// Forgets a credential: deletes its token and metadata here, without telling the server.
-    ///
-    /// - Parameter credential: The credential.
-    /// - Throws: What the storage throws.
+    /// Deletes a credential's token and metadata locally, without a request to the server.
+    /// - Throws: Storage errors.
     func remove(credential: Credential) throws
 }

@@ -6,32 +6,30 @@ public import Security
 #endif
 
 extension Credential {
-    /// How a stored token is protected, where the platform offers a choice.
-    ///
-    /// On platforms without a Keychain there are no options: the vault encrypts every entry.
+    /// The protection of a stored token. Without a Keychain there are no options: every entry is encrypted.
     public enum Security {
         #if canImport(Security)
-        /// When the Keychain item can be read.
+        /// The condition under which the Keychain item is readable.
         case accessibility(_ option: Keychain.Accessibility)
-        /// What the person must do for the item to be read.
+        /// The user authentication that is required to read the item.
         case accessControl(_ flags: SecAccessControlCreateFlags)
-        /// A ready-made access control.
+        /// An existing access control object.
         case accessControlRef(_ secRef: SecAccessControl)
         /// The Keychain access group that shares the item.
         case accessGroup(_ name: String)
         #if canImport(LocalAuthentication) && !os(tvOS)
-        /// An authentication that the person has already made.
+        /// An authentication that the user has already completed.
         case context(_ obj: LAContext)
         #endif
         #endif
 
-        /// The options used when none are given: the Keychain item can be read after the first unlock, on this device only.
+        /// The default options: the Keychain item is readable after the first unlock, on this device only.
         public static var standard: [Security] {
             get { settings.withLock { $0.standard } }
             set { settings.withLock { $0.standard = newValue } }
         }
 
-        /// Whether items may travel through iCloud Keychain if their accessibility allows it; false unless set.
+        /// Whether iCloud Keychain may synchronize items if their accessibility allows it. The default is false.
         public static var isDefaultSynchronizable: Bool {
             get { settings.withLock { $0.isDefaultSynchronizable } }
             set { settings.withLock { $0.isDefaultSynchronizable = newValue } }
@@ -51,7 +49,7 @@ extension Credential {
 }
 
 #if canImport(Security)
-// Access controls never change after they are made, and an LAContext may be used from any thread, says its documentation.
+// Safe because access controls are immutable and an `LAContext` may be used from any thread, according to its documentation.
 extension Credential.Security: @unchecked Sendable {}
 #else
 extension Credential.Security: Sendable {}

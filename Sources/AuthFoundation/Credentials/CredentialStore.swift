@@ -1,15 +1,14 @@
 import Foundation
 
-/// The coordinator: joins one storage, the credentials made of it, and who listens to them.
+/// The default coordinator: connects one token storage, its credentials and their observers.
 @CredentialActor
 package final class CredentialStore: CredentialCoordinator {
-    /// The process's own store, with the Keychain where there is one and else the encrypted vault.
+    /// The store of the process. It uses the Keychain if available, else the encrypted vault.
     package nonisolated static let shared = CredentialStore(tokenStorage: usualStorage)
 
     nonisolated let broadcaster = CredentialEventBroadcaster()
     nonisolated let clock: any OAuth2Clock
 
-    /// Makes the credentials.
     package var credentialDataSource: any CredentialDataSource {
         get { currentDataSource }
         set {
@@ -18,7 +17,6 @@ package final class CredentialStore: CredentialCoordinator {
         }
     }
 
-    /// Keeps the tokens.
     package var tokenStorage: any TokenStorage {
         get { currentStorage }
         set {
@@ -33,7 +31,7 @@ package final class CredentialStore: CredentialCoordinator {
 
     let revocations = RevocationQueue()
     private let observer: ClientObserver
-    /// The credentials given out and not removed, by id.
+    /// The credentials that were returned to callers and not removed, by id.
     private var known: [String: Credential] = [:]
 
     private nonisolated static var usualStorage: any TokenStorage {
@@ -67,7 +65,7 @@ package final class CredentialStore: CredentialCoordinator {
 
     func defaultCredential() throws -> Credential? {
         guard let id = tokenStorage.defaultTokenID else { return nil }
-        // Only what other processes write to has to be read again; a Keychain item may ask the person each time.
+        // Read the storage again only if other processes can write to it, because each Keychain read may prompt the user.
         if !(tokenStorage is any SharedTokenStorage), let credential = known[id] { return credential }
         return try credential(id: id, prompt: nil, authenticationContext: nil)
     }
@@ -104,7 +102,7 @@ package final class CredentialStore: CredentialCoordinator {
         }
     }
 
-    /// The credential of a stored token.
+    /// Returns the credential of a stored token.
     private func credential(for token: Token) -> Credential {
         let credential = credentialDataSource.credential(for: token, coordinator: self)
         credential.adopt(token)
@@ -117,7 +115,7 @@ package final class CredentialStore: CredentialCoordinator {
     func store(_ token: Token, tags: [String: String], security: [Credential.Security]) throws -> Credential {
         let wasEmpty = tokenStorage.allIDs.isEmpty
         try tokenStorage.add(token: token, metadata: Token.Metadata(token: token, tags: tags), security: security)
-        // A storage of the app's own may leave the rule of the first token to us.
+        // A custom storage may not set the first token as the default.
         if wasEmpty, tokenStorage.defaultTokenID == nil { try tokenStorage.setDefaultTokenID(token.id) }
         deliverRevocationsInBackground()
         return credential(for: token)
@@ -147,13 +145,13 @@ package final class CredentialStore: CredentialCoordinator {
         client.add(delegate: observer)
     }
 
-    /// Stores a token that a client refreshed, before anybody sees it.
+    /// Stores a token that a client refreshed, before any caller receives it.
     fileprivate func take(_ newToken: Token) {
         guard let credential = known[newToken.id], credential.token != newToken else { return }
         do {
             try tokenStorage.replace(token: newToken.id, with: newToken, security: nil)
         } catch {
-            // A credential's own refresh tries once more and throws the failure.
+            // A credential's own refresh retries the write and throws the error.
             if !credential.isRefreshing { broadcaster.send(.storageFailed(error)) }
         }
     }
@@ -195,14 +193,14 @@ extension CredentialStore: CredentialDataSourceDelegate {
     }
 }
 
-/// Posts later: an observer must never run while the credentials are locked.
+/// Posts asynchronously, because observers must not run while the credentials are locked.
 private func postOnMainActor(_ name: Notification.Name, _ credential: Credential?) {
     Task { @MainActor in
         NotificationCenter.default.post(name: name, object: credential)
     }
 }
 
-/// Hears of refreshes that a client makes by itself.
+/// Observes refreshes by clients.
 private final class ClientObserver: OAuth2ClientDelegate {
     private struct Weak {
         weak var store: CredentialStore?
@@ -217,7 +215,7 @@ private final class ClientObserver: OAuth2ClientDelegate {
 
     func oauth(client: OAuth2Client, didRefresh token: Token, replacedWith newToken: Token?) {
         guard let newToken, let store else { return }
-        // At once, so that the new token is stored before the caller of the client has it.
+        // Synchronous, so that the token is stored before the client's caller receives it.
         CredentialActor.synchronously { store.take(newToken) }
     }
 }

@@ -1,4 +1,4 @@
-/// Makes credentials, and keeps them until they are removed.
+/// Creates credentials and keeps them until they are removed.
 @CredentialActor
 final class DefaultCredentialDataSource: CredentialDataSource {
     fileprivate static let sharedSession = EphemeralSession()
@@ -35,10 +35,7 @@ final class DefaultCredentialDataSource: CredentialDataSource {
 }
 
 extension CredentialDataSource {
-    /// The network session that a credential's client uses: ``OAuth2Client/defaultSession``, else one without cookies or cache.
-    ///
-    /// - Parameter token: The token of the credential.
-    /// - Returns: The session, the same for all credentials.
+    /// Returns ``OAuth2Client/defaultSession``, else a shared session without cookies or cache.
     public func urlSession(for token: Token) -> any URLSessionProtocol {
         usualSession
     }

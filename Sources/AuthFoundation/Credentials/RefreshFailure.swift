@@ -4,14 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What an error of a refresh, or of a revocation, says of the session on the server.
+/// Classifies an error of a refresh or revocation.
 struct RefreshFailure {
     enum Meaning {
-        /// The server refuses the refresh token for good.
+        /// The server permanently rejected the refresh token.
         case ended(OAuth2ServerError)
-        /// It can work later.
+        /// A retry can succeed.
         case unreachable(any Error)
-        /// It says nothing of the session: a mistake on this side, a cancellation.
+        /// The error is unrelated to the session, for example a usage error or a cancellation.
         case nothing
     }
 
@@ -25,7 +25,7 @@ struct RefreshFailure {
         if let refusal = error as? OAuth2ServerError {
             return refusal.code == .invalidGrant && !refusal.isTransient ? .ended(refusal) : .unreachable(refusal)
         }
-        // Without its key a refresh token is as good as refused.
+        // Without its key, a refresh token is useless.
         if error as? DPoPError == .keyLost {
             return .ended(OAuth2ServerError(code: "invalid_dpop_proof", description: error.localizedDescription))
         }
@@ -36,7 +36,7 @@ struct RefreshFailure {
         if case .ended(let error) = meaning { error } else { nil }
     }
 
-    /// Whether the server may have acted and its answer got lost. Where no connection came about, it has not.
+    /// Whether the server may have processed the request although its response was lost. False if no connection was established.
     var isAnswerLost: Bool {
         switch error {
         case let error as URLError:
@@ -45,7 +45,7 @@ struct RefreshFailure {
                 .cannotDecodeRawData, .dataLengthExceedsMaximum, .zeroByteResource:
                 true
             #if canImport(FoundationNetworking)
-            // What that implementation has no code for, such as an answer that breaks off in the middle.
+            // This implementation uses `unknown` for other failures, such as a truncated response.
             case .unknown: true
             #endif
             default: false
@@ -55,7 +55,7 @@ struct RefreshFailure {
         }
     }
 
-    /// Whether the server has answered that it never will do it, so that asking again is in vain.
+    /// Whether the server permanently rejected the request, so that a retry is pointless.
     var isRefusal: Bool {
         switch error {
         case let error as OAuth2ServerError: !error.isTransient

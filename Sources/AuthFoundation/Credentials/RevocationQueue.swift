@@ -1,41 +1,41 @@
 import Foundation
 
-/// The sign-outs that the server does not know of yet: in the storage if it can keep them, else in memory.
+/// The revocations that the server has not received yet. Kept in the storage if it supports this, else in memory.
 @CredentialActor
 final class RevocationQueue {
-    /// For how many seconds to try: 90 days, after which no refresh token lives that was not used.
+    /// The retry period in seconds: 90 days. Unused refresh tokens have expired by then.
     static let patience: TimeInterval = 90 * 86_400
 
     private var inMemory: [String: PendingRevocation] = [:]
-    /// Those that are on their way, so that nobody sends them twice.
+    /// The ids of revocations that are being sent, to prevent duplicate requests.
     private var underway: Set<String> = []
 
     nonisolated init() {}
 
-    /// Keeps a sign-out, on its way or not.
+    /// Adds a revocation. `isUnderway` states whether the caller is already sending it.
     func add(_ revocation: PendingRevocation, isUnderway: Bool, in storage: any TokenStorage) throws {
         if isUnderway { underway.insert(revocation.id) }
-        // Until the storage has it, and for good if it can't: better lost with the process than at once.
+        // Keep it in memory until the storage has it, and if the storage cannot keep it.
         inMemory[revocation.id] = revocation
         guard let storage = storage as? any PendingRevocationStorage else { return }
         try storage.add(pendingRevocation: revocation)
         inMemory[revocation.id] = nil
     }
 
-    /// Those that are not on their way.
+    /// Returns the revocations that are not being sent.
     func free(in storage: any TokenStorage) throws -> [PendingRevocation] {
         let stored = try (storage as? any PendingRevocationStorage)?.pendingRevocations() ?? []
         return (stored.filter { inMemory[$0.id] == nil } + inMemory.values).filter { !underway.contains($0.id) }
     }
 
-    /// Takes all that are not on their way; each must be settled.
+    /// Returns the revocations that are not being sent and marks them as being sent. Each must be settled.
     func take(from storage: any TokenStorage) throws -> [PendingRevocation] {
         let free = try free(in: storage)
         underway.formUnion(free.map(\.id))
         return free
     }
 
-    /// Forgets a sign-out that was delivered, and keeps one that was not.
+    /// Removes a delivered or rejected revocation, or makes an undelivered one available for a retry.
     func settle(_ id: String, isDelivered: Bool, in storage: any TokenStorage) throws {
         underway.remove(id)
         guard isDelivered else { return }
@@ -45,7 +45,7 @@ final class RevocationQueue {
 }
 
 extension CredentialStore {
-    /// Removes the credential here, then tells the server; keeps what could not be delivered.
+    /// Removes the credential locally, then revokes its tokens at the server. After a temporary failure the revocation is kept.
     func signOut(_ credential: Credential, type: Token.RevokeType) async throws {
         let storage = tokenStorage
         let token = latestToken(of: credential)
@@ -53,7 +53,7 @@ extension CredentialStore {
             let revocation = PendingRevocation(token: token, type: type, queuedAt: clock.now)
             try revocations.add(revocation, isUnderway: true, in: storage)
         } catch {
-            // Kept in memory then. Who signs out must be signed out all the same.
+            // The revocation stays in memory. The local sign-out must proceed in any case.
             broadcaster.send(.storageFailed(error))
         }
         var removalFailure: (any Error)?
@@ -68,7 +68,7 @@ extension CredentialStore {
         if let removalFailure { throw removalFailure }
     }
 
-    /// Another process, or a refresh that ended just now, may have stored a newer token than the credential knows.
+    /// Returns the stored token if possible: another process or a recent refresh may have stored a newer one.
     private func latestToken(of credential: Credential) -> Token {
         guard credential.coordinator != nil, tokenStorage is any SharedTokenStorage,
             let stored = try? tokenStorage.get(token: credential.id, prompt: nil, authenticationContext: nil)
@@ -77,14 +77,14 @@ extension CredentialStore {
     }
 
     private func settle(_ id: String, isDelivered: Bool, in storage: any TokenStorage) {
-        // At worst it is delivered twice, which does no harm.
+        // At worst the revocation is sent twice, which is harmless.
         do { try revocations.settle(id, isDelivered: isDelivered, in: storage) } catch { broadcaster.send(.storageFailed(error)) }
     }
 
-    /// Keeps a token that came when its credential was gone.
+    /// Queues the revocation of a token that arrived after its credential was removed.
     func keepForRevocation(_ token: Token) {
         do {
-            // Under an id of its own: the sign-out of the old token has the credential's, and may be on its way or wait still.
+            // Use another id, because the revocation of the old token has the credential's id and may be pending.
             let late = try Token(id: "\(token.id).late", issuedAt: token.issuedAt, context: token.context, response: token.json)
             try revocations.add(PendingRevocation(token: late, type: .all, queuedAt: clock.now), isUnderway: false, in: tokenStorage)
         } catch {
@@ -118,7 +118,7 @@ extension CredentialStore {
         return delivered
     }
 
-    /// Seizes the occasion that the server may be reachable. What fails stays kept, and is tried on the next occasion.
+    /// Retries pending revocations when the server is probably reachable. Temporary failures are kept.
     func deliverRevocationsInBackground() {
         do {
             guard try !revocations.free(in: tokenStorage).isEmpty else { return }

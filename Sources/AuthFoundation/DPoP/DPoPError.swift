@@ -1,35 +1,31 @@
 public import Foundation
 
-/// Tokens can't be bound to this device's key, or are bound to one that it does not have (RFC 9449).
-///
-/// A `Sendable` value; two are equal if their codes are.
+/// Tokens cannot be bound to this device's key, or the bound key is missing (RFC 9449). Two errors are equal if their codes are.
 public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
-    /// What went wrong, for programs. Further codes may come.
+    /// An extensible error code.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The code's name.
+        /// The name of the code.
         public let rawValue: String
 
-        /// A code by its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The key that the tokens are bound to is not on this device, as after a restore. The person must sign in again; trying again is
-        /// in vain.
+        /// The key to which the tokens are bound is not on this device, for example after a restore. The user must sign in again; a retry
+        /// fails.
         public static let keyLost = Code(rawValue: "keyLost")
-        /// The server gave tokens that are bound to nothing. They were not taken.
+        /// The server issued tokens that are not bound to the key. They were rejected.
         public static let downgraded = Code(rawValue: "downgraded")
-        /// What is stored as a key is none.
+        /// The stored key is invalid.
         public static let keyUnusable = Code(rawValue: "keyUnusable")
     }
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
 
-    /// What happened and what to do next, in a sentence or two.
+    /// A description of the error and a remedy.
     public let message: String
 
-    /// The error below this one.
+    /// The underlying error.
     public let underlying: (any Error)?
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
@@ -42,10 +38,10 @@ public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
         DPoPError(.keyLost, "The key that this session is bound to is no longer on this device. Sign in again.")
     }
 
-    /// Whether there is nothing left in the key's place that could be kept.
+    /// Whether the stored key can never be used again.
     var isFinal: Bool { code == .keyLost || code == .keyUnusable }
 
-    /// What happened and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? { message }
 
     /// Whether the codes are equal.

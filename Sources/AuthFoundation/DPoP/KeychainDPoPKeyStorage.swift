@@ -3,10 +3,8 @@ import CryptoKit
 import Foundation
 import Security
 
-/// Keeps keys in the Secure Enclave, or in the Keychain of a device without one: what clients use on Apple's systems.
-///
-/// Keys are there after the first unlock since the start, and never leave the device: a restore to another device loses them. Safe from any
-/// thread.
+/// A key storage in the Secure Enclave, or in the Keychain of a device without one. The default on Apple platforms. Keys are available
+/// after the first unlock since startup. They never leave the device, so a restore to another device loses them. Safe from any thread.
 public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
     private static let service = "com.okta.authfoundation.dpop"
     private static let enclave = "enclave"
@@ -14,17 +12,13 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
 
     private let accessGroup: String?
 
-    /// A storage.
-    ///
-    /// - Parameter accessGroup: The keychain group that the app and its extensions share; nil for the app's own.
+    /// Creates a storage.
+    /// - Parameter accessGroup: The Keychain group that the app and its extensions share, or `nil` for the app's own.
     public init(accessGroup: String? = nil) {
         self.accessGroup = accessGroup
     }
 
-    /// The key of a client.
-    ///
-    /// - Parameter name: The client's name.
-    /// - Returns: The key; nil if there is none.
+    /// Returns the key of a client, or `nil` if there is none.
     /// - Throws: ``KeychainError``, ``DPoPError``.
     public func key(named name: String) throws -> DPoPKey? {
         do {
@@ -34,10 +28,7 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         }
     }
 
-    /// The key of a client, which is made if there is none, or if the one that there is belongs to another device.
-    ///
-    /// - Parameter name: The client's name.
-    /// - Returns: The key.
+    /// Returns the key of a client and creates it if there is none or if the stored one belongs to another device.
     /// - Throws: ``KeychainError``, ``DPoPError``.
     public func keyMakingOne(named name: String) throws -> DPoPKey {
         do {
@@ -50,7 +41,7 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
             account: name, service: Self.service, accessibility: .afterFirstUnlockThisDeviceOnly, accessGroup: accessGroup,
             synchronizable: false, generic: Data(kind.utf8), value: value)
         let status = SecItemAdd(item.attributes as CFDictionary, nil)
-        // If an extension was faster, its key is the one.
+        // If an extension stored a key first, use that key.
         guard status == errSecSuccess || status == errSecDuplicateItem, let stored = try key(named: name) else {
             throw KeychainError.cannotSave(code: status)
         }
@@ -58,8 +49,6 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
     }
 
     /// Deletes the key of a client.
-    ///
-    /// - Parameter name: The client's name.
     /// - Throws: ``KeychainError``.
     public func removeKey(named name: String) throws {
         do {
@@ -90,7 +79,7 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
             let key = try P256.Signing.PrivateKey(rawRepresentation: item.value)
             return try Self.key(key.publicKey) { try Array(key.signature(for: $0).rawRepresentation) }
         } catch let error as CryptoKitError {
-            // A key of another device's enclave can be restored, but not used.
+            // A key from the Secure Enclave of another device can be restored but not used.
             throw DPoPError(.keyLost, DPoPError.keyLost.message, underlying: error)
         }
     }

@@ -2,52 +2,52 @@ public import Foundation
 internal import JOSE
 
 #if !canImport(Darwin)
-/// A status of Apple's security framework, which other systems don't have.
+/// A status code of Apple's Security framework, defined here for other platforms.
 public typealias OSStatus = Int32
 #endif
 
-/// A JSON Web Token is malformed or not acceptable.
+/// A malformed or invalid JSON Web Token.
 public enum JWTError: Error, Equatable, Sendable {
-    /// A part is not base64url.
+    /// A part of the token is not base64url.
     case invalidBase64Encoding
-    /// It does not have three parts, or a part is not the JSON that it must be.
+    /// The token does not have three parts, or a part is not the required JSON.
     case badTokenStructure
-    /// It is from another issuer.
+    /// The token is from another issuer.
     case invalidIssuer
-    /// It is meant for another client.
+    /// The token is for another client.
     case invalidAudience
-    /// It does not say whom it is about, or is about someone else.
+    /// The subject is missing or unexpected.
     case invalidSubject
-    /// It does not say when the person authenticated, or says it wrongly.
+    /// The authentication time is missing or incorrect.
     case invalidAuthenticationTime
     /// The issuer is not an https URL.
     case issuerRequiresHTTPS
-    /// The algorithm of the signature is not allowed.
+    /// The signature algorithm is not allowed.
     case invalidSigningAlgorithm
-    /// It has expired.
+    /// The token has expired.
     case expired
-    /// It was issued too long ago or in the future.
+    /// The token was issued too long ago or in the future.
     case issuedAtTimeExceedsGraceInterval
-    /// It does not answer the request that was sent.
+    /// The nonce does not match the request.
     case nonceMismatch
-    /// The key that it names is not known.
+    /// The key that the token names is unknown.
     case invalidKey
-    /// A hash can't be computed.
+    /// A hash cannot be computed.
     case cannotGenerateHash
-    /// Signatures can't be checked here.
+    /// Signatures cannot be verified on this platform.
     case signatureVerificationUnavailable
-    /// The signature or a hash is wrong.
+    /// The signature or a hash is invalid.
     case signatureInvalid
-    /// The person authenticated longer ago than was asked for.
+    /// The user's last authentication is older than the request allows.
     case exceedsMaxAge
-    /// A key can't be made.
+    /// A key cannot be created.
     case cannotCreateKey(code: OSStatus, description: String?)
-    /// The algorithm of the signature is not supported.
+    /// The signature algorithm is not supported.
     case unsupportedAlgorithm(_ algorithm: JWK.Algorithm)
 }
 
 extension JWTError: LocalizedError {
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .invalidBase64Encoding: "The token is malformed: a part is not base64url."
@@ -74,15 +74,15 @@ extension JWTError: LocalizedError {
     }
 }
 
-/// A token's times don't fit this device's clock, which is known to be wrong by what the server's `Date` headers say.
+/// A token's times do not match this device's clock, and the server's `Date` headers show that the clock is wrong.
 public struct ClockSkewError: Error, LocalizedError, Equatable, Sendable {
-    /// By how many seconds the server's clock is ahead of the device's.
+    /// The number of seconds by which the server's clock is ahead of the device's.
     public let offset: TimeInterval
 
-    /// What the check of the token's times said.
+    /// The error of the token validation.
     public let underlying: JWTError
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         let minutes = Int(clamping: (abs(offset) / 60).rounded())
         let direction = offset > 0 ? "behind" : "ahead of"

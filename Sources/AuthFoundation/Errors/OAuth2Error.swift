@@ -1,16 +1,16 @@
 public import Foundation
 
-/// Sign-in, or another use of OAuth 2.0, failed.
+/// An error of a sign-in or another OAuth 2.0 operation.
 public enum OAuth2Error: Error, Sendable {
-    /// A URL is not valid.
+    /// A URL is invalid.
     case invalidUrl
-    /// A URL can't be put together.
+    /// A URL cannot be built.
     case cannotComposeUrl
-    /// The server answered with an error.
+    /// The server responded with an error.
     case server(error: OAuth2ServerError)
-    /// The server was not reached, or its answer was not understood.
+    /// The server is unreachable, or its response cannot be parsed.
     case network(error: APIClientError)
-    /// There is no token of that kind.
+    /// There is no token of this kind.
     case missingToken(type: Token.Kind)
     /// The client's configuration is missing.
     case missingClientConfiguration
@@ -18,42 +18,40 @@ public enum OAuth2Error: Error, Sendable {
     case invalidContext
     /// The client's configuration has no redirect URI.
     case redirectUriRequired
-    /// The URL that came back is not acceptable.
+    /// The redirect URL is not acceptable.
     case redirectUri(_ url: URL, reason: RedirectReason)
-    /// A signature is not valid.
+    /// A signature is invalid.
     case signatureInvalid
-    /// A redirect leads nowhere.
+    /// A redirect has no target.
     case missingLocationHeader
-    /// The server's answer lacks a member.
+    /// The server's response lacks a member.
     case missingOAuth2ResponseKey(_ name: String)
     /// The server's discovery document lacks a member.
     case missingOpenIdConfiguration(attribute: String)
     /// Any other error.
     case error(_ error: any Error)
-    /// Tokens of that kind can't be revoked.
+    /// Tokens of this kind cannot be revoked.
     case cannotRevoke(type: Token.RevokeType)
     /// Several errors.
     case multiple(errors: [OAuth2Error])
 
-    /// Why a URL that came back is not acceptable.
+    /// The reason why a redirect URL is not acceptable.
     public enum RedirectReason: Error, Equatable, Sendable {
-        /// It is malformed.
+        /// The URL is malformed.
         case invalid
-        /// It has no code.
+        /// The URL has no code.
         case codeRequired
-        /// Host or path are not those of the redirect URI.
+        /// The host or the path differs from the redirect URI.
         case hostOrPath
-        /// The scheme is not that of the redirect URI.
+        /// The scheme differs from the redirect URI.
         case scheme(_ scheme: String?)
         /// A parameter is missing.
         case queryArgument(_ name: String)
-        /// The state is not the one that was sent.
+        /// The state differs from the one in the request.
         case state(_ state: String?)
     }
 
-    /// Turns any error into one of these: those of the server and the network keep their meaning.
-    ///
-    /// - Parameter error: Any error.
+    /// Converts any error. Errors of the server and of the network keep their meaning.
     public init(_ error: any Error) {
         switch error {
         case let error as OAuth2Error: self = error
@@ -65,7 +63,7 @@ public enum OAuth2Error: Error, Sendable {
 }
 
 extension OAuth2Error: LocalizedError {
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .invalidUrl: "A URL is not valid. Check the issuer and the redirect URIs in the app's configuration."
@@ -94,7 +92,7 @@ extension OAuth2Error: LocalizedError {
 }
 
 extension OAuth2Error.RedirectReason: LocalizedError {
-    /// What is wrong with the URL.
+    /// A description of the reason.
     public var errorDescription: String? {
         switch self {
         case .invalid: "it is malformed."
@@ -108,7 +106,7 @@ extension OAuth2Error.RedirectReason: LocalizedError {
 }
 
 extension OAuth2Error: Equatable {
-    /// Whether both are the same case with equal values; errors inside are equal if they are of the same type and value.
+    /// Whether both values are the same case with equal associated values. Nested errors are equal if type and value are equal.
     public static func == (lhs: OAuth2Error, rhs: OAuth2Error) -> Bool {
         switch (lhs, rhs) {
         case (.invalidUrl, .invalidUrl), (.cannotComposeUrl, .cannotComposeUrl),

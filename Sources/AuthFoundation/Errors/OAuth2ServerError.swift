@@ -1,34 +1,31 @@
 public import Foundation
 
-/// An error that the server answered with in the form of OAuth 2.0 (RFC 6749, 5.2).
+/// An OAuth 2.0 error response of the server (RFC 6749, 5.2).
 public struct OAuth2ServerError: Error, Decodable, Sendable {
-    /// What kind of error it is.
+    /// The error code.
     public let code: Code
 
-    /// What the server says about it, for a person to read.
+    /// The server's human-readable description.
     public let description: String?
 
-    /// Further members of the answer: strings, numbers, booleans, and lists of them.
+    /// The other members of the response: strings, numbers, Booleans and lists of these.
     public var additionalValues: [String: any Sendable]
 
-    /// The HTTP status of the answer, if the error came with one.
+    /// The HTTP status of the response, if known.
     public internal(set) var statusCode: Int?
 
-    /// Makes an error.
-    ///
+    /// Creates an error.
     /// - Parameters:
     ///   - code: The member `error`.
     ///   - description: The member `error_description`.
-    ///   - additionalValues: Further members.
+    ///   - additionalValues: The other members.
     public init(code: String, description: String?, additionalValues: [String: any Sendable] = [:]) {
         self.code = Code(rawValue: code)
         self.description = description
         self.additionalValues = additionalValues
     }
 
-    /// Reads the answer's body.
-    ///
-    /// - Parameter decoder: The decoder.
+    /// Decodes the body of a response.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if there is no `error`.
     public init(from decoder: any Decoder) throws {
         var values = try JSON(from: decoder).claimPayload
@@ -36,7 +33,7 @@ public struct OAuth2ServerError: Error, Decodable, Sendable {
         self.init(code: code, description: values.removeValue(forKey: "error_description") as? String, additionalValues: values)
     }
 
-    /// Whether it says only that the server can't answer now.
+    /// Whether the error is temporary and a retry can succeed.
     var isTransient: Bool {
         if let statusCode, statusCode >= 500 || statusCode == 429 { return true }
         return code == .serverError || code == .temporarilyUnavailable
@@ -44,47 +41,47 @@ public struct OAuth2ServerError: Error, Decodable, Sendable {
 }
 
 extension OAuth2ServerError {
-    /// What kind of error it is: the member `error`.
+    /// The error code: the member `error`.
     public enum Code: RawRepresentable, Decodable, Equatable, Hashable, Sendable {
-        /// The person has not decided yet.
+        /// The user has not decided yet.
         case authorizationPending
-        /// The client asks too often.
+        /// The client sends requests too often.
         case slowDown
         /// The request has expired.
         case expiredToken
-        /// The person or a policy refused.
+        /// The user or a policy denied the request.
         case accessDenied
-        /// The client is not known or did not prove who it is.
+        /// The client is unknown or its authentication failed.
         case invalidClient
-        /// The credentials, the code or the refresh token are not good, or no longer.
+        /// The credentials, the code or the refresh token are invalid or expired.
         case invalidGrant
         /// A parameter is missing or malformed.
         case invalidRequest
-        /// A scope is not known or not allowed.
+        /// A scope is unknown or not allowed.
         case invalidScope
-        /// The access token is not good, or no longer.
+        /// The access token is invalid or expired.
         case invalidToken
         /// The server failed.
         case serverError
-        /// The server can't answer now.
+        /// The server is temporarily unavailable.
         case temporarilyUnavailable
         /// The response type is not supported.
         case unsupportedResponseType
         /// The response mode is not supported.
         case unsupportedResponseMode
-        /// The client may not use this grant.
+        /// The client is not allowed to use this grant.
         case unauthorizedClient
-        /// The person has not decided yet.
+        /// The user has not decided yet.
         case directAuthAuthorizationPending
-        /// Another factor is needed.
+        /// Another factor is required.
         case mfaRequired
         /// The one-time code is wrong.
         case invalidOTP
-        /// The person rejected the request on the other device.
+        /// The user rejected the request on the other device.
         case oobRejected
-        /// None of the challenges that the client can answer is possible.
+        /// The client supports none of the possible challenges.
         case invalidChallengeTypesSupported
-        /// Any other, by its name.
+        /// Any other code.
         case other(code: String)
 
         private static let standard: [Self] = [
@@ -95,16 +92,14 @@ extension OAuth2ServerError {
         ]
         private static let codesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-        /// The kind of that name.
-        ///
-        /// - Parameter rawValue: The member `error`.
+        /// Creates the code with that name, or ``other(code:)`` if the name is unknown.
         public init(rawValue: String) {
             self = Self.codesByName[rawValue] ?? .other(code: rawValue)
         }
 
         /// The member `error`.
         public var rawValue: String {
-            // A switch and no table: a table by case would hash cases, which hashes this.
+            // A switch, because a dictionary with these cases as keys would call `rawValue` to hash them.
             switch self {
             case .authorizationPending: "authorization_pending"
             case .slowDown: "slow_down"
@@ -140,7 +135,7 @@ extension OAuth2ServerError: Equatable {
 }
 
 extension OAuth2ServerError: LocalizedError {
-    /// What the server says about it, and the code.
+    /// The server's description and the code.
     public var errorDescription: String? {
         if let description, !description.isEmpty {
             return "Authentication error: \(description) (\(code.rawValue))."
@@ -150,12 +145,12 @@ extension OAuth2ServerError: LocalizedError {
 }
 
 extension OAuth2ServerError: CustomDebugStringConvertible, CustomReflectable {
-    /// Code and description; the additional values may be secrets and are left out.
+    /// Code and description. The additional values are omitted because they can be secret.
     public var debugDescription: String {
         "OAuth2ServerError(code: \(code.rawValue), description: \(description ?? "nil"))"
     }
 
-    /// Code and description; the additional values may be secrets and are left out.
+    /// Code and description. The additional values are omitted because they can be secret.
     public var customMirror: Mirror {
         Mirror(self, children: ["code": code.rawValue, "description": description as Any])
     }

@@ -1,32 +1,30 @@
 public import Foundation
 
-/// An error that the server answered with in the form of its own API.
+/// An error response in the format of the server's own API.
 public struct OktaAPIError: Error, Decodable, Sendable {
-    /// What kind of error it is, such as `E0000047`.
+    /// The error code, such as `E0000047`.
     public let code: String
 
-    /// What happened, for a person to read.
+    /// A human-readable description.
     public let summary: String
 
-    /// A name or URL under which the error is described.
+    /// A name or URL for the documentation of the error.
     public let link: String
 
-    /// The server's name for this one error.
+    /// The server's identifier of this error occurrence.
     public let id: String
 
-    /// What caused it, for a person to read.
+    /// The causes, human-readable.
     public let causes: [String]
 
-    /// The HTTP status of the answer, if the error came with one.
+    /// The HTTP status of the response, if known.
     public internal(set) var statusCode: Int?
 
     private enum CodingKeys: String, CodingKey {
         case errorCode, errorSummary, errorLink, errorId, errorCauses
     }
 
-    /// Reads the answer's body, with causes that are strings or objects.
-    ///
-    /// - Parameter decoder: The decoder.
+    /// Decodes the body of a response. Causes can be strings or objects.
     /// - Throws: `DecodingError` if code or summary is missing.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -40,14 +38,14 @@ public struct OktaAPIError: Error, Decodable, Sendable {
 }
 
 extension OktaAPIError: Equatable {
-    /// Whether both have the same members.
+    /// Whether both errors have the same members. The HTTP status is ignored.
     public static func == (lhs: OktaAPIError, rhs: OktaAPIError) -> Bool {
         lhs.code == rhs.code && lhs.summary == rhs.summary && lhs.link == rhs.link && lhs.id == rhs.id && lhs.causes == rhs.causes
     }
 }
 
 extension OktaAPIError: LocalizedError {
-    /// What happened.
+    /// The summary and the causes.
     public var errorDescription: String? {
         causes.isEmpty ? summary : "\(summary) \(causes.joined(separator: " "))"
     }

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// A token can't be stored, found or used.
+/// A token cannot be stored, found or used.
 public enum TokenError: Error, LocalizedError, Equatable, Sendable {
-    /// The token does not know which client it belongs to.
+    /// The token does not identify its client.
     case contextMissing
-    /// No token of that identifier is stored.
+    /// No token with this identifier is stored.
     case tokenNotFound(id: String)
-    /// A token that is not stored can't be replaced.
+    /// A token that is not stored cannot be replaced.
     case cannotReplaceToken
-    /// A token of that identifier is stored already.
+    /// A token with this identifier is already stored.
     case duplicateTokenAdded
     /// The token belongs to a client with another configuration.
     case invalidConfiguration
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .contextMissing: "The token does not tell which client it belongs to. Sign in again."
@@ -25,16 +25,16 @@ public enum TokenError: Error, LocalizedError, Equatable, Sendable {
     }
 }
 
-/// A credential can't be used.
+/// A credential cannot be used.
 public enum CredentialError: Error, LocalizedError, Equatable, Sendable {
     /// The credential has been removed.
     case missingCoordinator
-    /// The client's configuration is not the one that the token was issued for.
+    /// The token was issued for another client configuration.
     case incorrectClientConfiguration
-    /// Token and metadata are not about the same token.
+    /// Token and metadata belong to different tokens.
     case metadataConsistency
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .missingCoordinator: "The credential has been removed. Use one that is stored."

@@ -4,25 +4,23 @@ package import Foundation
 import FoundationNetworking
 #endif
 
-/// The wait for a user who decides on another device (device-grant rules of RFC 8628, 3.5, which the oauth reference 2.1 applies).
-///
-/// - It asks at once, and then after each interval: the server's, at least a second, and five seconds more after each `slow_down`.
-/// - Each request asks the server to hold it until the decision (`Prefer: wait=25`). Servers without long polling ignore that.
-/// - The interval counts from sending a request (CIBA Core 1.0 section 7.3). A request that was held for longer is followed by the next one
-///   at once.
-/// - A server that was not reached or could not answer (no connection, a time-out, 5xx) is asked again a whole interval after the failure:
-///   a phone that changes networks must not end a sign-in, and an overloaded server must not be asked at once. A connection that is not
-///   trusted ends the wait.
-/// - A rate limit (429) counts as such a failure; the next request waits as long as the server says if that is longer.
-/// - When what the person was asked has expired it ends with ``tooLate``, or with the failure if the server could not be asked the last time.
+/// Polls the server until the user decides on another device (RFC 8628, 3.5; oauth reference 2.1).
+/// - The first request is sent at once. The interval is the server's, at least one second, plus five seconds after each `slow_down`.
+/// - Each request asks the server to hold it until the decision (`Prefer: wait=25`). Servers without long polling ignore this.
+/// - The interval starts when a request is sent (CIBA Core 1.0 section 7.3). After a request that was held longer, the next one is sent at
+///   once.
+/// - After a temporary failure (no connection, timeout, 5xx), the next request follows a full interval later. A phone that changes networks
+///   must not end a sign-in, and an overloaded server needs the pause. An untrusted connection ends the wait.
+/// - A rate limit (429) counts as a temporary failure. The server's delay applies if it is longer than the interval.
+/// - On expiry, throws ``tooLate``, or the failure of the last request if that one failed.
 package struct ApprovalWait<Value: Sendable> {
-    /// A fraction of a second would make a loop of requests.
+    /// The minimum interval in seconds. A shorter one would cause a busy loop of requests.
     private static var shortestInterval: TimeInterval { 1 }
 
-    /// Nobody looks at a waiting screen for longer, whatever the server says; in seconds.
+    /// The maximum wait in seconds, regardless of the lifetime that the server states. A user does not wait longer.
     package static var longestLifetime: TimeInterval { 3600 }
 
-    /// The seconds for which the server may hold a request. CIBA Core 1.0 section 7.3 recommends to answer within 30.
+    /// The number of seconds for which the server may hold a request. CIBA Core 1.0 section 7.3 recommends a response within 30.
     private static var preferredWait: Int { 25 }
 
     private let interval: TimeInterval
@@ -32,11 +30,10 @@ package struct ApprovalWait<Value: Sendable> {
     private let ask: (RequestPassage) async throws -> Value
 
     /// - Parameters:
-    ///   - interval: The server's, in seconds.
-    ///   - end: When what the person was asked expires, by the clock.
-    ///   - clock: The client's.
-    ///   - tooLate: Is thrown then.
-    ///   - ask: Asks the server once.
+    ///   - interval: The server's interval in seconds.
+    ///   - end: The expiry time of the request to the user.
+    ///   - tooLate: The error to throw on expiry.
+    ///   - ask: Sends one request to the server.
     package init(
         interval: TimeInterval, end: Date, clock: any OAuth2Clock, tooLate: any Error,
         ask: @escaping (RequestPassage) async throws -> Value
@@ -50,7 +47,7 @@ package struct ApprovalWait<Value: Sendable> {
 
     package func value() async throws -> Value {
         var interval = max(interval, Self.shortestInterval)
-        // Counted beside the clock, which somebody may set back meanwhile.
+        // Counted separately, because the clock can be set back during the wait.
         var patience = min(end.timeIntervalSince(clock.now), Self.longestLifetime)
         while true {
             try Task.checkCancellation()
@@ -85,7 +82,7 @@ extension APIClientError {
         case pending, slowDown, noAnswer, final
     }
 
-    /// Whether to ask again: the person has not decided, or the server did not answer.
+    /// Classifies an error of a polling request.
     var pollingAnswer: PollingAnswer {
         switch serverError?.code {
         case .authorizationPending?, .directAuthAuthorizationPending?: return .pending
@@ -98,14 +95,14 @@ extension APIClientError {
 }
 
 extension URLError {
-    /// Whether it is a matter of the network of the moment, and not of the server's certificate, the request or the answer.
+    /// Whether the error is a temporary network problem, not a problem of the certificate, the request or the response.
     fileprivate var isPassing: Bool {
         switch code {
         case .notConnectedToInternet, .networkConnectionLost, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut,
             .dataNotAllowed, .internationalRoamingOff, .callIsActive, .badServerResponse:
             true
         #if canImport(FoundationNetworking)
-        // What that implementation has no code for, such as an answer that breaks off in the middle.
+        // This implementation uses `unknown` for other failures, such as a truncated response.
         case .unknown: true
         #endif
         default: false

@@ -1,45 +1,39 @@
 public import Foundation
 
-/// A way to sign in.
-///
-/// A flow is an actor. Its client, context and settings can be read from anywhere.
+/// A sign-in method. A flow is an actor. Its client, context and settings are readable from any thread.
 public protocol AuthenticationFlow: Actor, UsesDelegateCollection, IDTokenValidatorContext {
-    /// What one sign-in asks for.
+    /// The type of the parameters of one sign-in.
     associatedtype Context: AuthenticationContext
 
-    /// What the sign-in under way asks for.
+    /// The parameters of the current sign-in.
     nonisolated var context: Context? { get }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated var isAuthenticating: Bool { get }
 
-    /// Further parameters for every sign-in.
+    /// Extra parameters for every sign-in.
     nonisolated var additionalParameters: [String: any APIRequestArgument]? { get }
 
-    /// Makes a flow.
-    ///
+    /// Creates a flow.
     /// - Parameters:
     ///   - client: The client that signs in.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - additionalParameters: Extra parameters for every sign-in.
     /// - Throws: ``OAuth2Error`` if the client lacks a setting that the flow needs.
     init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]?) throws
 
-    /// Forgets the sign-in under way.
+    /// Discards the current sign-in.
     func reset()
 }
 
 extension AuthenticationFlow {
-    /// Makes a flow with the settings of `Okta.plist`.
-    ///
-    /// - Throws: ``OAuth2Client/PropertyListConfigurationError`` if the settings can't be read.
+    /// Creates a flow with the settings of `Okta.plist`.
+    /// - Throws: ``OAuth2Client/PropertyListConfigurationError`` if the settings cannot be read.
     public init() throws {
         try self.init(OAuth2Client.PropertyListConfiguration())
     }
 
-    /// Makes a flow with the settings of a property list.
-    ///
-    /// - Parameter fileURL: The file.
-    /// - Throws: ``OAuth2Client/PropertyListConfigurationError`` if the settings can't be read.
+    /// Creates a flow with the settings of a property list file.
+    /// - Throws: ``OAuth2Client/PropertyListConfigurationError`` if the settings cannot be read.
     public init(plist fileURL: URL) throws {
         try self.init(OAuth2Client.PropertyListConfiguration(plist: fileURL))
     }
@@ -48,9 +42,8 @@ extension AuthenticationFlow {
         try self.init(client: OAuth2Client(config), additionalParameters: config.additionalParameters)
     }
 
-    /// Forgets the sign-in under way.
-    ///
-    /// - Parameter completion: Is called when it is forgotten, on no particular thread.
+    /// Discards the current sign-in.
+    /// - Parameter completion: Called after the reset, on an unspecified thread.
     nonisolated public func reset(completion: @escaping @Sendable () -> Void) {
         Task {
             await reset()
@@ -59,12 +52,12 @@ extension AuthenticationFlow {
     }
 }
 
-/// What one sign-in asks for.
+/// The parameters of one sign-in.
 public protocol AuthenticationContext: Sendable, ProvidesOAuth2Parameters {
-    /// The assurance levels that it must reach.
+    /// The required assurance levels.
     var acrValues: [String]? { get }
 
-    /// What the token must remember of it.
+    /// The values that are stored with the token.
     var persistValues: [String: String]? { get }
 }
 
@@ -78,28 +71,24 @@ extension AuthenticationContext {
     }
 }
 
-/// What a sign-in asks for, if there is nothing particular to the flow.
+/// The parameters of a sign-in that has no flow-specific ones.
 public struct StandardAuthenticationContext: AuthenticationContext {
-    /// The assurance levels that it must reach.
+    /// The required assurance levels.
     @ClaimCollection public var acrValues: [String]?
 
-    /// Further parameters.
+    /// Extra parameters.
     public var additionalParameters: [String: any APIRequestArgument]?
 
-    /// Takes what the sign-in asks for.
-    ///
+    /// Creates the parameters of a sign-in.
     /// - Parameters:
-    ///   - acrValues: The assurance levels that it must reach.
-    ///   - additionalParameters: Further parameters.
+    ///   - acrValues: The required assurance levels.
+    ///   - additionalParameters: Extra parameters.
     public init(acrValues: ClaimCollection<[String]?> = nil, additionalParameters: [String: any APIRequestArgument]? = nil) {
         _acrValues = acrValues
         self.additionalParameters = additionalParameters
     }
 
-    /// The further parameters, and the assurance levels.
-    ///
-    /// - Parameter category: What the request is for.
-    /// - Returns: The parameters.
+    /// Returns the extra parameters and the assurance levels.
     public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
         var parameters = additionalParameters
         if acrValues != nil, category != .configuration, category != .resource { parameters.merge(["acr_values": $acrValues]) }
@@ -107,18 +96,18 @@ public struct StandardAuthenticationContext: AuthenticationContext {
     }
 }
 
-/// An observer of a flow. It is called on the main actor.
+/// An observer of a flow, called on the main actor.
 public protocol AuthenticationDelegate: AnyObject {
-    /// A sign-in has begun.
+    /// Called when a sign-in starts.
     func authenticationStarted<Flow>(flow: Flow)
 
-    /// A sign-in has ended, well or not.
+    /// Called when a sign-in ends, with or without success.
     func authenticationFinished<Flow>(flow: Flow)
 
-    /// A sign-in has brought tokens.
+    /// Called when a sign-in succeeds.
     func authentication<Flow>(flow: Flow, received token: Token)
 
-    /// A sign-in has failed.
+    /// Called when a sign-in fails.
     func authentication<Flow>(flow: Flow, received error: OAuth2Error)
 }
 

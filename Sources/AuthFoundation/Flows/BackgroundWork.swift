@@ -1,8 +1,6 @@
-/// What a flow does when its callers have left: requests whose answers are still seen, and what the server is told of a sign-in that was
-/// given up.
-///
-/// Its tasks belong to nobody, because an app may drop the flow with the sign-in; what bounds them are their requests. Safe from any thread
-/// or task.
+/// The work that a flow continues after its callers are gone: pending requests, and notifications to the server about an abandoned sign-in.
+/// The tasks are unstructured, because an app may release the flow after the sign-in. Request timeouts limit them. Safe from any thread or
+/// task.
 package final class BackgroundWork: Sendable {
     private struct State {
         var underWay = 0
@@ -13,7 +11,7 @@ package final class BackgroundWork: Sendable {
 
     package init() {}
 
-    /// Does something in a task of its own. What is begun within it goes on seamlessly: nobody takes the moment between for the end.
+    /// Runs work in a new task. Work that it starts here in turn also counts for ``settled()``.
     @discardableResult
     package func begin(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         state.withLock { $0.underWay += 1 }
@@ -29,7 +27,7 @@ package final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until nothing is under way, or the task is cancelled.
+    /// Waits until no work is running or the calling task is cancelled.
     package func settled() async {
         let (stream, end) = AsyncStream.makeStream(of: Never.self)
         let isSettled = state.withLock { state in

@@ -1,8 +1,6 @@
-/// One call of a flow. It is decided once: by its work, by the cancelling of its task, or by a call or a reset that supersedes it,
-/// whichever comes first.
-///
-/// The caller waits for the decision and not for the work, so that it leaves at once even while a request is on its way. Safe from any
-/// thread or task.
+/// One call of a flow. The first of these events decides it: the end of its work, the cancellation of its task, or a later call or reset.
+/// The caller waits for the decision, not for the work, so it can return at once even while a request is running. Safe from any thread or
+/// task.
 package final class FlowCall<Value: Sendable>: Sendable {
     private struct State {
         var decision: Result<Value, any Error>?
@@ -13,18 +11,14 @@ package final class FlowCall<Value: Sendable>: Sendable {
     private let background: BackgroundWork
     private let state = Locked(State())
 
-    /// - Parameter background: Where the work goes on when the caller has left.
+    /// - Parameter background: Runs the work, also after the caller has returned.
     package init(background: BackgroundWork = BackgroundWork()) {
         self.background = background
     }
 
-    /// Does the work in a task of its own, and waits for the decision.
-    ///
-    /// - Parameters:
-    ///   - work: What decides the call if nothing else does before. It is cancelled as soon as something else has.
-    ///   - late: Is given the value that the work brought when the call was decided already.
-    /// - Returns: The value.
-    /// - Throws: What the work threw; `CancellationError` if the calling task was cancelled; what ``leave(_:)`` was given.
+    /// Runs the work in a new task and waits for the decision. Another decision cancels the work.
+    /// - Parameter late: Receives the result of the work if the call was already decided.
+    /// - Throws: The error of the work; `CancellationError` if the calling task was cancelled; the error passed to ``leave(_:)``.
     package func value(
         of work: @escaping @Sendable () async throws -> Value, late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws -> Value {
@@ -42,7 +36,7 @@ package final class FlowCall<Value: Sendable>: Sendable {
         }
     }
 
-    /// Decides the call by an error, unless it is decided, and cancels the work.
+    /// Decides the call with an error and cancels the work. No-op if the call is already decided.
     package func leave(_ error: any Error) {
         guard decide(.failure(error)) else { return }
         state.withLock { $0.work }?.cancel()
@@ -62,7 +56,7 @@ package final class FlowCall<Value: Sendable>: Sendable {
         if isDecided { task.cancel() }
     }
 
-    /// - Returns: Whether it was not decided before.
+    /// Returns whether this was the first decision.
     private func decide(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, caller) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
             guard state.decision == nil else { return (false, nil) }

@@ -2,26 +2,26 @@ import Crypto
 import Foundation
 public import JOSE
 
-/// A secret that binds a code to the app that asked for it (RFC 7636).
+/// A secret that binds an authorization code to the app that requested it (RFC 7636).
 public struct PKCE: Codable, Equatable, Sendable {
-    /// How the challenge is made from the verifier.
+    /// The derivation of the challenge from the verifier.
     public enum Method: String, Codable, Sendable, APIRequestArgument {
-        /// By SHA-256.
+        /// The SHA-256 hash of the verifier.
         case sha256 = "S256"
-        /// It is the same.
+        /// The verifier itself.
         case plain
     }
 
     /// The secret, which is sent with the code.
     public let codeVerifier: String
 
-    /// What is sent before.
+    /// The challenge, which is sent with the authorization request.
     public let codeChallenge: String
 
-    /// How the challenge is made.
+    /// The derivation of the challenge.
     public let method: Method
 
-    /// A new secret of 256 random bits.
+    /// Creates a secret of 256 random bits.
     public init?() {
         self.init(randomness: .system)
     }
@@ -34,6 +34,6 @@ public struct PKCE: Codable, Equatable, Sendable {
 }
 
 extension PKCE: Redacted {
-    /// The method without the secret.
+    /// The method, without the secret.
     public var description: String { "PKCE(\(method.rawValue))" }
 }

@@ -4,10 +4,9 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// A request on its way: whether somebody still waits for its answer, and what the answer says of the server's rate limit.
-///
-/// A request that was sent is seen through to its end even if its caller has left, because its answer may bring what must be given back;
-/// but one that the rate limit holds back is not sent again then. Safe from any thread or task.
+/// The state of a request: whether its caller still waits, and the server's rate limit. A request that was sent is completed even if its
+/// caller is gone, because its response may contain tokens to revoke. A request delayed by the rate limit is then not sent again. Safe from
+/// any thread or task.
 package final class RequestPassage: Sendable {
     private struct State {
         var isAbandoned = false
@@ -20,24 +19,24 @@ package final class RequestPassage: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - waitsForRateLimit: Whether a request that met the rate limit is sent again by the client; false if the caller does that.
-    ///   - preferredWait: The seconds for which the server may hold the request until it has an answer; nil to be answered at once.
+    ///   - waitsForRateLimit: Whether the client resends the request after a rate limit. Pass false if the caller does this.
+    ///   - preferredWait: The number of seconds for which the server may hold the request, or `nil` for an immediate response.
     package init(waitsForRateLimit: Bool = true, preferredWait: Int? = nil) {
         self.waitsForRateLimit = waitsForRateLimit
         self.preferredWait = preferredWait
     }
 
-    /// The headers of the request: how long the server may hold it (RFC 7240 section 4.3).
+    /// The headers that tell the server how long it may hold the request (RFC 7240 section 4.3).
     package var headers: [String: (any APIRequestArgument)?]? { preferredWait.map { ["Prefer": "wait=\($0)"] } }
 
-    /// The request's time limit, in seconds. For one that the server may hold, ten seconds more than that: a connection that breaks
-    /// unnoticed meanwhile, as when a phone changes networks, must not delay the sign-in for longer.
+    /// The timeout in seconds. For a held request it is ten seconds longer than the hold, so that a silently broken connection delays the
+    /// sign-in only briefly.
     package var timeoutInterval: TimeInterval { preferredWait.map { TimeInterval($0) + 10 } ?? 60 }
 
-    /// For how many seconds the server wants no further request; nil if it does not say.
+    /// The number of seconds to wait before the next request, or `nil` if the server sent none.
     package var rateLimitDelay: TimeInterval? { state.withLock { $0.delay } }
 
-    /// What an answer means.
+    /// Classifies a response.
     package func result(of response: HTTPURLResponse) -> APIResponseResult {
         guard response.statusCode == 429 else { return (200..<300).contains(response.statusCode) ? .success : .error }
         let delay = response.rateLimitDelay
@@ -48,9 +47,7 @@ package final class RequestPassage: Sendable {
         }
     }
 
-    /// Nobody waits for the answer.
-    ///
-    /// - Returns: Whether the request shall be cancelled, rather than seen through.
+    /// Marks the request as abandoned by its caller. Returns whether to cancel it instead of completing it.
     package func abandon() -> Bool {
         state.withLock { state in
             state.isAbandoned = true
@@ -58,7 +55,7 @@ package final class RequestPassage: Sendable {
         }
     }
 
-    /// Sends a request, and waits for its end even if the caller leaves. What bounds it then is the request's own time-out.
+    /// Sends a request and completes it even if the caller is cancelled. The request's timeout limits the wait.
     package func seeThrough<Response: Sendable>(_ send: @escaping @Sendable () async throws -> Response) async throws -> Response {
         try Task.checkCancellation()
         let request = Task { try await send() }
@@ -71,7 +68,7 @@ package final class RequestPassage: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// What `Retry-After` (RFC 9110, 10.2.3; in seconds) or an exhausted `x-rate-limit-remaining` ask for.
+    /// The longest delay in seconds from `Retry-After` (RFC 9110, 10.2.3; seconds only) and an exhausted `x-rate-limit-remaining`.
     fileprivate var rateLimitDelay: TimeInterval? {
         func number(_ name: String) -> TimeInterval? {
             value(forHTTPHeaderField: name).flatMap { TimeInterval($0) }.flatMap { $0.isFinite ? $0 : nil }

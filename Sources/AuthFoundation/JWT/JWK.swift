@@ -1,19 +1,19 @@
 import Foundation
 public import JOSE
 
-/// A key that signatures are checked with (RFC 7517).
+/// A key that verifies signatures (RFC 7517).
 public struct JWK: Hashable, Identifiable, Sendable {
-    /// The family of a key.
+    /// The type of a key.
     public enum KeyType: String, Codable, Sendable {
         /// Elliptic curve.
         case ellipticCurve = "EC"
         /// RSA.
         case rsa = "RSA"
-        /// A secret that both sides know.
+        /// A shared secret.
         case octetSequence = "oct"
     }
 
-    /// What a key is for.
+    /// The intended use of a key.
     public enum Usage: String, Codable, Sendable {
         /// Signatures.
         case signature = "sig"
@@ -21,30 +21,30 @@ public struct JWK: Hashable, Identifiable, Sendable {
         case encryption = "enc"
     }
 
-    /// The family.
+    /// The type of the key.
     public let type: KeyType
 
-    /// The name, `kid`.
+    /// The key identifier, `kid`.
     public let id: String?
 
-    /// What it is for; signatures if it does not say.
+    /// The intended use. The default is signatures.
     public let usage: Usage
 
-    /// The algorithm that it is for.
+    /// The algorithm of the key.
     public let algorithm: Algorithm?
 
-    /// The modulus of an RSA key, as base64url.
+    /// The modulus of an RSA key in base64url.
     public let rsaModulus: String?
 
-    /// The exponent of an RSA key, as base64url.
+    /// The exponent of an RSA key in base64url.
     public let rsaExponent: String?
 
-    /// All members as they were received.
+    /// All members as received.
     let json: JSON
 
     private static let currentValidator = Locked<any JWKValidator>(SignatureValidator())
 
-    /// What ``JWT/validate(using:)`` checks signatures with.
+    /// The validator for ``JWT/validate(using:)``.
     public static var validator: any JWKValidator {
         get { currentValidator.withLock { $0 } }
         set { currentValidator.withLock { $0 = newValue } }
@@ -67,47 +67,35 @@ public struct JWK: Hashable, Identifiable, Sendable {
         self.json = json
     }
 
-    /// Checks a token's signature with this key.
-    ///
-    /// - Parameter token: The token.
-    /// - Returns: Whether the signature is good.
-    /// - Throws: ``JWTError/unsupportedAlgorithm(_:)`` if this key can't be used with the token's algorithm.
+    /// Returns whether the token's signature is valid for this key.
+    /// - Throws: ``JWTError/unsupportedAlgorithm(_:)`` if the token's algorithm is not supported; ``JWTError/invalidKey`` if the key does
+    ///   not match it.
     public func verify(token: JWT) throws -> Bool {
         try SignatureValidator().verify(token, with: json)
     }
 }
 
 extension JWK: Codable {
-    /// Reads a key.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` without `kty`, ``JWTError/invalidKey`` for a family or a use that is not known.
+    /// Decodes a key.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` without `kty`, ``JWTError/invalidKey`` for an unknown type or use.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSON(from: decoder))
     }
 
-    /// Writes the key with all members as they were received.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` if the encoder can't write JSON.
+    /// Encodes the key with all members as received.
     public func encode(to encoder: any Encoder) throws {
         try json.encode(to: encoder)
     }
 }
 
 extension JWK: Redacted {
-    /// Family and name; a key may be a secret.
+    /// Type and identifier only, because a key can be secret.
     public var description: String { "JWK(kty: \(type.rawValue), kid: \(id ?? "nil"))" }
 }
 
-/// A check of signatures.
+/// A signature validator.
 public protocol JWKValidator {
-    /// Checks a token's signature with the key that it names.
-    ///
-    /// - Parameters:
-    ///   - token: The token.
-    ///   - keySet: The issuer's keys.
-    /// - Returns: Whether the signature is good.
+    /// Returns whether the token's signature is valid for the key that the token names.
     /// - Throws: ``JWTError``
     func validate(token: JWT, using keySet: JWKS) throws -> Bool
 }

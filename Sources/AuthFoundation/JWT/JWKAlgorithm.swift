@@ -63,7 +63,7 @@ extension JWK {
         case pbes2HS512A256KW
         /// `EdDSA`.
         case edDSA
-        /// Any other, by its name.
+        /// Any other algorithm, identified by name.
         case other(algorithm: String)
 
         private static let standard: [Self] = [
@@ -73,16 +73,14 @@ extension JWK {
         ]
         private static let algorithmsByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-        /// The algorithm of that name.
-        ///
-        /// - Parameter rawValue: The name, in the letter case of the standard.
+        /// Creates the algorithm with that case-sensitive name, or ``other(algorithm:)`` if the name is unknown.
         public init(rawValue: String) {
             self = Self.algorithmsByName[rawValue] ?? .other(algorithm: rawValue)
         }
 
         /// The name.
         public var rawValue: String {
-            // A switch and no table: a table by case would hash cases, which hashes this.
+            // A switch, because a dictionary with these cases as keys would call `rawValue` to hash them.
             switch self {
             case .hs256: "HS256"
             case .hs384: "HS384"

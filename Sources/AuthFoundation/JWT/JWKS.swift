@@ -1,11 +1,9 @@
-/// An issuer's keys (RFC 7517, 5).
-///
-/// As a collection it has the keys of the families that ``JWK`` knows. A key that can't be read is left out and harms no other; one of
-/// another family (Ed25519) is not in the collection, and signatures are checked with it all the same.
+/// The keys of an issuer (RFC 7517, 5). The collection contains the keys with a type that ``JWK`` supports. Invalid keys are skipped. Keys
+/// of other types (Ed25519) are not in the collection, but they also verify signatures.
 public struct JWKS: Equatable, Hashable, Collection, Sendable {
     private let keys: [JWK]
 
-    /// Every key as it was received, in order.
+    /// All keys as received, in order.
     let all: [JSON]
 
     init(all: [JSON]) {
@@ -13,46 +11,38 @@ public struct JWKS: Equatable, Hashable, Collection, Sendable {
         keys = all.compactMap { try? JWK(json: $0) }
     }
 
-    /// The key of that name.
+    /// Returns the key with an identifier.
     public subscript(keyId: String) -> JWK? {
         keys.first { $0.id == keyId }
     }
 
-    /// The key at that position.
+    /// Returns the key at a position.
     public subscript(index: Int) -> JWK { keys[index] }
 
-    /// The first position.
+    /// The position of the first key.
     public var startIndex: Int { keys.startIndex }
 
-    /// The position after the last.
+    /// The position after the last key.
     public var endIndex: Int { keys.endIndex }
 
-    /// The position after another.
-    ///
-    /// - Parameter i: A position.
-    /// - Returns: The next.
+    /// Returns the position after `i`.
     public func index(after i: Int) -> Int { keys.index(after: i) }
 
-    /// Whether there is a key of that name, of any family.
+    /// Whether there is a key with that identifier, of any type.
     func contains(keyId: String) -> Bool {
         all.contains { $0["kid"]?.stringValue == keyId }
     }
 }
 
 extension JWKS: Codable {
-    /// Reads a key set.
-    ///
-    /// - Parameter decoder: The decoder.
+    /// Decodes a key set.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if there is no list of keys.
     public init(from decoder: any Decoder) throws {
         guard let keys = try JSON(from: decoder)["keys"]?.arrayValue else { throw ClaimError.missingRequiredValue(key: "keys") }
         self.init(all: keys.filter { $0.objectValue != nil })
     }
 
-    /// Writes the key set with all keys as they were received.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` if the encoder can't write JSON.
+    /// Encodes the key set with all keys as received.
     public func encode(to encoder: any Encoder) throws {
         try JSON.object(["keys": .array(all)]).encode(to: encoder)
     }

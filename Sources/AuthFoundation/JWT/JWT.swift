@@ -1,17 +1,15 @@
 public import Foundation
 public import JOSE
 
-/// A signed JSON Web Token (RFC 7519) as it was received.
-///
-/// Making one checks its structure only: use ``validate(using:)`` for the signature. A `Sendable` value type whose description shows
-/// neither claims nor signature.
+/// A signed JSON Web Token (RFC 7519). Creating a token checks only its structure; verify the signature with ``validate(using:)``. Its
+/// description contains neither claims nor signature.
 public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
-    /// The names of its claims.
+    /// The names of the claims.
     public typealias ClaimType = JWTClaim
 
-    /// What the signature is made with.
+    /// The key and algorithm of the signature.
     public struct Header: Decodable, Sendable {
-        /// The key's name, `kid`; empty if the token names none.
+        /// The key identifier, `kid`, or an empty string if there is none.
         public let keyId: String
 
         /// The algorithm, `alg`.
@@ -23,11 +21,9 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
             case critical = "crit"
         }
 
-        /// Reads the token's first part.
-        ///
-        /// - Parameter decoder: The decoder.
-        /// - Throws: `DecodingError` if there is no `alg`, or a member is no string; ``JWTError/badTokenStructure`` if there is `crit`,
-        ///   which names extensions that must be understood, and none is (RFC 7515, 4.1.11).
+        /// Decodes the first part of a token.
+        /// - Throws: `DecodingError` without `alg` or if a member is not a string; ``JWTError/badTokenStructure`` if there is a `crit`
+        ///   member, because no extension is supported (RFC 7515, 4.1.11).
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             guard !container.contains(.critical) else { throw JWTError.badTokenStructure }
@@ -39,15 +35,13 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The compact form.
     public let rawValue: String
 
-    /// What the signature is made with.
+    /// The key and algorithm of the signature.
     public let header: Header
 
-    /// The claims as they were received.
+    /// The claims as received.
     public let body: JSON
 
-    /// Reads the compact form.
-    ///
-    /// - Parameter token: Three parts of base64url, separated by full stops.
+    /// Parses the compact form: three base64url parts separated by dots, at most 1 MiB.
     /// - Throws: ``JWTError/badTokenStructure`` or ``JWTError/invalidBase64Encoding``.
     public init(_ token: String) throws {
         guard token.utf8.count <= 1 << 20 else { throw JWTError.badTokenStructure }
@@ -66,9 +60,7 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
         rawValue = token
     }
 
-    /// Reads the compact form.
-    ///
-    /// - Parameter rawValue: Three parts of base64url, separated by full stops.
+    /// Parses the compact form: three base64url parts separated by dots. Returns `nil` if it is invalid.
     public init?(rawValue: String) {
         try? self.init(rawValue)
     }
@@ -76,56 +68,54 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The claims by name.
     public var payload: [String: any Sendable] { body.claimPayload }
 
-    /// The third part, as base64url.
+    /// The signature in base64url.
     public var signature: String? {
         rawValue.split(separator: ".").dropFirst(2).first.map(String.init)
     }
 
-    /// Who issued it.
+    /// The issuer.
     public var issuer: String? { self[.issuer] }
 
-    /// Whom it is meant for: the first, if there are several.
+    /// The audience, or the first one if there are several.
     public var audience: String? { audiences?.first }
 
-    /// Whom it is meant for.
+    /// All audiences.
     var audiences: [String]? {
         if let one: String = self[.audience] { return [one] }
         return self[.audience]
     }
 
-    /// When it was issued.
+    /// The time at which the token was issued.
     public var issuedAt: Date? { self[.issuedAt] }
 
-    /// When it becomes good.
+    /// The time from which the token is valid.
     public var notBefore: Date? { self[.notBefore] }
 
-    /// When it expires.
+    /// The expiry time.
     public var expirationTime: Date? { self[.expirationTime] }
 
-    /// When it expires.
+    /// The expiry time.
     public var expiresAt: Date? { expirationTime }
 
-    /// For how many seconds it is good, counted from its issue; 0 if it does not say.
+    /// The lifetime in seconds, counted from the time of issue, or 0 if unknown.
     public var expiresIn: TimeInterval {
         guard let expirationTime, let issuedAt else { return 0 }
         return expirationTime.timeIntervalSince(issuedAt)
     }
 
-    /// The scopes that it stands for.
+    /// The scopes of the token.
     public var scope: [String]? {
         if let list: [String] = self[.scope] { return list }
         let text: String? = self[.scope] ?? self["scope"]
         return text?.whitespaceSeparated
     }
 
-    /// The assurance level that the sign-in reached.
+    /// The assurance level of the sign-in.
     public var authenticationContext: String? { self[.authContextClassReference] }
 
-    /// Checks the signature with the key that the token names.
-    ///
-    /// - Parameter keySet: The issuer's keys.
-    /// - Returns: Whether the signature is good.
-    /// - Throws: ``JWTError/invalidKey`` if the key is not in the set, ``JWTError/unsupportedAlgorithm(_:)`` if its algorithm can't be used.
+    /// Returns whether the signature is valid for the key that the token names.
+    /// - Throws: ``JWTError/invalidKey`` if the key is not in the set, ``JWTError/unsupportedAlgorithm(_:)`` if its algorithm is not
+    ///   supported.
     public func validate(using keySet: JWKS) throws -> Bool {
         try JWK.validator.validate(token: self, using: keySet)
     }
@@ -140,18 +130,13 @@ extension JWT: Equatable, Hashable {
 }
 
 extension JWT: Codable {
-    /// Reads the compact form from a string.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` if there is no string, and what ``init(_:)`` throws.
+    /// Decodes the compact form from a string.
+    /// - Throws: `DecodingError` if the value is not a string, and the errors of ``init(_:)``.
     public init(from decoder: any Decoder) throws {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes the compact form as a string.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` if the encoder can't write a string.
+    /// Encodes the compact form as a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
@@ -159,6 +144,6 @@ extension JWT: Codable {
 }
 
 extension JWT: Redacted {
-    /// Algorithm and key of the signature; no claims.
+    /// Algorithm and key identifier; no claims.
     public var description: String { "JWT(alg: \(header.algorithm.rawValue), kid: \(header.keyId))" }
 }

@@ -1,12 +1,12 @@
 import Foundation
 import JOSE
 
-/// Checks signatures of every algorithm that is not a shared secret: RS, PS, ES and EdDSA.
+/// Verifies signatures of all asymmetric algorithms: RS, PS, ES and EdDSA. Shared secrets are not supported.
 struct SignatureValidator: JWKValidator, Sendable {
     func validate(token: JWT, using keySet: JWKS) throws -> Bool {
         let candidates = keySet.all.filter { key in
             guard key["use"]?.stringValue ?? "sig" == "sig" else { return false }
-            // Without a name any key of the right family may be the one (OpenID Connect Core, 10.1).
+            // Without a key identifier, try every key (OpenID Connect Core, 10.1).
             return token.header.keyId.isEmpty || key["kid"]?.stringValue == token.header.keyId
         }
         guard !candidates.isEmpty else { throw JWTError.invalidKey }

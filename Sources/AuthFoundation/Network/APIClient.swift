@@ -4,90 +4,74 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// The part of a client's settings that every client has.
+/// The settings that all clients have.
 public protocol APIClientConfiguration: Sendable {
-    /// The URL that paths are relative to.
+    /// The base of relative paths.
     var baseURL: URL { get }
 }
 
-/// Something that sends requests and reads the answers.
-///
-/// Every member has a default except ``baseURL`` and ``session``.
+/// A type that sends requests and parses responses. All members except ``baseURL`` and ``session`` have defaults.
 public protocol APIClient: Sendable {
-    /// The URL that paths are relative to.
+    /// The base of relative paths.
     var baseURL: URL { get }
 
-    /// What requests are sent through.
+    /// The session that sends the requests.
     var session: any URLSessionProtocol { get }
 
-    /// Headers for every request.
+    /// Headers that are added to every request.
     var additionalHttpHeaders: [String: String]? { get }
 
-    /// The header in which the server names a request.
+    /// The name of the header with the server's request identifier.
     var requestIdHeader: String? { get }
 
-    /// The value of the header `User-Agent`.
+    /// The value of the `User-Agent` header.
     var userAgent: String { get }
 
-    /// Reads an answer's body.
-    ///
-    /// - Parameters:
-    ///   - type: The type to read.
-    ///   - data: The body.
-    ///   - context: What the request knows about its answer.
-    /// - Returns: The value.
-    /// - Throws: `DecodingError`, or what the type throws.
+    /// Decodes the body of a response.
+    /// - Parameter context: The request's knowledge about its response.
+    /// - Throws: `DecodingError`, or the errors of the type.
     func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T
 
-    /// Reads the error in an answer's body, if there is one.
-    ///
-    /// - Parameter data: The body.
-    /// - Returns: The error.
+    /// Parses the error in the body of a response. Returns `nil` if there is none.
     func error(from data: Data) -> (any Error)?
 
-    /// Is called before each request is sent; it may change the request.
-    ///
-    /// - Parameter request: The request.
+    /// Called before each request is sent. It can change the request.
     func willSend(request: inout URLRequest)
 
-    /// Is called when a request has failed.
+    /// Called after a request failed.
     func didSend(request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?)
 
-    /// Is called when an answer came, whatever it says.
+    /// Called after each response, regardless of its status.
     func didSend(request: URLRequest, received response: HTTPURLResponse)
 
-    /// Is called when a request has succeeded.
+    /// Called after a request succeeded.
     func didSend<T>(request: URLRequest, received response: APIResponse<T>)
 
     /// Sends a request.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: What the request knows about its answer.
-    /// - Returns: The answer.
+    /// - Parameter context: The request's knowledge about its response.
     /// - Throws: ``APIClientError``, or `CancellationError` if the task is cancelled.
     func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T>
 
-    /// Whether a request that met the rate limit (429) is sent again.
+    /// Returns whether to resend a request that exceeded the rate limit (429).
     func shouldRetry(request: URLRequest, rateLimit: APIRateLimit) -> APIRetry
 }
 
 extension APIClient {
-    /// No further headers.
+    /// No extra headers.
     public var additionalHttpHeaders: [String: String]? { nil }
 
     /// `x-okta-request-id`
     public var requestIdHeader: String? { "x-okta-request-id" }
 
-    /// The parts of the SDK that are in use, the system and the device.
+    /// The SDK modules in use and the operating system.
     public var userAgent: String { SDKVersion.userAgent }
 
-    /// Reads JSON with the type's own decoder, if it has one.
+    /// Decodes JSON with the type's own decoder, if it has one.
     public func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         try decodeBody(type, from: data, parsing: context)
     }
 
-    /// Reads an error of the API, then one of OAuth.
+    /// Parses an error response, first in the format of the API, then in that of OAuth.
     public func error(from data: Data) -> (any Error)? {
         serverError(in: data)
     }
@@ -104,10 +88,10 @@ extension APIClient {
     /// Does nothing.
     public func didSend<T>(request: URLRequest, received response: APIResponse<T>) {}
 
-    /// Sends again up to three times.
+    /// Allows three retries.
     public func shouldRetry(request: URLRequest, rateLimit: APIRateLimit) -> APIRetry { .default }
 
-    /// Sends a request, and sends it again by the rules of ``APIRetry``.
+    /// Sends a request, with retries according to ``APIRetry``.
     public func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T> {
         try await RequestSender(client: self).send(parsing: context, isIdempotent: request.httpMethod == "GET") { request }
     }
@@ -117,8 +101,8 @@ extension APIClient {
     func decodeBody<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         let decoder = (type as? any JSONDecodable.Type)?.jsonDecoder ?? JSONDecoder()
         for (key, value) in context?.codingUserInfo ?? [:] {
-            // The value comes out of a context that is `Sendable` as a whole; the published signature only lost the word. `Sendable` is a
-            // marker without a witness table, so that both existentials have the same layout.
+            // Safe because the whole context is `Sendable`; only the published signature lacks the word. `Sendable` is a marker protocol
+            // without a witness table, so both existentials have the same layout.
             decoder.userInfo[key] = unsafeBitCast(value, to: (any Sendable).self)
         }
         return try decoder.decode(type, from: data.isEmpty ? Data("{}".utf8) : data)
@@ -131,22 +115,23 @@ extension APIClient {
     }
 }
 
-/// An observer of a client. Every method has a default that does nothing.
+/// An observer of a client. All methods have default implementations that do nothing or return the default.
 public protocol APIClientDelegate: AnyObject, Sendable {
-    /// A request is about to be sent; it may be changed.
+    /// Called before a request is sent. It can change the request.
     func api(client: any APIClient, willSend request: inout URLRequest)
 
-    /// A request has failed.
+    /// Called after a request failed.
     func api(
         client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?)
 
-    /// An answer came, whatever it says.
+    /// Called after each response, regardless of its status.
     func api(client: any APIClient, didSend request: URLRequest, received response: HTTPURLResponse)
 
-    /// A request has succeeded.
+    /// Called after a request succeeded.
     func api<T>(client: any APIClient, didSend request: URLRequest, received response: APIResponse<T>)
 
-    /// Whether a request that met the rate limit (429) is sent again; the first delegate that forbids it, or else the largest count, wins.
+    /// Returns whether to resend a request that exceeded the rate limit (429). A delegate that forbids it decides; otherwise the largest
+    /// count applies.
     func api(client: any APIClient, shouldRetry request: URLRequest) -> APIRetry
 }
 
@@ -165,31 +150,31 @@ extension APIClientDelegate {
     /// Does nothing.
     public func api<T>(client: any APIClient, didSend request: URLRequest, received response: APIResponse<T>) {}
 
-    /// Sends again up to three times.
+    /// Allows three retries.
     public func api(client: any APIClient, shouldRetry request: URLRequest) -> APIRetry { .default }
 }
 
-/// Whether a request that met the rate limit is sent again.
+/// The retry policy for requests that exceed the rate limit.
 public enum APIRetry: Sendable {
-    /// The error is reported at once.
+    /// Reports the error at once.
     case doNotRetry
-    /// It is sent again, at most that many times.
+    /// Resends the request up to this number of times.
     case retry(maximumCount: Int)
 
-    /// Three times.
+    /// Up to three retries.
     public static let `default` = APIRetry.retry(maximumCount: 3)
 }
 
-/// What an answer means.
+/// The classification of a response.
 public enum APIResponseResult: Sendable {
-    /// The body is what was asked for.
+    /// The body contains the result.
     case success
-    /// The request can be sent again after a while.
+    /// The request can be resent after a delay.
     case retry
-    /// The body is an error.
+    /// The body contains an error.
     case error
 
-    /// 2xx is success, 429 is to be sent again, everything else is an error.
+    /// Classifies a status: 2xx is success, 429 is a retry, and all others are errors.
     init(statusCode: Int) {
         self =
             switch statusCode {
@@ -200,25 +185,25 @@ public enum APIResponseResult: Sendable {
     }
 }
 
-/// What a request knows about its answer.
+/// A request's knowledge about its response.
 public protocol APIParsingContext: Sendable {
-    /// Values for the decoder.
+    /// Values for the decoder's `userInfo`.
     var codingUserInfo: [CodingUserInfoKey: Any]? { get }
 
-    /// What an answer means, by its status.
+    /// Classifies a response by its status.
     func resultType(from response: HTTPURLResponse) -> APIResponseResult
 
-    /// Reads the error in an answer's body, if it is one of the request's own.
+    /// Parses an error format that is specific to the request. Returns `nil` if the body has none.
     func error(from data: Data) -> (any Error)?
 }
 
 extension APIParsingContext {
-    /// Nothing.
+    /// No values.
     public var codingUserInfo: [CodingUserInfoKey: Any]? { nil }
 
-    /// 2xx is success, 429 is to be sent again, everything else is an error.
+    /// 2xx is success, 429 is a retry, and all others are errors.
     public func resultType(from response: HTTPURLResponse) -> APIResponseResult { APIResponseResult(statusCode: response.statusCode) }
 
-    /// None: the client's own reading applies.
+    /// Returns `nil`, so that the client parses the error.
     public func error(from data: Data) -> (any Error)? { nil }
 }

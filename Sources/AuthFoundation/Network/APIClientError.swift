@@ -4,41 +4,40 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// A request failed.
+/// An error of a request.
 public enum APIClientError: Error, Sendable {
-    /// A URL can't be made from the request's parts.
+    /// The URL cannot be built.
     case invalidUrl
-    /// No answer came.
+    /// No response was received.
     case missingResponse(request: URLRequest? = nil)
-    /// The answer is not one of HTTP, or lacks what it must have.
+    /// The response is not HTTP or lacks a required part.
     case invalidResponse
-    /// The answer's body can't be read.
+    /// The body of the response cannot be parsed.
     case cannotParseResponse(error: any Error)
-    /// The request's body can't be written.
+    /// The body of the request cannot be encoded.
     case invalidRequestData
     /// The client lacks the settings for a refresh.
     case missingRefreshSettings
-    /// The request's format is not one that the client can write.
+    /// The content type of the request is not supported.
     case unsupportedContentType(_ type: APIContentType)
-    /// The server answered with an error, an ``OAuth2ServerError`` or ``OktaAPIError``; or it was not reached, and this is a `URLError`.
+    /// The server responded with an ``OAuth2ServerError`` or ``OktaAPIError``, or it was unreachable and the error is a `URLError`.
     case httpError(_ error: any Error)
-    /// The server answered with that status and no error that can be read.
+    /// The server responded with this status and without a readable error.
     case statusCode(_ statusCode: Int)
-    /// The answer is not valid.
+    /// The response failed validation.
     case validation(error: any Error)
-    /// Anything else.
+    /// Any other error.
     case unknown
 }
 
 extension APIClientError {
-    /// The error that the server answered with, if it did.
+    /// The OAuth 2.0 error of the server, or `nil`.
     public var serverError: OAuth2ServerError? {
         if case .httpError(let error) = self { error as? OAuth2ServerError } else { nil }
     }
 
-    /// Whether the server was not reached or could not answer: no connection, a time-out, 5xx, the rate limit.
-    ///
-    /// Such an error says nothing about the tokens that were sent.
+    /// Whether the failure is temporary: no connection, timeout, 5xx or rate limit. Such an error does not mean that the tokens are
+    /// invalid.
     public var isTransient: Bool {
         switch self {
         case .missingResponse: true
@@ -54,7 +53,7 @@ extension APIClientError {
 }
 
 extension APIClientError: LocalizedError {
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .invalidUrl: "The request's URL is not valid. Check the issuer and the redirect URIs in the app's configuration."
@@ -80,7 +79,7 @@ extension APIClientError: LocalizedError {
 }
 
 extension APIClientError: Equatable {
-    /// Whether both are the same case with equal values; errors inside are equal if they are of the same type and value.
+    /// Whether both values are the same case with equal associated values. Nested errors are equal if type and value are equal.
     public static func == (lhs: APIClientError, rhs: APIClientError) -> Bool {
         switch (lhs, rhs) {
         case (.invalidUrl, .invalidUrl), (.invalidResponse, .invalidResponse), (.invalidRequestData, .invalidRequestData),
@@ -97,17 +96,17 @@ extension APIClientError: Equatable {
     }
 }
 
-/// Whether two errors are of one type and equal, or at least of one domain and code with the same text.
+/// Returns whether two errors have the same type and value, or else the same domain, code and description.
 package func isSame(_ left: any Error, _ right: any Error) -> Bool {
     func compare<E: Equatable>(_ left: E) -> Bool { (right as? E) == left }
-    // By way of `Any`: any error at all can be cast to `Equatable` directly, because it can be boxed as an `NSError`.
+    // Cast through `Any`: a direct cast of an error to `Equatable` always succeeds, because it can be boxed as an `NSError`.
     if type(of: left) == type(of: right), let left = (left as Any) as? any Equatable { return compare(left) }
     let (left, right) = (left as NSError, right as NSError)
     return left.domain == right.domain && left.code == right.code && left.localizedDescription == right.localizedDescription
 }
 
 extension URLError {
-    /// What happened, in words that a person can act on. Foundation on Linux has none.
+    /// A description with a remedy for the user. Foundation on Linux has none.
     var explanation: String {
         let host = failureURLString.flatMap { URL(string: $0)?.host() } ?? "the server"
         return switch code {
@@ -126,14 +125,14 @@ extension URLError {
         }
     }
 
-    /// Whether sending the request once more may help.
+    /// Whether a retry can succeed.
     var isConnectionFailure: Bool {
         switch code {
         case .networkConnectionLost, .timedOut, .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet,
             .badServerResponse, .cannotParseResponse:
             true
         #if canImport(FoundationNetworking)
-        // What that implementation has no code for, such as an answer that breaks off in the middle.
+        // This implementation uses `unknown` for other failures, such as a truncated response.
         case .unknown: true
         #endif
         default: false

@@ -6,17 +6,17 @@ public import FoundationNetworking
 
 /// The method of an HTTP request.
 public enum APIRequestMethod: String, Sendable {
-    /// Reads.
+    /// Reads a resource.
     case get = "GET"
-    /// Deletes.
+    /// Deletes a resource.
     case delete = "DELETE"
-    /// Reads the head only.
+    /// Reads only the headers.
     case head = "HEAD"
-    /// Sends.
+    /// Sends data.
     case post = "POST"
-    /// Replaces.
+    /// Replaces a resource.
     case put = "PUT"
-    /// Changes.
+    /// Changes a resource.
     case patch = "PATCH"
 }
 
@@ -24,17 +24,15 @@ public enum APIRequestMethod: String, Sendable {
 public enum APIContentType: RawRepresentable, Equatable, Hashable, Sendable {
     /// JSON.
     case json
-    /// The fields of a form.
+    /// A URL-encoded form.
     case formEncoded
-    /// Any other, by its media type.
+    /// Any other format, identified by its media type.
     case other(_ type: String)
 
     private static let jsonType = "application/json; charset=UTF-8"
     private static let formType = "application/x-www-form-urlencoded; charset=UTF-8"
 
-    /// The format of that media type.
-    ///
-    /// - Parameter rawValue: A media type with or without parameters.
+    /// Creates the format for a media type, with or without parameters.
     public init(rawValue: String) {
         let mediaType = rawValue.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
         switch mediaType {
@@ -44,7 +42,7 @@ public enum APIContentType: RawRepresentable, Equatable, Hashable, Sendable {
         }
     }
 
-    /// The value for a header.
+    /// The value of the `Content-Type` header.
     public var rawValue: String {
         switch self {
         case .json: Self.jsonType
@@ -54,9 +52,9 @@ public enum APIContentType: RawRepresentable, Equatable, Hashable, Sendable {
     }
 }
 
-/// Something that gives a request the right to be answered.
+/// A type that authorizes a request.
 public protocol APIAuthorization: Sendable {
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     var authorizationHeader: String? { get }
 }
 
@@ -66,69 +64,63 @@ public protocol APIRequestBody {
     var bodyParameters: [String: any APIRequestArgument]? { get }
 }
 
-/// A request and the type of its answer.
+/// A request and the type of its response.
 public protocol APIRequest: Sendable {
-    /// The type of the answer's body.
+    /// The type of the response body.
     associatedtype ResponseType: Decodable & Sendable
 
-    /// The method.
+    /// The HTTP method.
     var httpMethod: APIRequestMethod { get }
 
-    /// Where it goes.
+    /// The URL without ``query``.
     var url: URL { get }
 
-    /// Parameters of the URL.
+    /// Additional query parameters of the URL.
     var query: [String: (any APIRequestArgument)?]? { get }
 
-    /// Headers of its own.
+    /// Additional headers of the request.
     var headers: [String: (any APIRequestArgument)?]? { get }
 
-    /// The format that it wants in return.
+    /// The requested format of the response.
     var acceptsType: APIContentType? { get }
 
-    /// The format of its body.
+    /// The format of the request body.
     var contentType: APIContentType? { get }
 
-    /// Whether a cache may answer it.
+    /// The cache policy.
     var cachePolicy: URLRequest.CachePolicy { get }
 
-    /// For how many seconds it waits for an answer.
+    /// The timeout in seconds.
     var timeoutInterval: TimeInterval { get }
 
-    /// What gives it the right to be answered.
+    /// The authorization of the request.
     var authorization: (any APIAuthorization)? { get }
 
-    /// The body.
-    ///
-    /// - Returns: The body in the format of ``contentType``.
-    /// - Throws: ``APIClientError/unsupportedContentType(_:)`` if there are parameters and no way to write them.
+    /// Returns the body in the format of ``contentType``.
+    /// - Throws: ``APIClientError/unsupportedContentType(_:)`` or ``APIClientError/invalidRequestData`` if the parameters cannot be
+    ///   encoded.
     func body() throws -> Data?
 
-    /// The request as the client's session takes it.
-    ///
-    /// - Parameter client: The client that will send it.
-    /// - Returns: The request.
+    /// Builds the request for a client's session.
     /// - Throws: ``APIClientError``
     func request(for client: any APIClient) throws -> URLRequest
 
     /// Sends the request.
-    ///
     /// - Parameters:
-    ///   - client: The client that sends it.
-    ///   - context: What the request knows about its answer; itself, if it is such a context.
-    /// - Returns: The answer.
+    ///   - client: The client that sends the request.
+    ///   - context: The request's knowledge about its response. By default the request itself, if it is a context.
     /// - Throws: ``APIClientError``, or `CancellationError` if the task is cancelled.
     func send(to client: any APIClient, parsing context: (any APIParsingContext)?) async throws -> APIResponse<ResponseType>
 }
 
-/// A request that may be sent twice without harm although its method says otherwise.
+/// A request that can safely be sent twice although its method is not idempotent.
 protocol IdempotentRequest {}
 
 /// A request that does not follow redirects to another host.
 protocol HostBoundRequest {}
 
 extension APIRequest {
-    /// Reads.
+    /// GET.
     public var httpMethod: APIRequestMethod { .get }
 
     /// None.
@@ -137,28 +129,28 @@ extension APIRequest {
     /// None.
     public var headers: [String: (any APIRequestArgument)?]? { nil }
 
-    /// Any.
+    /// Any format.
     public var acceptsType: APIContentType? { nil }
 
     /// None.
     public var contentType: APIContentType? { nil }
 
-    /// No cache answers.
+    /// Ignores all caches.
     public var cachePolicy: URLRequest.CachePolicy { .reloadIgnoringLocalAndRemoteCacheData }
 
-    /// A minute.
+    /// 60 seconds.
     public var timeoutInterval: TimeInterval { 60 }
 
     /// None.
     public var authorization: (any APIAuthorization)? { nil }
 
-    /// The parameters of an ``APIRequestBody`` in the format of ``contentType``.
+    /// Encodes the parameters of an ``APIRequestBody`` in the format of ``contentType``.
     public func body() throws -> Data? {
         guard let parameters = (self as? any APIRequestBody)?.bodyParameters else { return nil }
         return try contentType.encode(parameters)
     }
 
-    /// Puts method, URL, headers and body together.
+    /// Builds the request from method, URL, headers and body.
     public func request(for client: any APIClient) throws -> URLRequest {
         var request = try head(for: client)
         request.httpBody = try body()
@@ -178,7 +170,7 @@ extension APIRequest {
         }
     }
 
-    /// The request without its body.
+    /// Returns the request without its body.
     func head(for client: any APIClient) throws -> URLRequest {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { throw APIClientError.invalidUrl }
         if let query {
@@ -200,7 +192,7 @@ extension APIRequest {
 }
 
 extension APIContentType? {
-    /// Writes parameters in this format.
+    /// Encodes parameters in this format.
     func encode(_ parameters: [String: any APIRequestArgument]) throws -> Data {
         switch self {
         case .formEncoded:

@@ -4,23 +4,22 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// The server's limit on requests, as its answer tells it.
+/// The server's rate limit from the headers of a response.
 public struct APIRateLimit: Decodable, Equatable, Sendable {
-    /// How many requests are allowed in the period.
+    /// The number of requests allowed in the period.
     public let limit: Int
 
-    /// How many are left.
+    /// The number of remaining requests.
     public let remaining: Int
 
-    /// When the period ends: seconds since 1970 by the server's clock.
+    /// The end of the period in seconds since 1970, by the server's clock.
     public let reset: TimeInterval
 
-    /// How many seconds to wait before the next request; nil if there is no need to wait.
+    /// The number of seconds to wait before the next request, or `nil` if no wait is needed.
     public let delay: TimeInterval?
 
-    /// Reads the three headers `x-rate-limit-limit`, `-remaining`, `-reset` and `Date`, in any letter case.
-    ///
-    /// - Returns: nil unless all are there and well formed.
+    /// Parses `Date` and the headers `x-rate-limit-limit`, `-remaining` and `-reset`, in any letter case. Returns `nil` unless all are
+    /// valid.
     init?(_ response: HTTPURLResponse) {
         guard let limit = response.header("x-rate-limit-limit").flatMap({ Int($0) }),
             let remaining = response.header("x-rate-limit-remaining").flatMap({ Int($0) }),
@@ -34,37 +33,37 @@ public struct APIRateLimit: Decodable, Equatable, Sendable {
     }
 }
 
-/// A server's answer.
+/// A response of the server.
 public struct APIResponse<T: Decodable & Sendable>: Decodable, Sendable {
-    /// Another page of the same result.
+    /// The relation of a page to the current one.
     public enum Link: String, Codable, Sendable {
-        /// This page.
+        /// The current page.
         case current = "self"
-        /// The page after this.
+        /// The next page.
         case next
-        /// The page before this.
+        /// The previous page.
         case previous
     }
 
-    /// The body.
+    /// The decoded body.
     public let result: T
 
-    /// The server's time, or the client's if the answer names none.
+    /// The server's time, or the client's if the response has no date.
     public let date: Date
 
     /// The HTTP status.
     public let statusCode: Int
 
-    /// The body as it was received.
+    /// The body as received.
     public let responseBody: Data?
 
-    /// Other pages of the same result.
+    /// The URLs of other pages of the same result.
     public let links: [Link: URL]
 
-    /// The server's limit on requests, if the answer tells it.
+    /// The server's rate limit, if the response contains it.
     public let rateInfo: APIRateLimit?
 
-    /// The server's name for the request.
+    /// The server's identifier of the request.
     public let requestId: String?
 
     init(
@@ -81,25 +80,24 @@ public struct APIResponse<T: Decodable & Sendable>: Decodable, Sendable {
     }
 }
 
-/// The body of an answer that has none.
+/// The body of a response without content.
 public struct Empty: Codable, Equatable, Sendable {
-    /// Nothing.
+    /// Creates an empty body.
     public init() {}
 }
 
 extension HTTPURLResponse {
-    /// The value of a header, whatever its letters' case.
+    /// Returns the value of a header, in any letter case.
     func header(_ name: String) -> String? {
         if let value = value(forHTTPHeaderField: name) { return value }
         return allHeaderFields.first { ($0.key as? String)?.caseInsensitiveCompare(name) == .orderedSame }?.value as? String
     }
 
-    /// The header `Date`.
     var serverDate: Date? {
         header("Date").flatMap(HTTPDate.date(from:))
     }
 
-    /// The error in the header `WWW-Authenticate` (RFC 6750, 3; RFC 9449, 7.1), which stands for the body of a refused access token.
+    /// The error in the `WWW-Authenticate` header (RFC 6750, 3; RFC 9449, 7.1), which replaces the body if an access token is rejected.
     var challengeError: OAuth2ServerError? {
         guard let challenge = header("WWW-Authenticate"), ["bearer", "dpop"].contains(where: challenge.lowercased().hasPrefix) else {
             return nil
@@ -113,7 +111,7 @@ extension HTTPURLResponse {
         return value("error").map { OAuth2ServerError(code: $0, description: value("error_description")) }
     }
 
-    /// The header `Link` by relation (RFC 8288); only the form `<url>; rel="name"` counts.
+    /// The URLs in the `Link` header by relation (RFC 8288). Supports only the form `<url>; rel="name"`.
     var links: [String: URL] {
         var links: [String: URL] = [:]
         for part in (header("Link") ?? "").split(separator: ",") {

@@ -8,11 +8,9 @@ public import FoundationNetworking
 import os
 #endif
 
-/// Writes what clients send and receive to the log, for developers. No secret is written: see ``RedactedRequest``.
-///
-/// Safe from any thread.
+/// Logs the requests and responses of clients, for developers. The log contains no secrets; see ``RedactedRequest``. Safe from any thread.
 public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
-    /// The one observer.
+    /// The shared observer.
     public static let shared = DebugAPIRequestObserver()
 
     private struct Settings {
@@ -27,13 +25,13 @@ public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
         self.write = write
     }
 
-    /// Whether headers are written too.
+    /// Whether headers are logged too.
     public var showHeaders: Bool {
         get { settings.withLock { $0.showHeaders } }
         set { settings.withLock { $0.showHeaders = newValue } }
     }
 
-    /// Whether every client that is made from now on is observed.
+    /// Whether all clients created from now on are observed.
     public var observeAllOAuth2Clients: Bool {
         get { settings.withLock { $0.registration != nil } }
         set {
@@ -53,29 +51,25 @@ public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
         }
     }
 
-    /// Begins to observe a client.
-    ///
-    /// - Parameter client: The client.
+    /// Starts to observe a client.
     public func startObserving(client: OAuth2Client) { client.add(delegate: self) }
 
-    /// Ceases to observe a client.
-    ///
-    /// - Parameter client: The client.
+    /// Stops observing a client.
     public func stopObserving(client: OAuth2Client) { client.remove(delegate: self) }
 
-    /// Writes the request.
+    /// Logs the request.
     public func api(client: any APIClient, willSend request: inout URLRequest) {
         write("→ \(RedactedRequest(request, showsHeaders: showHeaders))")
     }
 
-    /// Writes the error.
+    /// Logs the error.
     public func api(
         client: any APIClient, didSend request: URLRequest, received error: APIClientError, requestId: String?, rateLimit: APIRateLimit?
     ) {
         write("✗ \(request.url?.path() ?? "") \(requestId ?? ""): \(error.localizedDescription)")
     }
 
-    /// Writes the status.
+    /// Logs the status.
     public func api(client: any APIClient, didSend request: URLRequest, received response: HTTPURLResponse) {
         write("← \(response.statusCode) \(request.url?.path() ?? "")")
     }
@@ -89,9 +83,9 @@ public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
     }
 }
 
-/// A request in words, with the values of its parameters and of the headers that may be secret left out.
+/// A description of a request without the values of parameters and headers that can be secret.
 public struct RedactedRequest: CustomStringConvertible, Sendable {
-    /// The request in words.
+    /// The description.
     public let description: String
 
     private static let harmlessParameters: Set<String> = [
@@ -103,10 +97,7 @@ public struct RedactedRequest: CustomStringConvertible, Sendable {
     ]
 
     /// Describes a request.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - showsHeaders: Whether its headers are described too.
+    /// - Parameter showsHeaders: Whether the description includes the headers.
     public init(_ request: URLRequest, showsHeaders: Bool) {
         var url = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         let query = url?.percentEncodedQuery.map(Self.redact)

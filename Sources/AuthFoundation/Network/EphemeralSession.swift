@@ -4,11 +4,10 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// The session that clients use unless the app passes one.
-///
+/// The default session of clients.
 /// - It keeps no cookies and writes nothing to disk.
-/// - It stops reading a response at the first byte beyond the size limit, and refuses a larger `Content-Length` at once.
-/// - It requests no compression and refuses a compressed response: a few kilobytes can expand to gigabytes.
+/// - It stops reading a response at the first byte beyond the size limit, and rejects a larger `Content-Length` at once.
+/// - It requests no compression and rejects a compressed response, because a few kilobytes can expand to gigabytes.
 /// - A request, with its redirects and its whole response, must complete within the request's `timeoutInterval`.
 /// - It follows redirects only as ``RedirectRule`` allows.
 package final class EphemeralSession: URLSessionProtocol {
@@ -25,12 +24,11 @@ package final class EphemeralSession: URLSessionProtocol {
     #endif
 
     /// Creates a session.
-    ///
     /// - Parameters:
-    ///   - isBrowserless: Whether redirects are returned to the caller, which handles them as a browser would.
-    ///   - keepsCookies: Whether cookies are kept, in memory; `nil` keeps them if `isBrowserless` is set. On Linux, cookies from responses to
-    ///     requests with a body are not kept.
-    ///   - maximumResponseSize: The largest response body, in bytes; `nil` for 4 MiB.
+    ///   - isBrowserless: Whether redirects are returned to the caller, which handles them like a browser.
+    ///   - keepsCookies: Whether cookies are kept in memory; `nil` keeps them if `isBrowserless` is set. On Linux, cookies from responses
+    ///     to requests with a body are not kept.
+    ///   - maximumResponseSize: The maximum size of a response body in bytes; `nil` for 4 MiB.
     ///   - clock: Measures the time limit of requests.
     package init(
         isBrowserless: Bool = false, keepsCookies: Bool? = nil, maximumResponseSize: Int? = nil,
@@ -48,20 +46,13 @@ package final class EphemeralSession: URLSessionProtocol {
     }
 
     /// Sends a request and waits for the whole response.
-    ///
     /// - Throws: `URLError.dataLengthExceedsMaximum` if the response is too large, `URLError.cannotDecodeContentData` if it is compressed
-    ///   although the request did not ask for that, `URLError.timedOut` if it is not complete in time, or another `URLError`.
+    ///   without a request for compression, `URLError.timedOut` if it is not complete in time, or another `URLError`.
     package func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await data(for: request, staysOnHost: false)
     }
 
-    /// Sends a request and waits for the whole response.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - staysOnHost: Whether a redirect to another host is returned and not followed.
-    /// - Returns: The body and the response.
-    /// - Throws: As ``data(for:)``.
+    /// Sends a request like ``data(for:)``. With `staysOnHost`, a redirect to another host is returned and not followed.
     package func data(for request: URLRequest, staysOnHost: Bool) async throws -> (Data, URLResponse) {
         var request = request
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
@@ -70,10 +61,9 @@ package final class EphemeralSession: URLSessionProtocol {
         return try await session(for: request).data(for: request, clock: clock, staysOnHost: staysOnHost)
     }
 
-    /// The session that sends a request.
-    ///
-    /// On Linux each request has its own. A hostile response can keep a session's only thread busy, and that must not delay other requests.
-    /// Foundation would also resend a request with a body without that body if a kept connection breaks, and wait for the timeout.
+    /// Returns the session that sends a request. On Linux each request has its own. A hostile response can block a session's only thread,
+    /// which must not delay other requests. Foundation would also resend a request without its body if a kept connection breaks, and then
+    /// wait for the timeout.
     private func session(for request: URLRequest) -> BoundedURLSession {
         #if canImport(FoundationNetworking)
         BoundedURLSession(

@@ -1,11 +1,11 @@
-/// The format `application/x-www-form-urlencoded`, for bodies and for the query of a URL.
+/// The format `application/x-www-form-urlencoded`, for bodies and for URL queries.
 package enum FormEncoding {
-    /// Fields sorted by name, with a space as `+`.
+    /// Returns the fields sorted by name, with each space encoded as `+`.
     package static func body(_ fields: [(String, String)]) -> String {
         joined(fields, escaped: bodyEscaped)
     }
 
-    /// A URL's query with further fields, sorted by name, after those that it has already.
+    /// Returns a URL query with further fields, sorted by name, after the existing ones.
     package static func query(adding fields: [(String, String)], to query: String?) -> String? {
         let parts = [query, joined(fields, escaped: escaped)].compactMap { $0 }.filter { !$0.isEmpty }
         return parts.isEmpty ? nil : parts.joined(separator: "&")
@@ -15,7 +15,7 @@ package enum FormEncoding {
         fields.sorted { $0 < $1 }.map { "\(escaped($0.0))=\(escaped($0.1))" }.joined(separator: "&")
     }
 
-    /// A line feed becomes CR LF, as the format asks for; then everything but the unreserved characters is escaped.
+    /// Converts line feeds to CR LF, as the format requires, and escapes all characters except unreserved ones.
     private static func bodyEscaped(_ text: String) -> String {
         let lines = text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")
         return escaped(lines).replacing("%20", with: "+")
@@ -36,7 +36,7 @@ package enum FormEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Letters, digits and `-._~*`.
+    /// Whether the byte is a letter, a digit or one of `-._~*`.
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

@@ -3,19 +3,18 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 
-/// A delegate queue for a `URLSession` with one task, on Linux, that runs each callback at once, on the session's own thread.
+/// A delegate queue for a `URLSession` with one task, on Linux. It runs each callback immediately, on the session's own thread.
 ///
-/// On an ordinary queue the callbacks wait, each with its piece of the response, while Foundation keeps reading and decompressing: a few
-/// kilobytes of gzip then fill gigabytes of memory before the first callback runs.
+/// On an ordinary queue, callbacks wait with their parts of the response while Foundation keeps reading and decompressing. A few kilobytes
+/// of gzip can then fill gigabytes of memory before the first callback runs. Callbacks must not wait for the session: they must not call a
+/// `URLSessionTask` synchronously.
 ///
-/// Callbacks must not wait for the session: no synchronous call of a `URLSessionTask` inside them.
-///
-/// Invariant that makes `@unchecked Sendable` true: the only state is `held`, which is behind a lock.
+/// Invariant that makes `@unchecked Sendable` safe: the only state is `held`, which is behind a lock.
 final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
-    /// Callbacks that wait for the end of a cancellation; `nil` if none is under way.
+    /// Callbacks that wait for the end of a cancellation, or `nil` if none is in progress.
     private let held = Locked<[@Sendable () -> Void]?>(nil)
-    /// The maximum number of callbacks that wait. At most two callbacks follow the one that ends the task, so any older callback carries data
-    /// and can run. Data must not pile up while the cancellation waits for the session's thread.
+    /// The maximum number of waiting callbacks. At most two callbacks follow the one that ends the task, so any older callback carries data
+    /// and can run. The limit prevents data from accumulating while the cancellation waits for the session's thread.
     private static let mostHeld = 8
     private let cancellations = DispatchQueue(label: "countersign.session.cancellations")
 
@@ -30,15 +29,14 @@ final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
         next?()
     }
 
-    /// Cancels a task and closes its connection; returns immediately.
-    ///
-    /// `URLSessionTask.cancel()` works in two steps. If the response ends between them and its last callback runs, the second step finds
-    /// the task gone and Foundation stops the process. Callbacks are therefore held back until the second step is done.
+    /// Cancels a task and closes its connection. Returns immediately. `URLSessionTask.cancel()` works in two steps. If the last callback of
+    /// the response runs between them, the second step finds no task and Foundation ends the process. Therefore callbacks are delayed until
+    /// the second step is done.
     func cancel(_ task: URLSessionTask) {
         cancellations.async { [self] in
             held.withLock { $0 = [] }
             task.cancel()
-            // Waits for the second step: both run on the task's serial queue, and so does this getter.
+            // Waits for the second step: both it and this getter run on the task's serial queue.
             _ = task.priority
             while let callbacks = nextHeld() {
                 for callback in callbacks { callback() }
@@ -46,7 +44,7 @@ final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// The callbacks that were held back since the last call; `nil` if there are none, and then callbacks run at once again.
+    /// Returns the callbacks delayed since the last call. If there are none, returns `nil`, and callbacks run immediately again.
     private func nextHeld() -> [@Sendable () -> Void]? {
         held.withLock { held in
             guard let callbacks = held, !callbacks.isEmpty else {

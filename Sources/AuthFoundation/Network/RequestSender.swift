@@ -4,30 +4,29 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends a request for a client, again if need be, and reads the answer.
-///
-/// - A 429 with the rate-limit headers and `Date` is waited for and sent again, as often as the client allows.
-/// - A failure of the connection or of the server (502, 503, 504) is tried again twice, after a random pause, if the request is idempotent.
-/// - A request whose proof lacks the server's nonce (RFC 9449, 8 and 9) is sent again once with a proof that has it.
-/// - A token request is never repeated for any other reason: the server may have carried it out.
+/// Sends a request for a client, with retries, and parses the response.
+/// - After a 429 with rate-limit headers and `Date`, it waits and resends, as often as the client allows.
+/// - After a connection or server failure (502, 503, 504), it retries an idempotent request twice, after a random delay.
+/// - If a proof lacks the server's nonce (RFC 9449, 8 and 9), it resends the request once with that nonce.
+/// - It never repeats a token request for another reason, because the server may have processed it.
 struct RequestSender: Sendable {
-    /// No answer of these protocols comes near it.
+    /// The maximum size of a response in bytes, far above any response of these protocols.
     static let maximumResponseSize = 4 << 20
     private static let maximumTransientRetries = 2
-    /// Longer waits are the app's affair.
+    /// The maximum delay in seconds. The app must handle longer ones.
     private static let maximumRateLimitDelay: TimeInterval = 300
 
     let client: any APIClient
     var clock: any OAuth2Clock = DeviceClock()
     var randomness = Randomness.system
-    /// Whether a redirect to another host is refused.
+    /// Whether a redirect to another host is rejected.
     var staysOnHost = false
-    /// Is told of each answer and when it came.
+    /// Called with each response and its request.
     var observe: @Sendable (HTTPURLResponse, URLRequest) -> Void = { _, _ in }
-    /// Whether an answer says that nothing was done because the proof lacked the nonce that comes with it; then it is sent again, once.
+    /// Returns whether the request was rejected because its proof lacks the nonce in the response. Then the request is resent once.
     var asksForAnotherProof: @Sendable (HTTPURLResponse, Data) -> Bool = { _, _ in false }
 
-    /// Sends the request that `build` makes, anew for each time that it is sent.
+    /// Sends the request. `build` creates it anew for each attempt.
     func send<T>(
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
@@ -159,13 +158,13 @@ struct RequestSender: Sendable {
         client.requestIdHeader.flatMap { response.header($0) }
     }
 
-    /// Half a second, then one, each made random by half.
+    /// Waits half a second before the first retry and one second before the second, each varied randomly by up to 50 percent.
     private func pause(beforeRetry count: Int) async throws {
         try await clock.sleep(for: 0.5 * Double(count) * (0.5 + randomness.fraction))
     }
 }
 
-/// A decoding error with a text that names the member.
+/// A decoding error whose message names the member.
 struct ReadableDecodingError: Error, LocalizedError, Sendable {
     let text: String
 
@@ -187,7 +186,7 @@ struct ReadableDecodingError: Error, LocalizedError, Sendable {
         }
     }
 
-    /// The body itself stays out of it: it may hold what nobody is to read in a log.
+    /// The message omits the body, which can contain secrets.
     private static func noJSON(_ data: Data, _ response: HTTPURLResponse) -> String {
         let type = response.header("Content-Type").map { String($0.prefix(100)) } ?? "no content type"
         let place = response.url.flatMap { url in url.host().map { $0 + url.path() } } ?? "the server"
@@ -219,9 +218,8 @@ enum RedirectRule {
 }
 
 extension String {
-    /// Whether the string can stand in a header as a token or a scheme: visible ASCII characters without a space.
-    ///
-    /// A line break in a hostile server's token could add headers to a request, or make Foundation send it without its credentials.
+    /// Whether the string is valid in a header as a token or a scheme: visible ASCII characters without a space. A line break in a hostile
+    /// server's token could add headers to a request, or make Foundation send it without its credentials.
     package var isHeaderToken: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

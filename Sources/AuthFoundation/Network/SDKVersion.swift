@@ -1,22 +1,18 @@
 import Foundation
 
-/// The version of a part of the SDK, as the header `User-Agent` names it.
+/// The name and version of an SDK module in the `User-Agent` header.
 public struct SDKVersion: Sendable {
-    /// The name of a part of the SDK.
+    /// The name of an SDK module.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
         /// The name.
         public let rawValue: String
 
-        /// Takes a name.
-        ///
-        /// - Parameter rawValue: The name, without spaces.
+        /// Creates a name, which must not contain spaces.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Takes a name.
-        ///
-        /// - Parameter value: The name, without spaces.
+        /// Creates a name, which must not contain spaces.
         public init(stringLiteral value: String) {
             rawValue = value
         }
@@ -31,13 +27,13 @@ public struct SDKVersion: Sendable {
         public static let browserSignin: Name = "okta-browsersignin-swift"
     }
 
-    /// The part's name.
+    /// The name of the module.
     public let name: Name
 
-    /// The part's version.
+    /// The version of the module.
     public let version: String
 
-    /// Name and version with a slash between them.
+    /// Name and version, separated by a slash.
     public var displayName: String { "\(name.rawValue)/\(version)" }
 
     private static let registered = Locked<[Name: SDKVersion]>([
@@ -47,18 +43,13 @@ public struct SDKVersion: Sendable {
     /// The version of this package.
     package static let current = "0.1.0"
 
-    /// The value of the header `User-Agent`: the parts in use sorted by name, then the system.
+    /// The value of the `User-Agent` header: the modules in use sorted by name, then the operating system.
     public static var userAgent: String {
         let parts = registered.withLock { $0.values.map(\.displayName).sorted() }
         return (parts + [system]).joined(separator: " ")
     }
 
-    /// Adds a part of the SDK to the user agent.
-    ///
-    /// - Parameters:
-    ///   - name: The part's name.
-    ///   - version: The part's version.
-    /// - Returns: The part, or nil if it was registered before.
+    /// Adds an SDK module to the user agent. Returns `nil` if the name is already registered.
     @discardableResult
     public static func register(_ name: Name, version: String) -> SDKVersion? {
         registered.withLock { parts in

@@ -4,27 +4,21 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// What requests are sent through: a `URLSession`, or a test's own.
+/// A session that sends requests: a `URLSession` or a test double.
 public protocol URLSessionProtocol: Sendable {
-    /// Sends a request and waits for the whole answer.
-    ///
-    /// The client checks the size of the response only after this function returns. The default session stops reading at the limit; a custom
-    /// session must do so itself.
-    ///
-    /// - Parameter request: The request.
-    /// - Returns: The body and the answer's head.
-    /// - Throws: `URLError` if no answer came; `CancellationError` or `URLError.cancelled` if the task was cancelled.
+    /// Sends a request and waits for the whole response. Returns the body and the response metadata. The client checks the size of the
+    /// response only after this function returns. The default session stops reading at the limit; a custom session must do so itself.
+    /// - Throws: `URLError` if there is no response; `CancellationError` or `URLError.cancelled` if the task was cancelled.
     func data(for request: URLRequest) async throws -> (Data, URLResponse)
 
-    /// The session's settings.
+    /// The settings of the session.
     var configuration: URLSessionConfiguration { get }
 }
 
 #if canImport(FoundationNetworking)
 extension URLSession: URLSessionProtocol {
-    /// Sends a request and waits for the whole answer. Cancelling the task ends the wait, with `CancellationError`.
-    ///
-    /// The request itself goes on to its end: Foundation on Linux traps if a request is cancelled at the moment in which it ends.
+    /// Sends a request and waits for the whole response. Cancelling the task ends the wait with `CancellationError`. The request itself
+    /// continues, because Foundation on Linux traps if a request is cancelled at the moment in which it ends.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let wait = AnswerWait()
         return try await withTaskCancellationHandler {
@@ -39,7 +33,7 @@ extension URLSession: URLSessionProtocol {
                     }
                 }
                 .resume()
-                // A cancellation that came before this found nobody waiting.
+                // A cancellation before `begin` found no waiting caller.
                 if Task.isCancelled { wait.end(with: .failure(CancellationError())) }
             }
         } onCancel: {
@@ -48,7 +42,7 @@ extension URLSession: URLSessionProtocol {
     }
 }
 
-/// Somebody who waits for an answer, and is told once. Safe from any thread.
+/// A wait for a response that ends exactly once. Safe from any thread.
 private final class AnswerWait: Sendable {
     private let continuation = Locked<CheckedContinuation<(Data, URLResponse), any Error>?>(nil)
 

@@ -1,9 +1,8 @@
 public import Foundation
 public import JOSE
 
-/// A sign-out that is done here and still has to reach the server.
-///
-/// It holds the whole token: a storage keeps it as safely as tokens themselves.
+/// A token revocation of a local sign-out, which the server has not received yet. It contains the whole token, so a storage must protect it
+/// like a token.
 public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
     /// The id of the token.
     public var id: String { token.id }
@@ -11,33 +10,30 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
     /// The token to revoke.
     public let token: Token
 
-    /// What of it to revoke.
+    /// The tokens to revoke.
     public let type: Token.RevokeType
 
-    /// When the person signed out.
+    /// The time of the sign-out.
     public let queuedAt: Date
 
-    /// A sign-out to be delivered.
-    ///
+    /// Creates a pending revocation.
     /// - Parameters:
     ///   - token: The token to revoke.
-    ///   - type: What of it to revoke.
-    ///   - queuedAt: When the person signed out.
+    ///   - type: The tokens to revoke.
+    ///   - queuedAt: The time of the sign-out.
     public init(token: Token, type: Token.RevokeType, queuedAt: Date) {
         self.token = token
         self.type = type
         self.queuedAt = queuedAt
     }
 
-    /// Names the token by its id; shows nothing secret.
+    /// The id of the token; no secret.
     public var description: String { "PendingRevocation(id: \(id))" }
 
     private enum CodingKeys: String, CodingKey { case token, type, queuedAt }
 
-    /// Reads a stored sign-out.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` if something is missing or unknown.
+    /// Decodes a stored revocation.
+    /// - Throws: `DecodingError` if a value is missing or unknown, and the errors of decoding a ``Token``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         token = try container.decode(Token.self, forKey: .token)
@@ -52,10 +48,7 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
         }
     }
 
-    /// Writes the sign-out for storage.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: What the encoder throws.
+    /// Encodes the revocation for storage. The result contains secrets.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(token, forKey: .token)
@@ -71,26 +64,19 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
     }
 }
 
-/// A storage that also keeps the sign-outs that could not be delivered yet.
-///
-/// With a storage that does not, they are kept in memory and lost with the process.
+/// A token storage that also stores pending revocations. With other storages, they are kept in memory and lost when the process ends.
 @CredentialActor
 public protocol PendingRevocationStorage: TokenStorage {
-    /// The sign-outs still to be delivered, oldest first.
-    ///
-    /// - Returns: All that can be read.
-    /// - Throws: Errors of reading.
+    /// Returns the readable pending revocations, oldest first.
+    /// - Throws: Read errors.
     func pendingRevocations() throws -> [PendingRevocation]
 
-    /// Keeps a sign-out until it is delivered; one of the same id is replaced.
-    ///
-    /// - Parameter revocation: The sign-out.
-    /// - Throws: Errors of writing.
+    /// Stores a revocation until it is delivered. A revocation with the same id is replaced.
+    /// - Throws: Write errors.
     func add(pendingRevocation revocation: PendingRevocation) throws
 
-    /// Forgets a sign-out, because it was delivered.
-    ///
-    /// - Parameter id: The id of its token. An unknown one is no error.
-    /// - Throws: Errors of writing.
+    /// Removes a delivered revocation. No-op if the id is unknown.
+    /// - Parameter id: The id of its token.
+    /// - Throws: Write errors.
     func removePendingRevocation(id: String) throws
 }

@@ -1,168 +1,128 @@
-/// Keeps tokens, their metadata, and which of them is the default one.
-///
-/// Isolated to ``CredentialActor``, so that an implementation needs no lock of its own. It may do local file work, but must not wait for a
-/// task, since synchronous code waits for it.
-///
-/// An implementation keeps these promises, which the conformance suite checks:
-/// - The first token added to an empty storage becomes the default one.
+/// A storage for tokens, their metadata and the default token. Isolated to ``CredentialActor``, so implementations need no lock. They may
+/// do local file work but must not wait for a task, because synchronous callers wait for them. Implementations must meet these
+/// requirements:
+/// - The first token added to an empty storage becomes the default.
 /// - Removing the default token leaves no default.
-/// - What a method wrote is durable when it returns, and the delegate is told afterwards.
-/// - An entry that can't be read is an error that names it, never a missing entry.
+/// - Writes are durable on return. The delegate is called afterwards.
+/// - An unreadable entry causes an error that names it and is never treated as missing.
 @CredentialActor
 public protocol TokenStorage: Sendable {
-    /// Who is told of changes; held weakly.
+    /// The delegate for changes, held weakly.
     var delegate: (any TokenStorageDelegate)? { get set }
 
-    /// The id of the default token; nil if there is none.
+    /// The id of the default token, or `nil` if there is none.
     var defaultTokenID: String? { get }
 
-    /// Chooses the default token.
-    ///
-    /// - Parameter id: The id of a stored token; nil forgets which one is default and deletes nothing.
-    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; errors of writing.
+    /// Sets the default token.
+    /// - Parameter id: The id of a stored token. `nil` clears the default and deletes nothing.
+    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; write errors.
     func setDefaultTokenID(_ id: String?) throws
 
     /// The ids of all stored tokens.
     var allIDs: [String] { get }
 
     /// Stores a new token.
-    ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - metadata: What can be read without unlocking the token; made of the token if nil.
-    ///   - security: How it is protected.
-    /// - Throws: ``TokenError/duplicateTokenAdded`` if the id is stored already; ``CredentialError/metadataConsistency`` if the
-    ///   metadata has another id; errors of writing.
+    ///   - metadata: The data that is readable without unlocking the token. `nil` derives it from the token.
+    ///   - security: The protection of the stored token.
+    /// - Throws: ``TokenError/duplicateTokenAdded`` if the id is already stored; ``CredentialError/metadataConsistency`` if the metadata
+    ///   has another id; write errors.
     func add(token: Token, metadata: Token.Metadata?, security: [Credential.Security]) throws
 
-    /// Replaces the metadata of a stored token.
-    ///
-    /// - Parameter metadata: The metadata; its id names the token.
-    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; errors of writing.
+    /// Replaces the metadata of a stored token. The metadata's id identifies the token.
+    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; write errors.
     func setMetadata(_ metadata: Token.Metadata) throws
 
-    /// The metadata of a stored token, without unlocking the token.
-    ///
-    /// - Parameter id: The id of the token.
-    /// - Returns: The metadata.
-    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; errors of reading.
+    /// Returns the metadata of a stored token without unlocking the token.
+    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; read errors.
     func metadata(for id: String) throws -> Token.Metadata
 
-    /// Puts a new token in the place of a stored one, and keeps its tags.
-    ///
+    /// Replaces a stored token and keeps its tags.
     /// - Parameters:
     ///   - id: The id of the stored token.
-    ///   - token: The new token, of the same id.
-    ///   - security: How it is protected from now on; nil for no change.
-    /// - Throws: ``TokenError/cannotReplaceToken`` if there is no such token or the ids differ; errors of writing.
+    ///   - token: The new token, with the same id.
+    ///   - security: The new protection, or `nil` for no change.
+    /// - Throws: ``TokenError/cannotReplaceToken`` if there is no such token or the ids differ; write errors.
     func replace(token id: String, with token: Token, security: [Credential.Security]?) throws
 
-    /// Deletes a token and its metadata.
-    ///
-    /// - Parameter id: The id of the token. An unknown one is no error.
-    /// - Throws: Errors of writing.
+    /// Deletes a token and its metadata. No-op if the id is unknown.
+    /// - Throws: Write errors.
     func remove(id: String) throws
 
-    /// A stored token.
-    ///
+    /// Returns a stored token.
     /// - Parameters:
     ///   - id: The id of the token.
-    ///   - prompt: What a person is told if they must unlock it.
-    ///   - authenticationContext: An authentication that the person has already made.
-    /// - Returns: The token.
-    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token (`KeychainError` from the Keychain); errors of reading.
+    ///   - prompt: The text that the user sees if the token must be unlocked.
+    ///   - authenticationContext: An authentication that the user has already completed.
+    /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token (`KeychainError` from the Keychain); read errors.
     func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token
 }
 
-/// Is told what changes in a storage.
+/// A delegate for changes of a token storage.
 @CredentialActor
 public protocol TokenStorageDelegate: AnyObject {
-    /// Another token, or none, is the default one.
-    ///
-    /// - Parameters:
-    ///   - storage: Where.
-    ///   - id: The id of the token.
+    /// Called after the default token changed. `nil` means that there is no default.
     func token(storage: any TokenStorage, defaultChanged id: String?)
 
-    /// A token was added.
-    ///
-    /// - Parameters:
-    ///   - storage: Where.
-    ///   - id: The id of the token.
-    ///   - token: The token.
+    /// Called after a token was added.
     func token(storage: any TokenStorage, added id: String, token: Token)
 
-    /// A token was removed.
-    ///
-    /// - Parameters:
-    ///   - storage: Where.
-    ///   - id: The id of the token.
+    /// Called after a token was removed.
     func token(storage: any TokenStorage, removed id: String)
 
-    /// A token was replaced.
-    ///
-    /// - Parameters:
-    ///   - storage: Where.
-    ///   - id: The id of the token.
-    ///   - newToken: The new token.
+    /// Called after a token was replaced.
     func token(storage: any TokenStorage, replaced id: String, with newToken: Token)
 }
 
-/// An authentication of the person that a storage can use; `LAContext` is one.
+/// A user authentication that a storage can use, such as `LAContext`.
 public protocol TokenAuthenticationContext: Sendable {}
 
-/// Moves what an older version of the app or of this package stored to where it is kept now.
-///
-/// Formats of this package's own storages need no migration: they are read as they are, for good. Apps register what else is to be moved.
+/// Migrates data that an older version of the app or of this package stored. The storages of this package read all their older formats and
+/// need no migration. Apps register migrators for other data.
 public final class Migration: Sendable {
     private static let migrators = Locked<[any SDKVersionMigrator]>([])
 
     private init() {}
 
-    /// Whether a registered migrator has something to move.
+    /// Whether a registered migrator has data to migrate.
     public static var isMigrationNeeded: Bool {
         migrators.withLock { $0 }.contains { $0.needsMigration }
     }
 
-    /// Runs the registered migrators that have something to move, in the order of their registration.
-    ///
-    /// - Throws: What a migrator throws; those after it are not run, and what it left is tried again by the next call.
+    /// Runs the registered migrators that have data to migrate, in the order of registration.
+    /// - Throws: The error of a migrator. The later ones do not run; the next call tries again.
     public static func migrateIfNeeded() throws {
         for migrator in migrators.withLock({ $0 }) where migrator.needsMigration { try migrator.migrate() }
     }
 
-    /// Adds a migrator.
-    ///
-    /// - Parameter migrator: Moves something.
+    /// Registers a migrator.
     public static func register(migrator: any SDKVersionMigrator) {
         migrators.withLock { $0.append(migrator) }
     }
 }
 
-/// Moves something that an older version stored.
+/// A migrator for data that an older version stored.
 public protocol SDKVersionMigrator: Sendable {
-    /// Whether there is something to move.
+    /// Whether there is data to migrate.
     var needsMigration: Bool { get }
 
-    /// Moves the entries. An interruption at any point loses nothing: the next call continues.
-    ///
-    /// - Throws: What went wrong; nothing is lost then.
+    /// Migrates the entries. Must be safe to interrupt at any point: no data may be lost, and the next call continues.
+    /// - Throws: The error of the migration. No data may be lost.
     func migrate() throws
 }
 
-/// What a storage offers beyond the published contract when other processes use it too.
+/// A token storage that several processes can share. Extends the published protocol.
 @CredentialActor
 package protocol SharedTokenStorage: AnyObject, TokenStorage {
-    /// Is told of failures in places that can't throw.
+    /// Called for failures in members that cannot throw.
     var onFailure: (@Sendable (any Error) -> Void)? { get set }
 
-    /// Takes the right to refresh a token, if no other process has it.
-    ///
-    /// - Returns: nil if another process is refreshing it now.
+    /// Takes the refresh lock of a token. Returns `nil` if another process holds it.
     nonisolated func lockForRefresh(of id: String) throws -> (any RefreshLock)?
 }
 
-/// The right to refresh a token, given back by ``release()`` or when the process ends.
+/// The exclusive right to refresh a token. It ends with ``release()`` or with the process.
 package protocol RefreshLock: Sendable {
     func release()
 }

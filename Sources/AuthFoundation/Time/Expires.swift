@@ -1,33 +1,33 @@
 public import Foundation
 
-/// Something that is good for a while.
+/// A value with a limited lifetime.
 public protocol Expires {
-    /// For how many seconds it is good, counted from ``issuedAt``.
+    /// The lifetime in seconds, counted from ``issuedAt``.
     var expiresIn: TimeInterval { get }
 
-    /// When it was made, if that is known.
+    /// The time of issue, if known.
     var issuedAt: Date? { get }
 
-    /// When it ends, if that is known.
+    /// The expiry time, if known.
     var expiresAt: Date? { get }
 
-    /// Whether it has ended; false if its end is not known.
+    /// Whether the value has expired. False if the expiry time is unknown.
     var isExpired: Bool { get }
 
-    /// Whether it is still good.
+    /// Whether the value is not expired.
     var isValid: Bool { get }
 }
 
 extension Expires {
-    /// The time of issue and the seconds that it is good for.
+    /// The time of issue plus the lifetime.
     public var expiresAt: Date? { issuedAt?.addingTimeInterval(expiresIn) }
 
-    /// Whether the end lies before now, by `Date.coordinator`.
+    /// Whether the expiry time is in the past according to `Date.coordinator`.
     public var isExpired: Bool {
         guard let expiresAt else { return false }
         return expiresAt <= Date.nowCoordinated
     }
 
-    /// Whether it is not expired.
+    /// Whether the value is not expired.
     public var isValid: Bool { !isExpired }
 }

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Where random values come from: injected, so that a test can know them.
+/// A source of random values, injected so that tests can predict them.
 package struct Randomness: Sendable {
-    /// That many random bytes.
+    /// Returns `count` random bytes.
     package let bytes: @Sendable (_ count: Int) -> [UInt8]
 
     package init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The system's generator, which is fit for secrets.
+    /// The system's cryptographically secure generator.
     package static let system = Randomness { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// A random number from zero to one.
+    /// A random number from 0 to 1, inclusive.
     package var fraction: Double {
         let bytes = bytes(4)
         return bytes.reduce(0) { $0 * 256 + Double($1) } / 4_294_967_295
     }
 
-    /// A random identifier: 22 characters that need no escaping in a URL.
+    /// A random identifier: 22 URL-safe characters.
     package var identifier: String {
         token(byteCount: 16)
     }
 
-    /// Random bytes as base64url.
+    /// Returns random bytes in base64url.
     package func token(byteCount: Int) -> String {
         Data(bytes(byteCount)).base64URLEncoded
     }
@@ -38,7 +38,7 @@ extension Data {
         base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Strict base64url without padding: nil for any other character, for padding, and for bits left over.
+    /// Decodes strict base64url without padding. Fails for any other character, for padding and for leftover bits.
     package init?(base64URLEncoded text: some StringProtocol) {
         let standard = text.utf8.allSatisfy { byte in
             (65...90).contains(byte) || (97...122).contains(byte) || (48...57).contains(byte) || byte == 45 || byte == 95

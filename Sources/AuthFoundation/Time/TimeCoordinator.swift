@@ -1,36 +1,31 @@
 public import Foundation
 
-/// A source of the time that may know better than the device's clock.
+/// A source of time that can be more accurate than the device's clock.
 public protocol TimeCoordinator: Sendable {
-    /// The time now.
+    /// The current time.
     var now: Date { get }
 
-    /// Turns a reading of the device's clock into the coordinator's time.
-    ///
-    /// - Parameter date: A reading of the device's clock.
-    /// - Returns: The time.
+    /// Converts a time of the device's clock to the coordinator's time.
     func date(from date: Date) -> Date
 }
 
 extension Date {
     private static let currentCoordinator = Locked<any TimeCoordinator>(ServerTimeCoordinator.shared)
 
-    /// The coordinator that dates everywhere in the process are measured by: at first the device's clock, corrected by what servers say.
+    /// The process-wide time source. By default, the device's clock corrected by the `Date` headers of servers.
     public static var coordinator: any TimeCoordinator {
         get { currentCoordinator.withLock { $0 } }
         set { currentCoordinator.withLock { $0 = newValue } }
     }
 
-    /// The time now by the ``coordinator``.
+    /// The current time of the ``coordinator``.
     public static var nowCoordinated: Date { coordinator.now }
 
-    /// This reading of the device's clock in the time of the ``coordinator``.
+    /// The date, converted from the device's clock to the time of the ``coordinator``.
     public var coordinated: Date { Self.coordinator.date(from: self) }
 }
 
-/// The device's clock, corrected by the offset that was last seen in a server's `Date` header.
-///
-/// Safe from any thread.
+/// The device's clock, corrected by the offset from the latest `Date` header of a server. Safe from any thread.
 final class ServerTimeCoordinator: TimeCoordinator {
     static let shared = ServerTimeCoordinator()
 
@@ -47,47 +42,43 @@ final class ServerTimeCoordinator: TimeCoordinator {
     }
 }
 
-/// A source of the time and of waiting, which an ``OAuth2Client`` takes when it is made.
-///
-/// Tests and sandboxes give one that they move by hand; then nothing in the client waits for real.
+/// A source of time and of waiting for an ``OAuth2Client``. A test can use a manual clock, so that the client never really waits.
 public protocol OAuth2Clock: TimeCoordinator {
     /// Waits.
-    ///
-    /// - Parameter interval: For how many seconds; zero and less return at once.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    /// - Parameter interval: The time in seconds. Zero or less returns at once.
+    /// - Throws: `CancellationError` if the task is cancelled.
     func sleep(for interval: TimeInterval) async throws
 }
 
 extension OAuth2Clock {
-    /// The reading itself: the clock is taken to be right.
+    /// Returns the date unchanged, because the clock is assumed to be correct.
     public func date(from date: Date) -> Date { date }
 }
 
-/// The device's own clock.
+/// The device's clock.
 public struct DeviceClock: OAuth2Clock {
-    /// The device's own clock.
+    /// Creates a device clock.
     public init() {}
 
     /// The time of the device.
     public var now: Date { Date() }
 
-    /// Waits on the device's clock, which runs on while the device sleeps.
-    ///
-    /// - Parameter interval: For how many seconds; zero and less return at once.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    /// Waits on the device's clock, which continues while the device sleeps.
+    /// - Parameter interval: The time in seconds. Zero or less returns at once.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(for interval: TimeInterval) async throws {
         try Task.checkCancellation()
         guard interval > 0 else { return }
-        // A year is more than any wait of ours, and far from the numbers that can't be counted in nanoseconds.
+        // The limit of one year prevents an overflow of nanoseconds. Real waits are much shorter.
         try await Task.sleep(for: .seconds(min(interval, 365 * 86_400)), clock: .continuous)
     }
 }
 
-/// Dates as HTTP headers carry them (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The date format of HTTP headers (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// - Returns: nil if the text is not in the one format that servers may send.
+    /// Parses a date. Returns `nil` for the obsolete formats, which servers must not send.
     package static func date(from text: String) -> Date? {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT" || parts[5] == "UTC",
@@ -102,7 +93,7 @@ package enum HTTPDate {
             from: DateComponents(year: year, month: month + 1, day: day, hour: time[0], minute: time[1], second: time[2]))
     }
 
-    /// Four digits, so that no arithmetic with dates comes near its limits.
+    /// Parses exactly four digits, so that date arithmetic stays within its limits.
     private static func year(_ text: Substring) -> Int? {
         text.utf8.count == 4 && text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
     }

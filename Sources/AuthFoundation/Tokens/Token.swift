@@ -1,23 +1,22 @@
 public import Foundation
 public import JOSE
 
-/// The tokens that a sign-in or a refresh brought, with what is needed to use and renew them.
-///
-/// A `Sendable` value type. Descriptions and mirrors show no secret. Its stored form (`Codable`) is versioned; see ``init(from:)``.
+/// The tokens of a sign-in or refresh, with the data to use and renew them. Descriptions and mirrors contain no secret. The stored form
+/// (`Codable`) is versioned; see ``init(from:)``.
 public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
-    /// The names of its members.
+    /// The names of the members.
     public typealias ClaimType = TokenClaim
 
-    /// The identifier on this device: random, and kept over refreshes.
+    /// The identifier on this device: random, and unchanged by refreshes.
     public let id: String
 
-    /// When it was received, by the server's clock.
+    /// The time of receipt, by the server's clock.
     public let issuedAt: Date?
 
-    /// The scheme of the header `Authorization`, such as `Bearer`.
+    /// The scheme of the `Authorization` header, such as `Bearer`.
     public let tokenType: String
 
-    /// For how many seconds the access token is good.
+    /// The lifetime of the access token in seconds.
     public let expiresIn: TimeInterval
 
     /// The access token.
@@ -26,13 +25,13 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// The ID token, if there is one.
     public let idToken: JWT?
 
-    /// Which client it belongs to.
+    /// The client to which the token belongs.
     public let context: Context
 
-    /// The response as it was received. It contains secrets.
+    /// The response as received. It contains secrets.
     public let json: JSON
 
-    /// The scopes that were granted.
+    /// The granted scopes.
     public var scope: [String]? { json["scope"]?.stringValue?.whitespaceSeparated }
 
     /// The refresh token, if there is one.
@@ -41,28 +40,23 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// The device secret, if there is one.
     public var deviceSecret: String? { json["device_secret"]?.stringValue }
 
-    /// What an exchanged token is.
+    /// The type of an exchanged token.
     public var issuedTokenType: String? { json["issued_token_type"]?.stringValue }
 
     /// The members of the response. They contain secrets.
     public var payload: [String: any Sendable] { json.claimPayload }
 
-    /// Whether a client is refreshing this token now.
+    /// Whether a client is currently refreshing this token.
     public var isRefreshing: Bool { TokenRefreshes.isRefreshing(id) }
 
-    /// The value of the header `Authorization`. It is a secret.
-    ///
-    /// Types are compared without regard to case (RFC 6749, 5.1), and there are servers that send `bearer` and accept `Bearer` only: the
-    /// schemes are spelled as RFC 6750 and RFC 9449 do.
+    /// The value of the `Authorization` header. It is secret. Token types are case-insensitive (RFC 6749, 5.1), but some servers send
+    /// `bearer` and accept only `Bearer`. Known schemes are therefore spelled as in RFC 6750 and RFC 9449.
     public var authorizationHeader: String? {
         let scheme = ["Bearer", "DPoP"].first { $0.lowercased() == tokenType.lowercased() } ?? tokenType
         return "\(scheme) \(accessToken)"
     }
 
-    /// The token of a kind, if there is one.
-    ///
-    /// - Parameter kind: Which one.
-    /// - Returns: The token as a string.
+    /// Returns the token of a kind, or `nil` if there is none.
     public func token(of kind: Kind) -> String? {
         switch kind {
         case .accessToken: accessToken.isEmpty ? nil : accessToken
@@ -72,18 +66,12 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         }
     }
 
-    /// Reads a server's response.
-    ///
-    /// - Parameters:
-    ///   - id: The identifier on this device.
-    ///   - issuedAt: When it was received.
-    ///   - context: Which client it belongs to.
-    ///   - response: The response. A member `id` means nothing.
-    /// - Throws: ``ClaimError`` or ``MistypedMemberError`` that names the member, ``JWTError`` for an ID token that is none.
+    /// Parses a server's response. A member `id` in the response is ignored.
+    /// - Throws: ``ClaimError`` or ``MistypedMemberError`` that names the member, ``JWTError`` for a malformed ID token.
     init(id: String, issuedAt: Date?, context: Context, response: JSON) throws {
         let members = try TokenMembers(response: response)
         self.id = id
-        // To the precision that the stored form keeps, so that a token equals itself after storage.
+        // Round to the precision of the stored form, so that a token is equal to itself after storage.
         self.issuedAt = issuedAt.map { Date(timeIntervalSince1970: $0.timeIntervalSince1970) }
         self.context = context
         json = response
@@ -94,8 +82,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         idToken = try members.optionalString(.idToken).map { try JWT($0) }
     }
 
-    /// Checks that a header can carry the access token and its type. Stored tokens are not checked: they were when they were received.
-    ///
+    /// Checks that the access token and its type are valid in a header. Stored tokens were checked on receipt.
     /// - Throws: ``MistypedMemberError`` that names the member.
     func checkHeader() throws {
         for (claim, text) in [(TokenClaim.tokenType, tokenType), (.accessToken, accessToken)] where !text.isEmpty && !text.isHeaderToken {
@@ -104,23 +91,19 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         }
     }
 
-    /// This token with another's response, which keeps members that a refresh leaves out.
-    ///
-    /// - Parameter newer: The token that the refresh brought.
-    /// - Returns: The newer token with this one's identifier.
-    /// - Throws: Nothing that reading the two responses has not thrown before.
+    /// Returns the token of a refresh, with this token's id and the members that the refresh response omits.
     func replaced(by newer: Token) throws -> Token {
         var members = json.objectValue ?? [:]
-        // The ID token and what belongs to it is that of the last response, or the older one's if the response has none.
+        // If the response has no ID token, the old ID token and its related members are kept.
         for (name, value) in newer.json.objectValue ?? [:] where value != .null {
-            // Some servers send an empty one for none.
+            // Some servers send an empty string instead of omitting the refresh token.
             if name == TokenClaim.refreshToken.rawValue, value == .string("") { continue }
             members[name] = value
         }
         return try Token(id: id, issuedAt: newer.issuedAt, context: context.bound(as: newer.context), response: .object(members))
     }
 
-    /// This token with another's ID token, or with none if the other has none.
+    /// Returns this token with the ID token of an older one, or without an ID token if the older one has none.
     func keepingIDToken(of older: Token) throws -> Token {
         var members = json.objectValue ?? [:]
         members[TokenClaim.idToken.rawValue] = older.json[TokenClaim.idToken.rawValue]
@@ -141,15 +124,15 @@ extension Token {
         case deviceSecret = "device_secret"
     }
 
-    /// Which of the tokens are revoked.
+    /// The tokens to revoke.
     public enum RevokeType: CaseIterable, Hashable, Sendable {
         /// The access token only.
         case accessToken
-        /// The refresh token, and with it the access tokens that it brought.
+        /// The refresh token and the access tokens that were issued with it.
         case refreshToken
-        /// The device secret, and with it all tokens of the device.
+        /// The device secret and all tokens of the device.
         case deviceSecret
-        /// All of them.
+        /// All tokens.
         case all
     }
 
@@ -157,17 +140,17 @@ extension Token {
     public enum TokenClaim: String, IsClaim, CaseIterable, Codable {
         /// The access token.
         case accessToken = "access_token"
-        /// The scheme of the header `Authorization`.
+        /// The scheme of the `Authorization` header.
         case tokenType = "token_type"
-        /// For how many seconds the access token is good.
+        /// The lifetime of the access token in seconds.
         case expiresIn = "expires_in"
         /// The refresh token.
         case refreshToken = "refresh_token"
-        /// The scopes that were granted.
+        /// The granted scopes.
         case scope
         /// The ID token.
         case idToken = "id_token"
-        /// What an exchanged token is.
+        /// The type of an exchanged token.
         case issuedTokenType = "issued_token_type"
         /// The device secret.
         case deviceSecret = "device_secret"
@@ -175,12 +158,12 @@ extension Token {
 }
 
 extension Token: Equatable, Hashable {
-    /// Whether both have the same identifier, time of receipt, client and response.
+    /// Whether both have the same id, time of receipt, client and response.
     public static func == (lhs: Token, rhs: Token) -> Bool {
         lhs.id == rhs.id && lhs.issuedAt == rhs.issuedAt && lhs.context == rhs.context && lhs.json == rhs.json
     }
 
-    /// Hashes identifier and access token.
+    /// Hashes the id and the access token.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
         hasher.combine(accessToken)
@@ -188,14 +171,14 @@ extension Token: Equatable, Hashable {
 }
 
 extension Token: Redacted {
-    /// Identifier, kind and scopes; no secret.
+    /// Id, kinds and scopes; no secret.
     public var description: String {
         let kinds = Kind.allCases.filter { token(of: $0) != nil }.map(\.rawValue)
         return "Token(id: \(id), \(kinds.joined(separator: ", ")), scope: \(scope?.joined(separator: " ") ?? "nil"))"
     }
 }
 
-/// Reads the members of a token response, with errors that name the member and never its value.
+/// Reads the members of a token response. Errors name the member and never contain its value.
 private struct TokenMembers {
     private let members: [String: JSON]
 
@@ -219,10 +202,10 @@ private struct TokenMembers {
         return text
     }
 
-    /// The longest accepted lifetime, in seconds: about 300 years. A longer one would give dates that no calendar can show.
+    /// The maximum lifetime in seconds: about 300 years. Longer lifetimes would exceed the range of calendar dates.
     private static let longestLifetime: TimeInterval = 1e10
 
-    /// A number, or a string with one: some servers quote it.
+    /// Returns a number, parsed from a number or a string, because some servers quote it. The value is clamped to the maximum lifetime.
     func seconds(_ claim: Token.TokenClaim) throws -> TimeInterval {
         let seconds: TimeInterval?
         switch members[claim.rawValue] {

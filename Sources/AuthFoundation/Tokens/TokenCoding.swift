@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A stored token is of a format that this version of the SDK does not know.
+/// The format of a stored token is newer than this version of the SDK supports.
 public struct TokenFormatError: Error, LocalizedError, Equatable, Sendable {
-    /// The format's version.
+    /// The version of the format.
     public let version: Int
 
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         "The stored token is of format \(version), and this version of the app reads formats up to \(Token.formatVersion). Update the app."
     }
@@ -19,15 +19,11 @@ extension Token: Codable {
         case version, id, issuedAt, context, response
     }
 
-    /// Reads a stored token. A server's response is read by ``OAuth2Client`` only, so that nothing in it can pass for a stored token.
-    ///
-    /// The stored form is an object with `version`, `id`, `issuedAt` (seconds since 1970), `context`, and `response`: the server's response
-    /// as it was received. A form without `version` has the response's members beside `id` and `issuedAt` (seconds since 2001).
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` or ``MistypedMemberError`` for a response that lacks a member or has it wrong,
-    ///   ``TokenFormatError`` for a stored form that is newer than this version of the SDK, ``TokenError/contextMissing`` for one
-    ///   without `context`.
+    /// Decodes a stored token. Only ``OAuth2Client`` parses server responses, so that a response cannot pass for a stored token. The stored
+    /// form is an object with `version`, `id`, `issuedAt` (seconds since 1970), `context` and `response` (the server's response as
+    /// received). A form without `version` has the members of the response beside `id` and `issuedAt` (seconds since 2001).
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` or ``MistypedMemberError`` if a member of the response is missing or invalid,
+    ///   ``TokenFormatError`` for a newer format, ``TokenError/contextMissing`` without `context`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard container.contains(.context) else { throw TokenError.contextMissing }
@@ -47,10 +43,7 @@ extension Token: Codable {
             response: container.decode(JSON.self, forKey: .response))
     }
 
-    /// Writes the stored form. It contains secrets.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: `EncodingError` if the encoder can't write JSON.
+    /// Encodes the stored form. It contains secrets.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(Self.formatVersion, forKey: .version)

@@ -1,13 +1,13 @@
 extension Token {
-    /// Which client a token belongs to.
+    /// The client to which a token belongs.
     public struct Context: Codable, Equatable, Hashable, Sendable {
-        /// The client's configuration when the token was issued.
+        /// The client's configuration at the time of issue.
         public let configuration: OAuth2Client.Configuration
 
-        /// The assurance levels that the sign-in asked for.
+        /// The assurance levels that the sign-in requested.
         package let acrValues: [String]?
 
-        /// The thumbprint of the key that the tokens are bound to; nil if they are bound to none.
+        /// The thumbprint of the key to which the tokens are bound, or `nil` if they are not bound.
         package internal(set) var dpopThumbprint: String?
 
         package init(configuration: OAuth2Client.Configuration, acrValues: [String]? = nil) {
@@ -15,7 +15,7 @@ extension Token {
             self.acrValues = acrValues
         }
 
-        /// This context with another's binding: a refresh can bind tokens that were not bound before.
+        /// Returns this context with the key binding of another one. A refresh can bind tokens that were not bound before.
         func bound(as newer: Context) -> Context {
             var configuration = configuration
             configuration.usesDPoP = newer.configuration.usesDPoP
@@ -24,16 +24,16 @@ extension Token {
             return context
         }
 
-        /// Attesting a device brings no access token.
+        /// Whether the response may lack an access token. This is the case for device attestation.
         var allowsMissingAccessToken: Bool { acrValues?.contains("urn:okta:app:mfa:attestation") == true }
     }
 
-    /// What is known about a stored token without unlocking it.
+    /// The data of a stored token that is readable without unlocking it.
     public struct Metadata: Codable, HasClaims, Sendable {
-        /// The names of its claims.
+        /// The names of the claims.
         public typealias ClaimType = JWTClaim
 
-        /// The token's identifier.
+        /// The identifier of the token.
         public let id: String
 
         /// The app's own labels.
@@ -49,25 +49,21 @@ extension Token {
             case claimsJSON = "claims"
         }
 
-        /// Takes what is known about a token.
-        ///
-        /// - Parameters:
-        ///   - token: The token.
-        ///   - tags: The app's own labels.
+        /// Creates the metadata of a token.
         package init(token: Token, tags: [String: String]) {
             id = token.id
             self.tags = tags
             claimsJSON = token.idToken?.body ?? .object([:])
         }
 
-        /// The same with other labels.
+        /// Creates a copy with other labels.
         package init(_ metadata: Metadata, tags: [String: String]) {
             id = metadata.id
             self.tags = tags
             claimsJSON = metadata.claimsJSON
         }
 
-        /// What is known about a token whose metadata was not stored.
+        /// Creates metadata for a token whose metadata was not stored.
         package init(id: String) {
             self.id = id
             tags = [:]
@@ -76,7 +72,7 @@ extension Token {
     }
 }
 
-/// Which tokens are being refreshed now, by their identifier.
+/// The tokens that are currently being refreshed, by identifier.
 package enum TokenRefreshes {
     private static let counts = Locked<[String: Int]>([:])
 

@@ -7,44 +7,40 @@ extension Token {
 
     private static let validators = Locked(Validators())
 
-    /// What ID tokens are checked with, everywhere in the process.
-    ///
-    /// A ``StandardIDTokenValidator`` is given the client's clock and the issuer's algorithms before it checks.
+    /// The process-wide validator of ID tokens. A ``StandardIDTokenValidator`` receives the client's clock and the issuer's algorithms
+    /// before each validation.
     public static var idTokenValidator: any IDTokenValidator {
         get { validators.withLock { $0.idToken } }
         set { validators.withLock { $0.idToken = newValue } }
     }
 
-    /// What access tokens are checked with against the ID token's hash, everywhere in the process.
+    /// The process-wide validator of access tokens against the hash in the ID token.
     public static var accessTokenValidator: any TokenHashValidator {
         get { validators.withLock { $0.accessToken } }
         set { validators.withLock { $0.accessToken = newValue } }
     }
 
-    /// What device secrets are checked with against the ID token's hash, everywhere in the process.
+    /// The process-wide validator of device secrets against the hash in the ID token.
     public static var deviceSecretValidator: any TokenHashValidator {
         get { validators.withLock { $0.deviceSecret } }
         set { validators.withLock { $0.deviceSecret = newValue } }
     }
 
-    /// Checks the ID token (OpenID Connect Core 1.0, 3.1.3.7), the hashes in it, and its signature. Without an ID token it checks nothing.
-    ///
+    /// Validates the ID token (OpenID Connect Core 1.0, 3.1.3.7), its hashes and its signature. Without an ID token, there is no check.
     /// - Parameters:
-    ///   - client: The client that the token is for. Its issuer's discovery document and keys are fetched if need be.
-    ///   - context: What the sign-in asked for.
-    /// - Throws: ``JWTError`` for a token that is not acceptable, ``APIClientError`` if the issuer's keys can't be fetched.
+    ///   - client: The client of the token. It fetches the issuer's discovery document and keys if needed.
+    ///   - context: The parameters of the sign-in.
+    /// - Throws: ``JWTError`` for an invalid token, ``APIClientError`` if the issuer's keys cannot be fetched.
     public func validate(using client: OAuth2Client, with context: any IDTokenValidatorContext) async throws {
         try await client.validate(self, context: context)
     }
 
-    /// Gets tokens for a refresh token from elsewhere.
-    ///
+    /// Exchanges a refresh token from another source for validated tokens.
     /// - Parameters:
     ///   - refreshToken: The refresh token.
-    ///   - scope: The scopes to ask for; nil for those of the refresh token.
-    ///   - client: The client that the refresh token was issued to.
-    /// - Returns: The tokens, validated.
-    /// - Throws: ``APIClientError``, or ``JWTError`` if the ID token is not acceptable.
+    ///   - scope: The requested scopes, or `nil` for those of the refresh token.
+    ///   - client: The client to which the refresh token was issued.
+    /// - Throws: ``APIClientError``, or ``JWTError`` if the ID token is invalid.
     public static func from(refreshToken: String, scope: [String]? = nil, using client: OAuth2Client) async throws -> Token {
         let configuration = try await client.openIdConfiguration()
         let request = RefreshRequest(
@@ -56,13 +52,12 @@ extension Token {
         return try Token(id: token.id, issuedAt: token.issuedAt, context: token.context, response: .object(members))
     }
 
-    /// Gets tokens for a refresh token from elsewhere.
-    ///
+    /// Exchanges a refresh token from another source for validated tokens.
     /// - Parameters:
     ///   - refreshToken: The refresh token.
-    ///   - scope: The scopes to ask for; nil for those of the refresh token.
-    ///   - client: The client that the refresh token was issued to.
-    ///   - completion: Is called once, on no particular thread.
+    ///   - scope: The requested scopes, or `nil` for those of the refresh token.
+    ///   - client: The client to which the refresh token was issued.
+    ///   - completion: Called once, on an unspecified thread.
     public static func from(
         refreshToken: String, scope: [String]? = nil, using client: OAuth2Client,
         completion: @escaping @Sendable (Result<Token, OAuth2Error>) -> Void

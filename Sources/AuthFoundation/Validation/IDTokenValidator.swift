@@ -1,58 +1,56 @@
 import Crypto
 public import Foundation
 
-/// A check of an ID token's claims.
+/// A validator of ID token claims.
 public protocol IDTokenValidator {
-    /// By how many seconds the time of issue may differ from now.
+    /// The maximum difference in seconds between the time of issue and the current time.
     var issuedAtGraceInterval: TimeInterval { get set }
 
-    /// Checks an ID token's claims, not its signature.
-    ///
+    /// Validates the claims of an ID token, but not its signature.
     /// - Parameters:
     ///   - token: The ID token.
-    ///   - issuer: The issuer that it must be from.
-    ///   - clientId: The client that it must be for.
-    ///   - context: What the sign-in asked for.
-    /// - Throws: ``JWTError`` for a token that is not acceptable.
+    ///   - issuer: The expected issuer.
+    ///   - clientId: The expected client.
+    ///   - context: The parameters of the sign-in.
+    /// - Throws: ``JWTError`` for an invalid token.
     func validate(token: JWT, issuer: URL, clientId: String, context: (any IDTokenValidatorContext)?) throws
 }
 
-/// What a sign-in asked for, as far as it must show in the ID token.
+/// The parameters of a sign-in that the ID token must match.
 public protocol IDTokenValidatorContext: Sendable {
-    /// The value that the ID token must repeat.
+    /// The nonce that the ID token must contain.
     var nonce: String? { get }
 
-    /// How many seconds ago the person may have authenticated.
+    /// The maximum age of the user's authentication in seconds, or `nil` for no limit.
     var maxAge: TimeInterval? { get }
 }
 
 extension IDTokenValidatorContext {
-    /// None.
+    /// No nonce.
     public var nonce: String? { nil }
 
-    /// As long ago as may be.
+    /// No limit.
     public var maxAge: TimeInterval? { nil }
 }
 
-/// A sign-in that asked for nothing in particular.
+/// A context without requirements.
 public struct NullIDTokenValidatorContext: IDTokenValidatorContext {
-    /// Asks for nothing.
+    /// Creates a context without requirements.
     public init() {}
 }
 
-/// A check of a token against its hash in the ID token.
+/// A validator of a token against its hash in the ID token.
 public protocol TokenHashValidator: Sendable {
-    /// Checks a token against its hash; an ID token without the hash passes.
-    ///
+    /// Validates a token against its hash. An ID token without the hash is accepted.
     /// - Parameters:
     ///   - string: The token.
     ///   - idToken: The ID token.
-    /// - Throws: ``JWTError/signatureInvalid`` if the hash is another token's.
+    /// - Throws: ``JWTError/signatureInvalid`` if the hash does not match.
     func validate(_ string: String, idToken: JWT) throws
 }
 
-/// The check of a token against its hash in the ID token: the left half of a digest whose size is that of the ID token's algorithm
-/// (OpenID Connect Core 1.0, 3.1.3.8).
+/// Compares the hash in the ID token with the left half of the token's digest. The ID token's algorithm selects the digest (OpenID Connect
+/// Core 1.0, 3.1.3.8).
 struct StandardTokenHashValidator: TokenHashValidator {
     let claim: JWTClaim
 

@@ -1,31 +1,30 @@
 public import Foundation
 
-/// The check of an ID token's claims by OpenID Connect Core 1.0, 3.1.3.7.
+/// A validator of ID token claims according to OpenID Connect Core 1.0, 3.1.3.7.
 public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
-    /// By how many seconds the time of issue may differ from now; 300 unless set.
+    /// The maximum difference in seconds between the time of issue and the current time. The default is 300.
     public var issuedAtGraceInterval: TimeInterval = 300
 
-    /// For how many seconds after its end a token still passes; 0 unless set.
+    /// The number of seconds for which an expired token is still accepted. The default is 0.
     public var expirationLeeway: TimeInterval = 0
 
-    /// The algorithms that a signature may be made with: RS256, unless the client adds those that its issuer announces.
+    /// The accepted signature algorithms: RS256, plus those that the client adds because its issuer announces them.
     public var allowedAlgorithms: Set<JWK.Algorithm> = [.rs256]
 
-    /// What the time is; by `Date.coordinator` unless the client gives its own.
+    /// Returns the current time: by default that of `Date.coordinator`, or that of the client.
     var now: @Sendable () -> Date = { Date.nowCoordinated }
 
-    /// A check with the usual settings.
+    /// Creates a validator with default settings.
     public init() {}
 
-    /// Checks an ID token's claims in the order of the standard.
-    ///
+    /// Validates the claims of an ID token, but not its signature.
     /// - Parameters:
     ///   - token: The ID token.
-    ///   - issuer: The issuer that it must be from.
-    ///   - clientId: The client that it must be for.
-    ///   - context: What the sign-in asked for. A `maxAge` of 0 asks for an authentication within the request, so that it passes if
-    ///     `auth_time` is not older than ``issuedAtGraceInterval``.
-    /// - Throws: ``JWTError`` for a token that is not acceptable.
+    ///   - issuer: The expected issuer.
+    ///   - clientId: The expected client.
+    ///   - context: The parameters of the sign-in. A `maxAge` of 0 requires an authentication during this sign-in: `auth_time` must not be
+    ///     older than ``issuedAtGraceInterval``.
+    /// - Throws: ``JWTError`` for an invalid token.
     public func validate(token: JWT, issuer: URL, clientId: String, context: (any IDTokenValidatorContext)?) throws {
         guard let tokenIssuer = token.issuer, tokenIssuer == issuer.absoluteString else { throw JWTError.invalidIssuer }
         try checkAudience(of: token, clientId: clientId)
@@ -37,7 +36,8 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
         guard let subject = token.subject, !subject.isEmpty else { throw JWTError.invalidSubject }
     }
 
-    /// The audience is a string or a list; with several, `azp` must be there, and wherever it is, it must be this client.
+    /// The audience is a string or a list that contains the client. A list with several audiences requires `azp`. If present, `azp` must be
+    /// the client.
     private func checkAudience(of token: JWT, clientId: String) throws {
         guard let audiences = token.audiences, audiences.contains(clientId) else { throw JWTError.invalidAudience }
         let party: String? = token[.authorizedParty]
@@ -50,7 +50,7 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
         guard let issuedAt = token.issuedAt, abs(issuedAt.timeIntervalSince(now)) <= issuedAtGraceInterval else {
             throw JWTError.issuedAtTimeExceedsGraceInterval
         }
-        // A `nbf` that cannot be read counts as a time in the future.
+        // An unreadable `nbf` counts as a time in the future.
         if let member = token.body["nbf"], member != .null,
             (token.notBefore?.timeIntervalSince(now)).map({ $0 > issuedAtGraceInterval }) ?? true
         {
@@ -68,9 +68,9 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
     }
 }
 
-/// Where plain http is allowed: on this machine only.
+/// The rule that plain http is allowed only on this machine.
 package enum LoopbackRule {
-    /// Whether the URL is https, or http on a loopback host.
+    /// Returns whether the URL is https, or http on a loopback host.
     package static func isAcceptable(_ url: URL) -> Bool {
         switch url.scheme?.lowercased() {
         case "https": url.host() != nil
@@ -79,7 +79,7 @@ package enum LoopbackRule {
         }
     }
 
-    /// `localhost` and names below it, 127.0.0.0/8, `::1`.
+    /// Returns whether the host is `localhost`, a name below it, in 127.0.0.0/8, or `::1`.
     package static func isLoopback(_ host: String) -> Bool {
         let host = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }

@@ -3,7 +3,7 @@ package import IdentityCore
 internal import Logging
 internal import ServerHTTP
 
-/// Tells applications that sessions are over. Nobody waits for it. Safe from any task.
+/// Queues back-channel logout notifications to applications. Safe from any task.
 package final class LogoutDelivery: Sendable {
     private let queue: LogoutQueue
     private let logger: Logger
@@ -13,7 +13,7 @@ package final class LogoutDelivery: Sendable {
         self.logger = logger
     }
 
-    /// Sends some time soon. Returns at once.
+    /// Enqueues notifications and returns at once; logs a warning for each one that a full queue rejects.
     package func deliver(_ logouts: [BackchannelLogout]) {
         for logout in logouts {
             let notification = LogoutNotification(
@@ -24,14 +24,14 @@ package final class LogoutDelivery: Sendable {
         }
     }
 
-    /// Sends until the task is cancelled or ``shutdown()`` is called, and what was taken is sent.
+    /// Sends until the task is cancelled, or until ``shutdown()`` was called and the queue is empty.
     func run() async { await queue.run() }
 
-    /// Takes no more.
+    /// Stops accepting notifications.
     func shutdown() { queue.shutdown() }
 }
 
-/// The queues of a server. What has no queue is not sent.
+/// The delivery queues of a server. Without a queue, its messages are discarded.
 struct Deliveries: Courier {
     let pushes: PushDelivery?
     let messages: MessageDelivery?

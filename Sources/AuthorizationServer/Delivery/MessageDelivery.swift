@@ -5,9 +5,8 @@ internal import Logging
 internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 
-/// Hands the engine's messages to whoever carries them, and has the system log tell of those that were not delivered.
-///
-/// Nobody waits for it: a person whose message does not arrive asks for another. Safe from any task.
+/// Queues the engine's messages for the sender and records undelivered messages in the system log. Failed messages are not sent again; the
+/// user can request another. Safe from any task.
 package final class MessageDelivery: Sendable {
     private let queue: MessageQueue
     private let writer: MessageWriter
@@ -29,26 +28,22 @@ package final class MessageDelivery: Sendable {
         }
     }
 
-    /// Sends some time soon. Returns at once.
-    ///
-    /// - Parameters:
-    ///   - messages: What is to be told, and to whom.
-    ///   - origin: The organization's, which links begin with.
+    /// Enqueues messages and returns at once. Links start with the organization's `origin`.
     package func deliver(_ messages: [OutgoingMessage], origin: String) {
         for message in messages {
             guard let written = writer.message(message, origin: origin) else { continue }
             pending.withLockedValue { $0[message.id] = message }
             guard !queue.submit(written) else { continue }
             pending.withLockedValue { _ = $0.removeValue(forKey: message.id) }
-            // Not worth holding up the answer for.
+            // Recording the failure must not delay the response.
             Task { [engine, clock, logger] in await Self.note(.dropped, of: message, engine: engine, clock: clock, logger: logger) }
         }
     }
 
-    /// Sends until the task is cancelled or ``shutdown()`` is called, and what was taken is sent.
+    /// Sends until the task is cancelled, or until ``shutdown()`` was called and the queue is empty.
     func run() async { await queue.run() }
 
-    /// Takes no more.
+    /// Stops accepting messages.
     func shutdown() { queue.shutdown() }
 
     private static func note(

@@ -6,10 +6,8 @@ internal import Logging
 internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 
-/// Hands the pushes of challenges to the push service, and tells the engine which devices it does not know any more.
-///
-/// Nobody waits for it: a push that is not taken or not delivered leaves the challenge where the device can fetch it. Safe from any
-/// task.
+/// Queues challenge pushes for the push service and reports dead device tokens to the engine. If a push is lost, the device can still fetch
+/// the challenge. Safe from any task.
 package final class PushDelivery: Sendable {
     private let queue: PushQueue
     private let logger: Logger
@@ -33,7 +31,7 @@ package final class PushDelivery: Sendable {
         }
     }
 
-    /// Sends pushes some time soon. Returns at once.
+    /// Enqueues pushes and returns at once.
     package func deliver(_ messages: [PushMessage]) {
         for message in messages {
             guard let push = notification(message) else { continue }
@@ -42,10 +40,10 @@ package final class PushDelivery: Sendable {
         }
     }
 
-    /// Sends until the task is cancelled or ``shutdown()`` is called, and what was taken is sent.
+    /// Sends until the task is cancelled, or until ``shutdown()`` was called and the queue is empty.
     func run() async { await queue.run() }
 
-    /// Takes no more pushes.
+    /// Stops accepting pushes.
     func shutdown() { queue.shutdown() }
 
     private func notification(_ message: PushMessage) -> PushNotification? {

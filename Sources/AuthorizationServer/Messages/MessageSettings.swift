@@ -3,26 +3,21 @@ package import IdentityCore
 internal import JOSE
 package import Logging
 
-/// How an organization sends mails, texts and calls: the section `messages` of the org file. A value; its descriptions show no secret.
+/// Settings for sending mails, texts and calls: the section `messages` of the org file. Descriptions redact secrets.
 package struct MessageSettings: Sendable, Equatable {
-    /// A mail server.
     package struct Mail: Sendable, Equatable, Redacted {
-        /// Its name.
         package var host: String
-        /// Its port; nil for the usual one.
+        /// `nil` for the default port.
         package var port: Int?
-        /// How the connection is encrypted.
         package var security: SMTPConfiguration.Security
-        /// The name that it knows us by; nil if it asks for none.
+        /// User name for SMTP authentication; `nil` for none.
         package var user: String?
-        /// The password beside it.
         package var password: String?
-        /// The address that mails are from.
+        /// Address in the `From` header.
         package var from: String
-        /// The name beside it; nil for none.
+        /// Display name in the `From` header.
         package var fromName: String?
 
-        /// Describes a mail server.
         package init(
             host: String, port: Int? = nil, security: SMTPConfiguration.Security = .startTLS, user: String? = nil, password: String? = nil,
             from: String, fromName: String? = nil
@@ -37,18 +32,15 @@ package struct MessageSettings: Sendable, Equatable {
         }
     }
 
-    /// A telephony hook.
+    /// A telephony webhook that sends texts and places calls.
     package struct Telephony: Sendable, Equatable, Redacted {
-        /// Its address.
         package var url: String
-        /// The header that carries the secret.
+        /// Name of the header that carries ``secret``.
         package var header: String
-        /// What the header says; nil for none.
         package var secret: String?
-        /// What bodies are signed with; nil for none.
+        /// Key that signs request bodies; `nil` for unsigned bodies.
         package var signingKey: String?
 
-        /// Describes a hook.
         package init(url: String, header: String = "Authorization", secret: String? = nil, signingKey: String? = nil) {
             self.url = url
             self.header = header
@@ -57,21 +49,18 @@ package struct MessageSettings: Sendable, Equatable {
         }
     }
 
-    /// The mail server; nil sends no mail.
+    /// `nil` sends no mail.
     package var mail: Mail?
-    /// The telephony hook; nil sends no texts and places no calls.
+    /// `nil` sends no texts and places no calls.
     package var telephony: Telephony?
 
-    /// Describes both.
     package init(mail: Mail? = nil, telephony: Telephony? = nil) {
         self.mail = mail
         self.telephony = telephony
     }
 
-    /// What an operator is told at the start of what messages can cost: to which countries texts and calls go, and how many at most.
-    ///
-    /// - Parameter organization: The organization that they are of.
-    /// - Returns: A sentence, and whether it is a warning; nil if nothing costs.
+    /// Returns the startup message about telephony costs: allowed countries and the rate limit. It is a warning if all countries are
+    /// allowed; `nil` without telephony.
     package func announcement(for organization: OrganizationDefinition) -> (text: String, isWarning: Bool)? {
         guard telephony != nil else { return nil }
         let most = "at most \(organization.rateLimits.messages) messages a minute (rate_limits: messages)"
@@ -84,13 +73,9 @@ package struct MessageSettings: Sendable, Equatable {
         return ("Texts and calls go to \(countries); \(most).", false)
     }
 
-    /// What sends, as it is set; it connects when there is something to send.
-    ///
-    /// - Parameters:
-    ///   - origin: The organization's, which the hook is told.
-    ///   - logger: Where it logs.
-    /// - Returns: The sender, and what ends its connections.
-    /// - Throws: `MessageConfigurationError` if a setting will not do.
+    /// Returns the configured sender and a function that closes its connections. The sender connects at the first message. The webhook
+    /// receives the organization's `origin`.
+    /// - Throws: `MessageConfigurationError` if a setting is invalid.
     package func makeSender(origin: String, logger: Logger) throws -> (sender: MessageRouter, shutdown: @Sendable () async -> Void) {
         let smtp = try mail.map { SMTPSender(try $0.configuration(), logger: logger) }
         let hook = try telephony.map { try TelephonyHookSender($0.configuration(origin: origin), logger: logger) }
@@ -113,6 +98,5 @@ extension MessageSettings.Telephony {
 }
 
 extension MessageSettings: Redacted {
-    /// Which ways there are.
     package var description: String { "MessageSettings(mail: \(mail != nil), telephony: \(telephony != nil))" }
 }

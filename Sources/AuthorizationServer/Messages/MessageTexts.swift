@@ -1,33 +1,31 @@
 internal import IdentityCore
 
-/// Every sentence of mails, texts and calls in one language. A language is a value: what it lacks does not compile.
-///
-/// `{name}` stands for the organization, `{app}` for the application, `{code}` for the code, `{minutes}` for how long it is good,
-/// `{person}` for the given name.
+/// All texts of mails, texts and calls in one language, as a value so that a missing text does not compile. Placeholders: `{name}` is the
+/// organization, `{app}` the application, `{code}` the code, `{minutes}` its lifetime, `{person}` the user's given name.
 struct MessageTexts: Sendable {
-    /// What a message says about one purpose.
+    /// Texts for one purpose.
     struct Purpose: Sendable {
         var subject: String
         var title: String
-        /// Above a code.
+        /// Text above the code.
         var lead: String
-        /// On the link.
+        /// Label of the link.
         var link: String
-        /// The whole of a text; a link follows it, if there is one.
+        /// Complete text message, without the link that may follow.
         var short: String
     }
 
-    /// The tag of the language (RFC 5646).
+    /// Language tag (RFC 5646).
     var language: String
     var greeting: String
     var greetingWithoutName: String
     var expiry: String
-    /// Of what is good for some hours and longer; `{hours}`.
+    /// For lifetimes of 2 to 48 hours; `{hours}`.
     var expiryInHours: String
-    /// Of what is good for two days and longer; `{days}`.
+    /// For lifetimes of 2 days and more; `{days}`.
     var expiryInDays: String
     var warning: String
-    /// What a call says; `{digits}` stands for the code, digit by digit.
+    /// Text of a call; `{digits}` is the code, digit by digit.
     var spoken: String
 
     var signIn: Purpose
@@ -37,10 +35,9 @@ struct MessageTexts: Sendable {
     var activation: Purpose
     var welcome: Purpose
 
-    /// For how long something is good.
+    /// Returns the expiry sentence for a lifetime in seconds.
     func expiry(after seconds: Double) -> String { seconds < 7_200 ? expiry : seconds < 2 * 86_400 ? expiryInHours : expiryInDays }
 
-    /// The sentences about a purpose.
     subscript(_ purpose: OutgoingMessage.Purpose) -> Purpose {
         switch purpose {
         case .signIn: signIn
@@ -52,7 +49,7 @@ struct MessageTexts: Sendable {
         }
     }
 
-    /// The language of somebody who prefers one: German or, for everybody else, English.
+    /// Returns German for German language tags, otherwise English.
     static func preferred(by tag: String?) -> MessageTexts {
         let primary = tag?.lowercased().split(whereSeparator: { $0 == "-" || $0 == "_" }).first
         return primary == "de" ? .german : .english

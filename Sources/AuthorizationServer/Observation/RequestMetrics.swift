@@ -6,20 +6,19 @@ internal import Metrics
 struct RequestMetrics: Sendable {
     private struct Instruments: Sendable {
         let duration: Metrics.Timer
-        /// By the first digit of the status, 1 to 5.
+        /// Indexed by the first digit of the status minus 1.
         let counts: [Counter]
     }
 
     private let byRoute: [String: Instruments]
     private let unknown: Instruments
 
-    /// Makes the instruments of a fixed set of routes, so that no request can add to them.
+    /// Creates the instruments for a fixed set of routes, so that requests cannot add label values.
     init(routes: [String], factory: any MetricsFactory = MetricsSystem.factory) {
         byRoute = Dictionary(routes.map { ($0, Self.instruments($0, factory)) }, uniquingKeysWith: { first, _ in first })
         unknown = Self.instruments("unknown", factory)
     }
 
-    /// Notes one answered request.
     func record(route: String, status: Int, nanoseconds: Int64) {
         let instruments = byRoute[route] ?? unknown
         instruments.duration.recordNanoseconds(nanoseconds)
@@ -51,7 +50,6 @@ struct SignalMetrics: Sendable {
             })
     }
 
-    /// Counts one signal.
     func record(_ signal: SecuritySignal) {
         counters[signal]?.increment()
         switch signal {

@@ -3,10 +3,9 @@ internal import IdentityCore
 internal import StoreSQLite
 internal import Yams
 
-/// How the authenticators that confirm sign-ins by push are read.
 extension PushAuthenticator {
     init(_ section: OrgFileSection) {
-        // The definition calls these two otherwise; problems that it finds must lead back to them.
+        // The definition names these properties differently. The aliases map the problems that it reports to these keys.
         _ = section.value("client", as: "clientID")
         self.init(
             id: section.required("id", example: "autphone"),
@@ -31,10 +30,11 @@ extension PushAuthenticator.Credentials {
         section.reportUnknownKeys()
     }
 
-    /// The largest file of a key that is read, in bytes.
+    /// Maximum size of a key file in bytes.
     private static let largestKey = 1 << 20
 
-    /// The key's text, or that of the file that has it, which only its owner may read; relative names count from the org file's folder.
+    /// Returns the text of `key` or of the file `key_file`. Only its owner may have access to the file. Relative paths start at the org
+    /// file's folder.
     private static func privateKey(_ section: OrgFileSection) -> String? {
         let text = section.string("key", as: "privateKey")
         guard let name = section.string("key_file", as: text == nil ? "privateKey" : nil) else {

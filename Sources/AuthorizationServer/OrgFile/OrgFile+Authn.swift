@@ -2,7 +2,6 @@ internal import IdentityCore
 internal import ServerHTTP
 internal import Yams
 
-/// How what holds at the classic sign-in API is read.
 extension ClassicPolicy {
     init(_ section: OrgFileSection) {
         self.init(
@@ -55,7 +54,7 @@ extension ClassicPolicy {
         return read
     }
 
-    /// A word, or a time in whole minutes.
+    /// Reads `never`, `device`, or a duration, which is rounded down to whole minutes.
     private static func remembering(_ section: OrgFileSection) -> Remembering {
         guard let value = section.value("remember_devices", as: "remembering"), let word = value.scalar?.string else { return .never }
         switch word {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import SignInPages
 internal import Yams
 
-/// The section `branding`.
+/// Reads the section `branding`.
 extension Branding {
     init(_ section: OrgFileSection) {
         self.init(name: section.string("name"), logo: nil)
@@ -10,7 +10,7 @@ extension Branding {
         accent = section.color("accent", on: .lightCard, named: "light")
         accentDark = section.color("accent_dark", on: .darkCard, named: "dark")
         if accent != nil, section.value("accent_dark") == nil {
-            // One colour alone is read on one of the two; the other page gets the nearest that is.
+            // A single color is readable in one scheme only. The other scheme gets the nearest readable color.
             accentDark = accent?.readable(on: .darkCard)
         }
         section.reportUnknownKeys()
@@ -37,13 +37,13 @@ extension OrgFileSection {
         return color
     }
 
-    /// The picture in a file; relative names count from the org file's folder.
+    /// Reads an image file. Relative paths start at the org file's folder.
     fileprivate func logo(_ name: String) -> Branding.Logo? {
         guard let node = value(name), let file = string(name) else { return nil }
         let folder = source.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }
         let bytes: [UInt8]
         do {
-            // One byte more than is allowed tells that there are too many.
+            // Reads one byte more than the limit, to detect larger files.
             let handle = try FileHandle(forReadingFrom: URL(filePath: file, relativeTo: folder))
             defer { try? handle.close() }
             bytes = Array(try handle.read(upToCount: Branding.Logo.mostBytes + 1) ?? Data())

@@ -3,13 +3,8 @@ package import JOSE
 internal import Yams
 
 extension OrgFile {
-    /// Reads one application from a JSON entry of the org file's list `applications`, and checks it against the rest of an organization.
-    /// Reads neither the environment nor files.
-    ///
-    /// - Parameters:
-    ///   - entry: The entry, with the org file's keys.
-    ///   - organization: The organization that the application is added to, or whose application with that id it replaces.
-    /// - Returns: The application.
+    /// Reads one application from a JSON entry with the keys of the org file's list `applications`. Checks it as a part of the
+    /// organization, where it replaces the application with the same id. Does not read environment variables or files.
     /// - Throws: ``OrgFileError`` that lists every problem.
     package static func application(_ entry: JSONValue, in organization: OrganizationDefinition) throws(OrgFileError) -> Application {
         let source = OrgFileSource(environment: [:], folder: nil)
@@ -22,7 +17,7 @@ extension OrgFile {
         }
         let application = Application(entry: section)
         section.reportUnknownKeys()
-        // An entry that can't be read is missing from the result; checking further would report it a second time.
+        // If the entry cannot be read, it is missing from the result; further checks would report it again.
         guard source.problems.isEmpty else { throw failure() }
         var whole = organization
         whole.applications.removeAll { $0.id == application.id }
@@ -34,14 +29,12 @@ extension OrgFile {
 }
 
 extension Node {
-    /// Converts a JSON value to YAML.
     fileprivate init(_ json: JSONValue) {
         switch json {
         case .null: self = .scalar(Scalar("null"))
         case .bool(let flag): self = .scalar(Scalar(flag ? "true" : "false"))
         case .integer(let number): self = .scalar(Scalar(String(number)))
         case .double(let number): self = .scalar(Scalar(String(number)))
-        // Quoted, so that YAML does not read a string as a number or as null.
         case .string(let text): self = .scalar(Scalar(text, Tag(.str), .doubleQuoted))
         case .array(let elements): self = .sequence(Sequence(elements.map(Node.init)))
         case .object(let members):

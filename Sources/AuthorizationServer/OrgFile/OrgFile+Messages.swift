@@ -3,11 +3,11 @@ internal import Foundation
 internal import Logging
 internal import Yams
 
-/// The section `messages`.
+/// Reads the section `messages`.
 extension MessageSettings {
     init(_ section: OrgFileSection) {
         self.init(mail: section.section("mail").map(Mail.init), telephony: section.section("telephony").map(Telephony.init))
-        // What is missing was told.
+        // Missing values were reported above.
         if let mail, !mail.host.isEmpty, !mail.from.isEmpty { section.check("mail") { _ = try mail.configuration() } }
         if let telephony, !telephony.url.isEmpty { section.check("telephony") { try telephony.configuration(origin: "").validate() } }
         section.reportUnknownKeys()
@@ -39,7 +39,7 @@ extension MessageSettings.Telephony {
     }
 }
 
-/// The section `breached_passwords`.
+/// Reads the section `breached_passwords`.
 extension BreachedPasswordSettings {
     init(_ section: OrgFileSection) {
         let folder = section.source.folder.map { URL(filePath: $0, directoryHint: .isDirectory) }

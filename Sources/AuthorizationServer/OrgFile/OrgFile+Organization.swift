@@ -3,7 +3,6 @@ internal import JOSE
 internal import SignInPages
 internal import Yams
 
-/// How the keys of the file become the definition.
 extension OrgFile {
     init(_ root: OrgFileSection, origin: String?) {
         let written = root.value("origin") == nil && origin != nil ? "" : root.required("origin", example: "https://id.example.com")
@@ -37,7 +36,7 @@ extension OrgFile {
 
 private let signatureAlgorithms: [String: JWSAlgorithm] = ["RS256": .rs256, "ES256": .es256]
 
-/// Short names for the grants whose values are hard to remember.
+/// Aliases for long grant type values.
 private let grantTypeAliases = [
     "device_code": "urn:ietf:params:oauth:grant-type:device_code", "ciba": "urn:openid:params:grant-type:ciba",
     "token-exchange": "urn:ietf:params:oauth:grant-type:token-exchange", "jwt-bearer": "urn:ietf:params:oauth:grant-type:jwt-bearer",
@@ -140,7 +139,7 @@ extension Application {
                 at: section.value("backchannel_logout_session_required") ?? section.node,
                 key: section.spelled("backchannel_logout_session_required"))
         }
-        // The token endpoint refuses it anyway; whoever writes it wants to know why before that.
+        // The token endpoint rejects this client later; report the reason here.
         if grantTypes.contains("client_credentials") && !isConfidential {
             section.source.add(
                 "client_credentials is for clients that authenticate. Add authentication: client_secret and a secret.",
@@ -165,7 +164,7 @@ extension Application {
 }
 
 extension JSONWebKeySet {
-    /// The keys of a section; nil if it names none.
+    /// Reads the list `keys`; `nil` if it is missing.
     fileprivate init?(reading section: OrgFileSection) {
         guard let value = section.value("keys") else { return nil }
         var keys: [JSONWebKey] = []
@@ -190,7 +189,7 @@ extension Dictionary where Key == String {
 }
 
 extension JSONValue {
-    /// A scalar as text; a list of them joined by commas; nil for sections.
+    /// A scalar as text, or a list joined with commas; `nil` for objects.
     fileprivate var plainText: String? {
         switch self {
         case .string(let text): text

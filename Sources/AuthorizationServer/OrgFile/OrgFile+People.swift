@@ -2,7 +2,6 @@ internal import IdentityCore
 internal import JOSE
 internal import Yams
 
-/// How people and what is asked of them are read.
 extension Group {
     init(_ section: OrgFileSection) {
         self.init(name: section.required("name", example: "Staff"), description: section.string("description"))
@@ -34,7 +33,7 @@ extension PasswordPolicy {
             scryptLogN: section.int("scrypt_log_n", default: standard.scryptLogN),
             complexity: section.section("complexity").map(Complexity.init) ?? standard.complexity,
             age: section.section("age").map(Age.init) ?? standard.age)
-        // Less is for tests, which set it in code: a file must not make the passwords of a real organization cheap to guess.
+        // Lower values are for tests, which set them in code. In an org file they would make the passwords of real users cheap to guess.
         if scryptLogN < 14 {
             section.source.add(
                 "\(scryptLogN) is out of range: 14 to 20 as the power of two of the scrypt cost.",
@@ -133,7 +132,8 @@ extension UserDefinition.HardwareDevice {
 }
 
 extension [String: JSONValue] {
-    /// Claims that are texts by definition stay texts, however YAML reads them (OpenID Connect Core section 5.1).
+    /// Converts claims that are strings by definition back to strings, even if YAML reads them as numbers (OpenID Connect Core section
+    /// 5.1).
     fileprivate var asClaims: [String: JSONValue] {
         reduce(into: [:]) { claims, pair in
             if pair.key == "address", let address = pair.value.objectValue {

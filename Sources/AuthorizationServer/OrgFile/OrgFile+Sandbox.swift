@@ -1,6 +1,5 @@
 extension OrgFile {
-    /// The organization of the sandbox: known apps, known people, known passwords. Never for anything that can be reached from
-    /// outside.
+    /// The sandbox organization, with well-known apps, users and passwords. Never use it on a server that is reachable from outside.
     package static let sandboxDefault = """
         name: Sandbox
         origin: http://localhost:8080

@@ -1,5 +1,5 @@
 extension OrgFile {
-    /// The commented file that `countersign init` writes; it loads as it is.
+    /// The commented org file that `countersign init` writes; it loads without changes.
     package static let template = """
         # The organization that this server signs people in for.
         # Run it:    countersign serve --config org.yaml --data data

@@ -5,41 +5,33 @@ package import SignInPages
 internal import StoreSQLite
 internal import Yams
 
-/// The org file: an organization written down in YAML, and how the server that runs it is set up.
+/// The org file: an organization and its server settings in YAML.
 ///
 /// ```swift
 /// let file = try OrgFile.load(path: "org.yaml", environment: ProcessInfo.processInfo.environment)
 /// let report = try await engine.apply(file.organization, context: context)
 /// ```
 ///
-/// A value. The keys are described by ``template``. A value that is `${NAME}` or `env:NAME` as a whole is taken from the
-/// environment. Lists that restrict (`clients`, `grant_types`, `groups`, `scopes` of rules) restrict nothing when absent or
-/// `any`. Times are seconds, or a number with a unit: `30m`, `1h`, `7d`.
+/// ``template`` describes the keys. A value that is exactly `${NAME}` or `env:NAME` is read from the environment. Lists that restrict
+/// (`clients`, `grant_types`, `groups`, `scopes` of rules) restrict nothing if they are absent or `any`. Durations are seconds, or a number
+/// with a unit: `30m`, `1h`, `7d`.
 package struct OrgFile: Sendable, Equatable, Redacted {
-    /// The organization.
     package var organization: OrganizationDefinition
-    /// The values of the section `server`, by key with dashes; lists are joined by commas. What they mean is the server's
-    /// start to say.
+    /// Raw values of the section `server`, by key with dashes; lists are joined with commas. `AuthorizationServer.Configuration` interprets
+    /// them.
     package var server: [String: String]
-    /// How the hosted pages look.
     package var branding: Branding
-    /// How mails, texts and calls are sent.
     package var messages: MessageSettings
-    /// The lists of breached passwords that new passwords are compared with.
     package var breachedPasswords: BreachedPasswordSettings
-    /// What is allowed, and most likely not meant, by line; what to write instead is told.
+    /// Settings that are allowed but probably unintended, ordered by line, each with a suggestion.
     package var warnings: [OrgFileError.Problem] = []
 
-    /// Reads a file.
-    ///
+    /// Reads and checks a UTF-8 file.
     /// - Parameters:
-    ///   - path: The file, in UTF-8.
-    ///   - environment: What `${NAME}` is looked up in.
-    ///   - origin: Replaces the file's `origin`; nil keeps it.
-    ///   - hasTokenService: Whether the server has a `TokenService`; a file that offers tokens of other systems to a server without one is
-    ///     refused.
-    /// - Returns: What the file says, checked.
-    /// - Throws: ``OrgFileError`` with everything that is wrong.
+    ///   - environment: Values for `${NAME}`.
+    ///   - origin: Replaces the file's `origin`; `nil` keeps it.
+    ///   - hasTokenService: Whether the server has a `TokenService`. Without one, a file that offers tokens of other systems is rejected.
+    /// - Throws: ``OrgFileError`` with all problems.
     package static func load(
         path: String, environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
@@ -62,17 +54,7 @@ package struct OrgFile: Sendable, Equatable, Redacted {
             yaml: yaml, name: path, environment: environment, origin: origin, folder: folder, hasTokenService: hasTokenService)
     }
 
-    /// Reads a file's text.
-    ///
-    /// - Parameters:
-    ///   - yaml: The text.
-    ///   - name: What errors call it.
-    ///   - environment: What `${NAME}` is looked up in.
-    ///   - origin: Replaces the text's `origin`; nil keeps it.
-    ///   - hasTokenService: Whether the server has a `TokenService`; a text that offers tokens of other systems to a server without one is
-    ///     refused.
-    /// - Returns: What the text says, checked.
-    /// - Throws: ``OrgFileError`` with everything that is wrong.
+    /// Reads and checks the text of an org file. `name` identifies it in errors. For the other parameters, see the overload with `path`.
     package static func load(
         yaml: String, name: String = "org.yaml", environment: [String: String] = [:], origin: String? = nil, hasTokenService: Bool = false
     ) throws -> OrgFile {
@@ -96,7 +78,7 @@ package struct OrgFile: Sendable, Equatable, Redacted {
             throw OrgFileError(file: name, problems: source.problems)
         }
         var file = OrgFile(section, origin: origin)
-        // What does not read is not there, and what is not there would be reported a second time, misleadingly.
+        // A value that cannot be read is missing from the result; further checks would report it again, misleadingly.
         if source.problems.isEmpty {
             source.add(file.organization.problems())
             if !hasTokenService { source.add(file.organization.problemsWithoutTokenService()) }
@@ -127,31 +109,31 @@ package struct OrgFile: Sendable, Equatable, Redacted {
     }
 }
 
-/// An org file can not be used; everything that is wrong with it, with line, key and fix.
+/// The error for an invalid org file: all problems, each with its place and a fix.
 public struct OrgFileError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One thing that is wrong.
+    /// One problem in an org file.
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
-        /// The line, from 1; 0 if the file as a whole is meant.
+        /// The line, starting at 1; 0 if the problem concerns the whole file.
         public var line: Int
-        /// The column, from 1; 0 if the file as a whole is meant.
+        /// The column, starting at 1; 0 if the problem concerns the whole file.
         public var column: Int
-        /// The key as the file spells it: `applications[2].redirect_uris[0]`; empty if it is no key's.
+        /// The key as the file spells it, such as `applications[2].redirect_uris[0]`; empty if the problem concerns no key.
         public var key: String
-        /// What is wrong, and what to write instead.
+        /// The problem, and what to write instead.
         public var message: String
 
-        /// Place, key and message, as compilers print them.
+        /// Line, column, key and message, in the format of compiler diagnostics.
         public var description: String {
             (line > 0 ? "\(line):\(column): " : "") + (key.isEmpty ? "" : "\(key): ") + message
         }
     }
 
-    /// The file's name.
+    /// The path or name of the file.
     public var file: String
-    /// What is wrong, by line.
+    /// The problems, ordered by line.
     public var problems: [Problem]
 
-    /// One line per problem, each beginning with the file's name and the line.
+    /// One line per problem, each starting with the file's name and the line.
     public var description: String {
         problems.map { "\(file):\($0.line > 0 ? "" : " ")\($0)" }.joined(separator: "\n")
     }

@@ -3,20 +3,20 @@ internal import IdentityCore
 internal import JOSE
 internal import Yams
 
-/// A mapping of the file, read key by key; what nobody asked for in the end is an unknown key.
+/// A mapping of the org file, read key by key. Keys that no code reads are reported as unknown.
 final class OrgFileSection {
     typealias Step = OrganizationError.Problem.Step
 
     let source: OrgFileSource
     let node: Node
     let path: [Step]
-    /// As the file spells it.
+    /// The full key as the file spells it.
     let key: String
     private let values: [String: Node]
     private let keys: [Node]
     private var asked: Set<String> = []
 
-    /// Nil, with a problem noted, if the node is no mapping.
+    /// Returns `nil` and records a problem if the node is not a mapping.
     init?(_ node: Node, path: [Step], key: String, source: OrgFileSource) {
         source.note(path, node, key: key)
         guard case .mapping(let mapping) = node else {
@@ -30,7 +30,7 @@ final class OrgFileSection {
 
     // MARK: - Values
 
-    /// A value that is there and is not null.
+    /// Returns a value that exists and is not null.
     func value(_ name: String, as property: String? = nil) -> Node? {
         asked.insert(name)
         guard let value = values[name], !value.isNull else { return nil }
@@ -38,7 +38,7 @@ final class OrgFileSection {
         return value
     }
 
-    /// Reports the error that using a value throws, with the value's line: the server does not start, instead of failing at the first use.
+    /// Reports an error that a value causes at its line, so that the server fails at startup instead of at the first use.
     func check(_ name: String, _ use: () throws -> Void) {
         do {
             try use()
@@ -52,7 +52,7 @@ final class OrgFileSection {
         return text(value, key: spelled(name))
     }
 
-    /// A value that must be there.
+    /// Returns a mandatory value; reports a problem and returns an empty string if it is missing.
     func required(_ name: String, example: String) -> String {
         if let text = string(name) { return text }
         if values[name].map(\.isNull) ?? true { source.add("\(name) is missing. Add: \(name): \(example)", at: node, key: key) }
@@ -77,7 +77,7 @@ final class OrgFileSection {
         return number
     }
 
-    /// Seconds; nil if absent or `unlimited`.
+    /// A duration in seconds; `nil` if absent or `unlimited`.
     func seconds(_ name: String) -> Int? {
         guard let value = value(name), let text = value.scalar?.string, text != "unlimited" else { return nil }
         guard let seconds = Self.seconds(text) else {
@@ -87,7 +87,7 @@ final class OrgFileSection {
         return seconds
     }
 
-    /// One of some words.
+    /// Returns the value of one of the given words.
     func choice<Value>(_ name: String, _ choices: [String: Value], default fallback: Value, as property: String? = nil) -> Value {
         guard let value = value(name, as: property) else { return fallback }
         guard let text = value.scalar?.string, let choice = choices[text] else {
@@ -102,9 +102,9 @@ final class OrgFileSection {
 
     // MARK: - Lists and sections
 
-    /// A list of strings; nil if absent or `any`.
+    /// A list of strings; `nil` if absent or `any`.
     func strings(_ name: String, as property: String? = nil, aliases: [String: String] = [:]) -> [String]? {
-        // A list without elements left, as when all are commented out, must not come to mean everybody.
+        // A list whose elements are all commented out must not mean "no restriction".
         if let empty = values[name], empty.isNull {
             asked.insert(name)
             source.add(
@@ -127,7 +127,7 @@ final class OrgFileSection {
         }
     }
 
-    /// The sections of a list; `offset` is the index that the first has in the definition.
+    /// Reads a list of sections; `offset` is added to the file's indexes to get those of the definition.
     func sections<Value>(_ name: String, offset: Int = 0, _ read: (OrgFileSection) -> Value) -> [Value] {
         guard let value = value(name) else { return [] }
         let steps = path + [.key(name.camelCased)]
@@ -141,7 +141,7 @@ final class OrgFileSection {
         }
     }
 
-    /// Every key with its value as JSON, for what has no fixed keys.
+    /// Returns all keys with their values as JSON, for sections without a fixed set of keys.
     func members() -> [String: JSONValue] {
         asked.formUnion(values.keys)
         return values.mapValues { $0.json }
@@ -168,7 +168,7 @@ final class OrgFileSection {
         return []
     }
 
-    /// A scalar's text, out of the environment if it says so.
+    /// Returns a scalar's text, resolved from the environment if it is a reference.
     private func text(_ value: Node, key: String) -> String? {
         guard let text = value.scalar?.string else {
             source.add("Here must be a text, not a list or a section.", at: value, key: key)
@@ -201,12 +201,12 @@ final class OrgFileSection {
 }
 
 extension Node {
-    /// Whether it is a plain `null`, `~` or nothing.
+    /// Whether the node is a plain `null`, `~` or empty scalar.
     var isNull: Bool {
         scalar.map { $0.style == .plain && ["", "~", "null", "Null", "NULL"].contains($0.string) } ?? false
     }
 
-    /// The value by YAML's own rules: what is in quotes is a string.
+    /// The value by YAML's typing rules: quoted scalars are strings.
     var json: JSONValue {
         switch self {
         case .mapping(let mapping):
@@ -216,7 +216,7 @@ extension Node {
         case .scalar(let scalar):
             guard scalar.style == .plain else { return .string(scalar.string) }
             if isNull { return .null }
-            // A number with a sign or a leading zero is a telephone number or a postal code.
+            // A number with a plus sign or a leading zero is a phone number or a postal code.
             if scalar.string.first != "+", scalar.string == "0" || scalar.string.first != "0", let number = int {
                 return .integer(Int64(number))
             }

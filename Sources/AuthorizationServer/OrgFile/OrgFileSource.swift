@@ -1,7 +1,7 @@
 internal import IdentityCore
 internal import Yams
 
-/// What is known of a file while it is read: where everything stands, and what is wrong.
+/// State while an org file is read: the places of its values, and the problems found.
 final class OrgFileSource {
     typealias Step = OrganizationError.Problem.Step
 
@@ -12,10 +12,10 @@ final class OrgFileSource {
     }
 
     let environment: [String: String]
-    /// Where names of files count from; nil for the process's own folder.
+    /// Base folder of relative paths; `nil` for the current directory.
     let folder: String?
     private(set) var problems: [OrgFileError.Problem] = []
-    /// By the path in the definition, whose names differ from the file's.
+    /// Keyed by the path in the definition, whose names differ from the file's.
     private var places: [[Step]: Place] = [:]
 
     init(environment: [String: String], folder: String?) {
@@ -23,7 +23,7 @@ final class OrgFileSource {
         self.folder = folder
     }
 
-    /// Remembers where a part of the definition stands in the file.
+    /// Records the place of a part of the definition in the file.
     func note(_ path: [Step], _ node: Node, key: String) {
         places[path] = Place(line: node.mark?.line ?? 0, column: node.mark?.column ?? 0, key: key)
     }
@@ -32,10 +32,10 @@ final class OrgFileSource {
         problems.append(OrgFileError.Problem(line: node.mark?.line ?? 0, column: node.mark?.column ?? 0, key: key, message: message))
     }
 
-    /// Takes over what the engine found.
+    /// Adds the engine's problems.
     func add(_ found: [OrganizationError.Problem]) { problems += located(found) }
 
-    /// What the engine found, each at the nearest place that the file has for it.
+    /// Converts the engine's problems, each with its nearest known place in the file.
     func located(_ found: [OrganizationError.Problem]) -> [OrgFileError.Problem] {
         found.map { problem in
             var path = problem.path
@@ -49,7 +49,7 @@ final class OrgFileSource {
 }
 
 extension String {
-    /// `accessTokenLifetime` as `access_token_lifetime`.
+    /// Converts `accessTokenLifetime` to `access_token_lifetime`.
     var snakeCased: String {
         let characters = Array(replacing("URIs", with: "Uris").replacing("API", with: "Api"))
         return String(
@@ -58,7 +58,7 @@ extension String {
             })
     }
 
-    /// `access_token_lifetime` as `accessTokenLifetime`, and `redirect_uris` as `redirectURIs`.
+    /// Converts `access_token_lifetime` to `accessTokenLifetime`, and `redirect_uris` to `redirectURIs`.
     var camelCased: String {
         let words = split(separator: "_").map(String.init)
         let rest = words.dropFirst().map { word in

@@ -4,27 +4,22 @@ internal import NIOConcurrencyHelpers
 package import NIOCore
 internal import NIOHTTP1
 
-/// HTTP/1.1 on the connections of a server, each of which ends in good order even if nobody came to handle it.
-///
-/// A connection that comes at the moment in which the server stops is dropped unhandled, and NIO's channel stops the whole process when it is
-/// dropped without an end.
+/// HTTP/1.1 connections that are always closed properly, even without a handler. A connection that arrives while the server stops is never
+/// handled. NIO traps if such a channel is released without being closed.
 package struct AcceptedConnections: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: Limits?
 
-    /// How many connections an address may have, and how long a new one may be silent.
+    /// The limit of connections per address, and the timeout of a connection's first request.
     package struct Limits: Sendable {
         let connections: ConnectionLimit
         let firstRequestTimeout: TimeAmount
     }
 
-    /// Builds servers whose connections these are.
-    ///
-    /// - Parameter settings: Limits of HTTP/1.1.
-    /// - Returns: The builder.
+    /// Returns the builder of a server without a limit per address.
     package static func server(_ settings: HTTP1Channel.Configuration = .init()) -> HTTPServerBuilder { server(settings, limits: nil) }
 
-    /// Builds servers that limit the connections of one address.
+    /// Returns the builder of a server that limits the connections of an address.
     static func server(_ settings: HTTP1Channel.Configuration, limits: Limits?) -> HTTPServerBuilder {
         HTTPServerBuilder { AcceptedConnections(http: HTTP1Channel(responder: $0, configuration: settings), limits: limits) }
     }
@@ -56,10 +51,10 @@ package struct AcceptedConnections: ServerChildChannel {
         await http.handle(value: channel, logger: logger)
     }
 
-    /// A connection, handled at most once.
+    /// A connection that is handled at most once.
     package final class Connection: ServerChildChannelValue {
         package let channel: any Channel
-        /// Whether its address has too many connections.
+        /// Whether the address has too many connections.
         fileprivate let isRefused: Bool
         private let waiting: NIOLockedValueBox<HTTP1Channel.Value?>
 
@@ -69,7 +64,7 @@ package struct AcceptedConnections: ServerChildChannel {
             waiting = NIOLockedValueBox(channel)
         }
 
-        /// What is to be handled; nil from the second time on.
+        /// Returns the channel at the first call, then `nil`.
         fileprivate func take() -> HTTP1Channel.Value? {
             waiting.withLockedValue { channel in
                 defer { channel = nil }
@@ -79,7 +74,7 @@ package struct AcceptedConnections: ServerChildChannel {
 
         deinit {
             guard let channel = take() else { return }
-            // Closing takes as long as the peer's socket does, and nobody is left who could wait for it.
+            // Closing is asynchronous, and no caller is left that could await it.
             Task { try? await channel.executeThenClose { _, _ in } }
         }
     }

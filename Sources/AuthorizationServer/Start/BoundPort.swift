@@ -1,6 +1,6 @@
 internal import NIOConcurrencyHelpers
 
-/// The port, once it is known. Safe from any task.
+/// The bound port, as a value that tasks can await. Safe from any task.
 package final class BoundPort: Sendable {
     private enum State {
         case waiting(next: Int, [Int: CheckedContinuation<Int, any Error>])
@@ -10,7 +10,7 @@ package final class BoundPort: Sendable {
 
     private let state = NIOLockedValueBox(State.waiting(next: 0, [:]))
 
-    /// The port; waits for it.
+    /// The port; waits until it is bound.
     var value: Int {
         get async throws {
             let ticket = state.withLockedValue { state -> Int in
@@ -45,10 +45,9 @@ package final class BoundPort: Sendable {
         }
     }
 
-    /// Tells the port to all who wait.
     func bind(_ port: Int) { settle(.bound(port), .success(port)) }
 
-    /// Tells all who wait that there will be no port; later calls change nothing.
+    /// Makes ``value`` throw; a no-op after ``bind(_:)`` or an earlier failure.
     func fail(with error: any Error) { settle(.failed(error), .failure(error)) }
 
     private func settle(_ outcome: State, _ result: Result<Int, any Error>) {

@@ -3,37 +3,34 @@ package import ServerHTTP
 package import SignInPages
 
 extension AuthorizationServer {
-    /// Where a server listens, what it stores where, and its limits.
-    ///
-    /// ``init(commandLine:environment:file:)`` loads it from the command line, the environment and the org file.
+    /// The server's configuration: address, files, limits. ``init(commandLine:environment:file:)`` loads it.
     package struct Configuration: Sendable, Redacted {
-        /// The address or host name to listen on.
+        /// Address or host name to listen on.
         package var host: String
-        /// The port to listen on, 0 to 65,535; 0 takes a free one.
+        /// Port to listen on, 0 to 65,535; 0 selects a free port.
         package var port: Int
-        /// The origin that clients reach the server by, where it differs from the org file's; replaces
-        /// `OrganizationDefinition.origin` before it is applied.
+        /// The origin that clients use, if it differs from the org file's. It replaces `OrganizationDefinition.origin` before that is
+        /// applied.
         package var publicOrigin: String?
-        /// The certificate and its key; nil listens without TLS.
+        /// `nil` listens without TLS.
         package var tls: TLS?
-        /// The folder of the database and, by default, the master key.
+        /// Folder of the database and, by default, of the master key.
         package var dataDirectory: String
-        /// Where the master key comes from.
         package var masterKey: MasterKeySource
-        /// The peers, as addresses (`10.0.0.7`) or networks (`10.0.0.0/8`), whose `X-Forwarded-For` is believed.
+        /// Peers whose `X-Forwarded-For` header is trusted, as addresses (`10.0.0.7`) or networks (`10.0.0.0/8`).
         package var trustedProxies: [TrustedNetwork]
-        /// What requests may be.
+        /// Request size and time limits.
         package var limits: Limits
-        /// How many passwords are hashed at the same time, 1 to 64; each takes some 32 MiB.
+        /// Maximum number of concurrent password hashes, 1 to 64; each takes about 32 MiB.
         package var hashingWidth: Int
-        /// The least level that is logged: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
+        /// Minimum level that is logged: `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
         package var logLevel: String
-        /// How often keys are looked after and expired records removed.
+        /// Interval of key rotation checks and of the removal of expired records.
         package var maintenanceInterval: Duration
-        /// How the hosted pages look.
+        /// Branding of the hosted pages and mails.
         package var branding: Branding
 
-        /// Makes a configuration; the defaults listen on the loopback interface only.
+        /// Creates a configuration. The defaults listen on the loopback interface only.
         package init(
             host: String = "127.0.0.1", port: Int = 8080, publicOrigin: String? = nil, tls: TLS? = nil, dataDirectory: String = "data",
             masterKey: MasterKeySource = .dataDirectory, trustedProxies: [TrustedNetwork] = [], limits: Limits = Limits(),
@@ -54,73 +51,66 @@ extension AuthorizationServer {
             self.branding = branding
         }
 
-        /// Whether browsers reach the server over TLS, which may end at a proxy in front of it.
+        /// Whether browsers use TLS, which a proxy in front of the server may terminate.
         var isReachedByTLS: Bool { tls != nil || publicOrigin?.hasPrefix("https:") ?? false }
 
-        /// Where the database is.
         package var storePath: String { dataDirectory + "/countersign.sqlite" }
     }
 }
 
 extension AuthorizationServer.Configuration {
-    /// Text in PEM form.
+    /// PEM data, inline or in a file.
     package enum PEM: Sendable, Equatable, Redacted {
-        /// In a file.
         case file(String)
-        /// Here.
         case text(String)
     }
 
-    /// A certificate and its key.
     package struct TLS: Sendable, Equatable, Redacted {
-        /// The certificates, the server's own first.
+        /// The server's certificate first, then the intermediates.
         package var certificateChain: PEM
-        /// The private key of the first one.
+        /// Private key of the first certificate.
         package var privateKey: PEM
 
-        /// Names a certificate and its key.
         package init(certificateChain: PEM, privateKey: PEM) {
             self.certificateChain = certificateChain
             self.privateKey = privateKey
         }
     }
 
-    /// Where the key comes from that signing keys and client secrets are encrypted under.
+    /// Source of the key that encrypts signing keys and client secrets.
     package enum MasterKeySource: Sendable, Equatable, Redacted {
-        /// The file `master.key` in the data folder; made there on first start.
+        /// The file `master.key` in the data folder, created at the first start.
         case dataDirectory
-        /// A file with 32 bytes in base64; it must exist.
+        /// An existing file with 32 bytes in Base64.
         case file(String)
-        /// 32 bytes in base64.
+        /// 32 bytes in Base64.
         case base64(Secret)
     }
 
     /// A string that is redacted in descriptions and mirrors.
     package typealias Secret = JOSE.Secret
 
-    /// What requests may be.
+    /// Request size, time and connection limits.
     package struct Limits: Sendable, Equatable {
-        /// The longest body, in bytes.
+        /// Maximum body size in bytes.
         package var bodyBytes: Int
-        /// All headers together, in bytes.
+        /// Maximum size of all headers in bytes.
         package var headerBytes: Int
-        /// The most headers.
         package var headerCount: Int
-        /// How long a connection may be silent, between requests and within one.
+        /// Maximum silence of a connection, between requests and within one.
         package var idleTimeout: Duration
-        /// How long a new connection may take to send the head of its first request, its TLS handshake included.
+        /// Maximum time from a new connection to the complete head of its first request, including the TLS handshake.
         package var firstRequestTimeout: Duration
-        /// How long the body of a request may take to arrive.
+        /// Maximum time for the body of a request to arrive.
         package var bodyTimeout: Duration
-        /// How long a client may leave an answer unread before its connection is closed.
+        /// Maximum time that a client may leave a response unread.
         package var answerTimeout: Duration
-        /// The most connections at the same time; more wait to be accepted.
+        /// Maximum number of concurrent connections; more wait to be accepted.
         package var connections: Int
-        /// The most connections of one address at the same time, of IPv6 of one /64. A new one closes the one that waits longest for its
-        /// client, and is closed itself when every one waits for the server. Trusted proxies are not limited.
+        /// Maximum number of concurrent connections of one IPv4 address or IPv6 /64. A new connection closes the one that has waited
+        /// longest for its client. If all wait for the server, the new one is closed. Trusted proxies are not limited.
         package var connectionsPerAddress: Int
 
-        /// Sets limits; the defaults suit every request of the protocol.
         package init(
             bodyBytes: Int = 64 * 1024, headerBytes: Int = 16 * 1024, headerCount: Int = 100, idleTimeout: Duration = .seconds(60),
             firstRequestTimeout: Duration = .seconds(10), bodyTimeout: Duration = .seconds(20), answerTimeout: Duration = .seconds(30),
@@ -140,7 +130,6 @@ extension AuthorizationServer.Configuration {
 }
 
 extension AuthorizationServer.Configuration {
-    /// Address, port, folder, log level and whether the server speaks TLS. No key.
     package var description: String {
         "Configuration(\(host):\(port), data: \(dataDirectory), TLS: \(tls != nil), log level: \(logLevel))"
     }

@@ -5,17 +5,14 @@ internal import StoreSQLite
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension AuthorizationServer.Configuration {
-    /// Loads a configuration; what is given nowhere keeps its default.
+    /// Loads a configuration. Missing keys keep their defaults. The command line overrides the environment, which overrides the org file.
     ///
     /// The keys are `host`, `port`, `public-origin`, `tls-certificate`, `tls-key`, `data`, `master-key`, `master-key-file`,
-    /// `trusted-proxies` (separated by commas), `max-body-bytes`, `max-header-bytes`, `max-connections`,
-    /// `max-connections-per-address`, `idle-timeout` (seconds), `hashing-width` and `log-level`. In the environment each is in capitals, with `_` for `-`, after `COUNTERSIGN_`.
-    ///
-    /// - Parameters:
-    ///   - commandLine: Values by key; they win.
-    ///   - environment: The environment; of it, what begins with `COUNTERSIGN_`.
-    ///   - file: The values of the org file's `server` section, by key.
-    /// - Throws: ``ConfigurationError`` that names the key and what it should be.
+    /// `trusted-proxies` (comma-separated), `max-body-bytes`, `max-header-bytes`, `max-connections`, `max-connections-per-address`,
+    /// `idle-timeout` (seconds), `hashing-width` and `log-level`. Environment variables are in upper case, with `_` for `-` and the prefix
+    /// `COUNTERSIGN_`.
+    /// - Parameter file: Values of the org file's section `server`, by key.
+    /// - Throws: ``ConfigurationError`` with the key and the expected value.
     package init(commandLine: [String: String], environment: [String: String] = [:], file: [String: String] = [:]) throws {
         try Self.refuseUnknownKeys(in: file)
         let values = Values(commandLine: commandLine, environment: environment, file: file)
@@ -97,7 +94,7 @@ extension AuthorizationServer.Configuration {
     }
 }
 
-/// The three sources as one, the first that has a key wins.
+/// Merges the three sources; the first that has a key takes precedence.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private struct Values {
     private let reader: ConfigReader
@@ -134,14 +131,14 @@ private struct Values {
     }
 }
 
-/// A configuration that cannot be used; it names the key and what to do.
+/// The error for an invalid setting, with the key and the fix.
 public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The key, as the command line spells it: `tls-certificate`.
+    /// The key as the command line spells it, such as `tls-certificate`.
     public var key: String
-    /// What is wrong, and what to do.
+    /// The problem and the fix.
     public var message: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(key: String, message: String) {
         self.key = key
         self.message = message
@@ -152,7 +149,7 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
 }
 
 extension ConfigurationError {
-    /// Names the key of a file or folder that `FileProtection` refuses.
+    /// Converts an error of `FileProtection` to a ``ConfigurationError`` for the key.
     static func refusingUnsafe<Result>(
         _ key: String, _ body: () throws(FileProtection.Unsafe) -> Result
     ) throws(ConfigurationError) -> Result {

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Tells the connection limit whether a connection waits for its client or for the server, and a request that waits that its client left.
-/// Closes a connection that sends no first request in time.
+/// Reports to the connection limit whether a connection waits for its client or for the server. Notifies a held request when its client
+/// disconnects. Closes a connection whose first request does not arrive in time.
 final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -13,9 +13,9 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private let place: ConnectionLimit.Place
     private let firstRequestTimeout: TimeAmount
     private var deadline: Scheduled<Void>?
-    /// Complete requests without a complete answer; -1 while a request arrives that was answered before its end.
+    /// Complete requests without a complete response; -1 while a request still arrives that was already answered.
     private var unanswered = 0
-    /// Whether the server's answer is an event stream, which lasts as long as its client likes.
+    /// Whether the current response is an event stream, which lasts until its client disconnects.
     private var isStreaming = false
     private var isClosedByClient = false
     private var closeHandler: (@Sendable () -> Void)?
@@ -58,7 +58,7 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // With half closure, the end of the client's side alone is reported so.
+        // With half-closure, a client that closes only its side causes this event.
         if event as? ChannelEvent == .inputClosed { noteClose() }
         context.fireUserInboundEventTriggered(event)
     }
@@ -73,10 +73,10 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
         closeHandler?()
     }
 
-    /// Sets the handler that is called when the client closes its side of a connection, at once if it has; `nil` removes it.
+    /// Sets the handler for the client closing its side of the connection; `nil` removes it. Calls it at once if the client has done so.
     static func observeClose(of channel: any Channel, _ handler: (@Sendable () -> Void)?) {
         channel.eventLoop.execute {
-            // A connection that is closed has no handlers any more.
+            // A closed connection has no handlers.
             let activity = try? channel.pipeline.syncOperations.handler(type: ConnectionActivity.self)
             activity?.closeHandler = handler
             if activity?.isClosedByClient ?? true { handler?() }

@@ -4,24 +4,22 @@ internal import NIOCore
 internal import OAuthEndpoints
 internal import ServerHTTP
 
-/// The open connections of each address; all of an IPv6 /64 are one address. Safe from any thread.
-///
-/// An address at its limit gives up the connection that waits longest for its client, so that silent connections do not keep its other users
-/// out. A connection whose request is complete waits for the server, and is never given up, unless it reads an event stream.
-///
-/// A connection that is given up counts until it is closed: TLS waits for its client's answer. At twice the limit, an address gets no other.
+/// Limits the open connections per IPv4 address or IPv6 /64. Safe from any thread. At its limit, an address loses the connection that has
+/// waited longest for its client, so that idle connections do not lock out its other users. A connection with a complete request waits for
+/// the server and is never closed, unless it reads an event stream. A connection that is being closed still counts, because TLS waits for
+/// the client's answer. At twice the limit, new connections of the address are refused.
 final class ConnectionLimit: Sendable {
     private struct Open {
         let channel: any Channel
-        /// When it began to wait for its client, as a number that grows; `nil` while it waits for the server.
+        /// Sequence number of the moment when the connection began to wait for its client; `nil` while it waits for the server.
         var waitsSince: Int?
     }
 
     private struct Address {
         var connections: [ObjectIdentifier: Open] = [:]
-        /// The connections that were given up and are not closed yet.
+        /// Connections that were selected for closing and are not closed yet.
         var closing: Set<ObjectIdentifier> = []
-        /// Whether the limit was logged since the address was last below it.
+        /// Whether a warning was logged since the address was last below its limit.
         var isLogged = false
 
         var isEmpty: Bool { connections.isEmpty && closing.isEmpty }
@@ -45,29 +43,20 @@ final class ConnectionLimit: Sendable {
     private let proxies: [TrustedNetwork]
     private let state = NIOLockedValueBox(State())
 
-    /// Creates a limit.
-    ///
-    /// - Parameters:
-    ///   - most: The maximum number of connections per address.
-    ///   - proxies: The peers without a limit, because each forwards the connections of many clients.
+    /// The `proxies` have no limit, because each forwards the connections of many clients.
     init(most: Int, except proxies: [TrustedNetwork]) {
         self.most = most
         self.proxies = proxies
     }
 
-    /// An admitted connection.
     struct Place: Sendable {
-        /// `nil` for a peer that is not limited.
+        /// `nil` for an unlimited peer.
         fileprivate let address: [UInt8]?
         fileprivate let id: ObjectIdentifier
     }
 
-    /// Admits a connection, which waits for its client at first. It is released when it is closed.
-    ///
-    /// - Parameters:
-    ///   - channel: The connection. A peer without an address is not limited.
-    ///   - logger: Told once when an address reaches its limit.
-    /// - Returns: The connection's place; `nil` if the address has too many, none of which can be given up.
+    /// Admits a connection until it is closed. Returns `nil` if the address has too many connections and none can be closed. A peer without
+    /// an address is not limited. Logs one warning when an address reaches its limit.
     func admit(_ channel: any Channel, logger: Logger) -> Place? {
         let id = ObjectIdentifier(channel)
         guard let peer = channel.remoteAddress?.ipAddress, let bytes = IPAddress.bytes(of: peer),
@@ -99,11 +88,11 @@ final class ConnectionLimit: Sendable {
         return place
     }
 
-    /// Notes whom a connection waits for: its client, or the server.
+    /// Records whether a connection waits for its client or for the server.
     func setWaiting(_ place: Place, forClient isForClient: Bool) {
         guard let key = place.address else { return }
         state.withLockedValue { state in
-            // Subscripts of optionals: a connection that was given up meanwhile stays so.
+            // Optional chaining: a no-op for a connection that is being closed.
             let moment = isForClient ? state.nextMoment() : nil
             state.addresses[key]?.connections[place.id]?.waitsSince = moment
         }
@@ -120,12 +109,12 @@ final class ConnectionLimit: Sendable {
 }
 
 extension HeldPolls.Limits {
-    /// The limits of a server. A held poll occupies a connection, so polls get nine tenths of all connections at most, and half of those of
-    /// one address: the phone that approves needs one too.
+    /// A held poll occupies a connection. Polls get at most nine tenths of all connections, and half of those of one address, because the
+    /// phone that approves needs a connection too.
     init(_ limits: AuthorizationServer.Configuration.Limits) {
         self.init(total: min(10_000, limits.connections / 10 * 9), perAddress: limits.connectionsPerAddress / 2)
     }
 
-    /// Whether a poll can be held at all.
+    /// Whether any poll can be held.
     var admitAny: Bool { total > 0 && perAddress > 0 }
 }

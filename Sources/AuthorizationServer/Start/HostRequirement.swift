@@ -1,10 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Refuses requests without exactly one valid `Host` (RFC 9112 section 3.2): the server answers 400 and closes the connection, as for a
-/// request that cannot be parsed.
-///
-/// HTTP/1.0 does not define the field, and health checks of load balancers omit it.
+/// Rejects requests without exactly one valid `Host` header with 400 and closes the connection (RFC 9112 section 3.2). HTTP/1.0 does not
+/// define the header, and health checks of load balancers omit it: those requests are accepted.
 final class HostRequirement: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -22,7 +20,7 @@ final class HostRequirement: ChannelInboundHandler, RemovableChannelHandler {
             context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
             return
         }
-        // RFC 9112 section 9.3: such a connection closes unless the client asks for more.
+        // RFC 9112 section 9.3: an HTTP/1.0 connection closes unless the client asks for keep-alive.
         if Self.isOld(head.version), !head.headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "keep-alive" }) {
             head.headers.replaceOrAdd(name: "Connection", value: "close")
         }
@@ -37,7 +35,6 @@ final class HostRequirement: ChannelInboundHandler, RemovableChannelHandler {
         return hosts.count == 1 && !host.isEmpty && host.utf8.allSatisfy(isHostByte)
     }
 
-    /// Whether a byte can stand in a host and port (RFC 3986 section 3.2.2).
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

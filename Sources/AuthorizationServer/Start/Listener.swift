@@ -8,9 +8,8 @@ internal import NIOPosix
 internal import ServerHTTP
 internal import ServiceLifecycle
 
-/// Listens on a port and hands requests to the pipeline.
-///
-/// It stands on Hummingbird's server without its `Application`, whose `Date` header comes from the system's clock.
+/// Listens on a port and passes requests to the pipeline. Uses Hummingbird's server without its `Application`, whose `Date` header comes
+/// from the system clock.
 struct Listener: Sendable {
     let configuration: AuthorizationServer.Configuration
     let logger: Logger
@@ -19,7 +18,7 @@ struct Listener: Sendable {
     let identifiers: RequestIdentifiers
     let port: BoundPort
 
-    /// Listens until the task is cancelled or shut down gracefully.
+    /// Runs until the task is cancelled or the service shuts down gracefully.
     func run() async throws {
         let server = try builder().buildServer(
             configuration: .init(
@@ -68,13 +67,13 @@ struct Listener: Sendable {
         let response = await pipeline.respond(to: received)
         try await write(response, writer, channel)
         guard response.closesConnection else { return }
-        // A connection that is closed with unread bytes is reset, and the peer may lose the answer: read on for a while.
+        // Closing with unread bytes resets the connection, and the client may lose the response. Read up to 1 MiB more.
         var discarded = 0
         while discarded < 1 << 20, let part = try await rest.next() { discarded += part.readableBytes }
         throw ConnectionClosed()
     }
 
-    /// The whole body; nil if it is larger than the limit. A body that takes too long closes the connection.
+    /// Returns the whole body, or `nil` if it is larger than the limit. A timeout closes the connection.
     private func collect(_ body: inout RequestBody.AsyncIterator, announced: Int?, _ channel: any Channel) async throws -> [UInt8]? {
         let limit = configuration.limits.bodyBytes
         if let announced, announced > limit { return nil }
@@ -97,7 +96,7 @@ struct Listener: Sendable {
             deviceToken: head.headerFields.deviceToken)
     }
 
-    /// Writes a response. If the client does not read it in time, the connection is closed.
+    /// Writes a response; closes the connection if the client does not read it in time.
     private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         func closeIfUnread() -> Scheduled<Void> {
             channel.eventLoop.scheduleTask(in: TimeAmount(configuration.limits.answerTimeout)) { channel.close(promise: nil) }
@@ -108,7 +107,7 @@ struct Listener: Sendable {
             if let stream = response.stream {
                 var body = try await writer.writeHead(head)
                 try await stream { part in
-                    // The time limit holds for each part: a stream may last longer than that.
+                    // The limit applies to each part, because a stream may last longer.
                     let timer = closeIfUnread()
                     defer { timer.cancel() }
                     try await body.write(ByteBuffer(bytes: part))

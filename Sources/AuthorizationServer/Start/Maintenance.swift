@@ -2,7 +2,7 @@ internal import IdentityCore
 internal import Logging
 internal import ServerHTTP
 
-/// Looks after the signing keys and removes what expired, at start and then on a schedule by the server's clock.
+/// Rotates signing keys and removes expired records, at start and then at an interval by the server's clock.
 struct Maintenance: Sendable {
     let engine: Engine
     let clock: any WallClock
@@ -10,10 +10,10 @@ struct Maintenance: Sendable {
     let identifiers: RequestIdentifiers
     let interval: Duration
 
-    /// Rows that are removed in one transaction, so that requests do not wait long behind it.
+    /// Rows removed per transaction; a small number, so that requests do not wait long.
     private static let batch = 500
 
-    /// Runs until the task is cancelled. A failure is logged, and the next round tries again.
+    /// Runs until the task is cancelled. Logs failures and retries in the next round.
     func run() async {
         while !Task.isCancelled {
             await round()

@@ -5,15 +5,13 @@ internal import JOSE
 internal import StoreSQLite
 
 extension AuthorizationServer.Configuration {
-    /// Reads the master key, or makes it when the data folder has none yet. Reads files: for use at start.
-    ///
-    /// - Returns: 32 bytes.
+    /// Reads the master key (32 bytes), or creates it if the data folder has none. Reads files synchronously: use it at start only.
     /// - Throws: ``ConfigurationError`` if the key is missing or invalid, or if other users may change the folder or the key.
     package func loadMasterKey() throws -> SymmetricKey {
         switch masterKey {
         case .base64(let secret): return try Self.decode(secret.text, key: "master-key")
         case .file(let path):
-            // Secret managers provide links to files that their group may read.
+            // Secret managers provide symbolic links to files that a group may read.
             guard let key = try Self.read(path, .readableByOthers, followsLink: true) else {
                 throw ConfigurationError(
                     key: "master-key-file", message: "'\(path)' could not be read. Name a file with 32 bytes in base64.")
@@ -46,7 +44,7 @@ extension AuthorizationServer.Configuration {
                 key: "data", message: "The folder '\(dataDirectory)' could not be made. Name one that can be written to.")
         }
         do {
-            // Whoever starts at the same time and is second takes the key of the first.
+            // If another process creates the key at the same time, this one uses that key.
             if try PrivateFile.create(path, holding: Data(text.utf8)) { return key }
             guard let first = try Self.read(path, .ownerOnly) else {
                 throw ConfigurationError(key: "data", message: "'\(path)' was removed at this moment. Try again.")
@@ -58,7 +56,7 @@ extension AuthorizationServer.Configuration {
         }
     }
 
-    /// - Returns: `nil` if there is no such file.
+    /// Returns `nil` if there is no file.
     private static func read(
         _ path: String, _ secrecy: FileProtection.Secrecy, followsLink: Bool = false
     ) throws -> SymmetricKey? {
@@ -79,14 +77,12 @@ extension AuthorizationServer.Configuration {
     }
 }
 
-/// The system's random bytes.
+/// The system's cryptographic random generator.
 package struct SystemRandomSource: RandomSource {
-    /// Makes the source.
     package init() {}
 
-    /// Random bytes fit for secrets.
     package func bytes(_ count: Int) throws -> [UInt8] {
-        // A new symmetric key is so many bytes of the system's cryptographic generator.
+        // A new symmetric key consists of bytes from the system's cryptographic generator.
         SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
     }
 }

@@ -12,16 +12,14 @@ internal import Darwin
 
 /// A TCP port that a program is about to listen on, and its purpose.
 package struct PortUse: Sendable, Equatable {
-    /// The address to listen on.
     package var host: String
-    /// The port; 0 chooses a free one.
+    /// 0 selects a free port.
     package var port: Int
-    /// The purpose of the port in the user's words, such as `virtual phones`.
+    /// Purpose in the user's words, such as `virtual phones`.
     package var purpose: String
-    /// The flag of the command that chooses another port; `nil` if there is none.
+    /// Command-line option that selects another port; `nil` if there is none.
     package var flag: String?
 
-    /// Describes a use.
     package init(host: String = "127.0.0.1", port: Int, purpose: String, flag: String? = nil) {
         self.host = host
         self.port = port
@@ -29,11 +27,9 @@ package struct PortUse: Sendable, Equatable {
         self.flag = flag
     }
 
-    /// Checks that every port can be bound, so that a program starts with all of its ports or not at all.
-    ///
-    /// Another program may take a port between this check and the start, which then throws the same error.
-    ///
-    /// - Throws: ``PortError`` that names every port that can't be used.
+    /// Checks that every port can be bound, so that a program starts with all of its ports or not at all. Another program may take a port
+    /// after this check; binding then throws the same error.
+    /// - Throws: ``PortError`` that names every unusable port.
     package static func check(_ uses: [PortUse]) async throws {
         var problems: [String] = []
         for (index, use) in uses.enumerated() where use.port != 0 {
@@ -51,7 +47,7 @@ package struct PortUse: Sendable, Equatable {
     private func problem() async -> String? {
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                // The server sets the same option: a port whose last connections are still closing can be bound.
+                // The server sets the same option, which allows a port whose last connections are still closing.
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .bind(host: host, port: port).get()
             try await channel.close()
@@ -61,7 +57,7 @@ package struct PortUse: Sendable, Equatable {
         }
     }
 
-    /// Returns the message for an error of the system's `bind`; `nil` if the error has another cause.
+    /// Returns the message for an error of the system's `bind`; `nil` for other errors.
     func problem(_ error: any Error) -> String? {
         let other = flag.map { "Choose another with \($0)." } ?? "Choose another."
         switch (error as? IOError)?.errnoCode {
@@ -72,9 +68,7 @@ package struct PortUse: Sendable, Equatable {
         }
     }
 
-    /// Runs a body that binds this port, and replaces the system's error by a clear message.
-    ///
-    /// - Throws: ``PortError`` if the port can't be bound; other errors of the body.
+    /// Runs a body that binds this port. Replaces the system's error with ``PortError``; other errors pass through.
     package func binding<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -86,26 +80,24 @@ package struct PortUse: Sendable, Equatable {
 }
 
 extension AuthorizationServer.Configuration {
-    /// The port that the server listens on.
     package var portUse: PortUse { PortUse(host: host, port: port, purpose: "authorization server") }
 
-    /// Reads the TLS certificate and key, so that a server that can't use them fails before it writes anything.
-    ///
-    /// - Throws: `ConfigurationError` if a file can't be read, is unsafe, or is not valid.
+    /// Reads the TLS certificate and key, so that an unusable file fails before the server writes anything.
+    /// - Throws: `ConfigurationError` if a file cannot be read, is unsafe, or is invalid.
     package func checkTLS() throws {
         if let tls { _ = try TLSMaterial.serverConfiguration(tls) }
     }
 }
 
-/// The error for ports that can't be bound, because another program uses them or the system forbids it.
+/// The error for ports that cannot be bound, because another program uses them or the system forbids it.
 public struct PortError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-    /// One sentence per port: the port, its purpose, and what to do.
+    /// One message per port: the port, its purpose, and the fix.
     public let problems: [String]
 
     init(problems: [String]) { self.problems = problems }
 
-    /// The sentences, one per line.
+    /// The messages, one per line.
     public var description: String { problems.joined(separator: "\n") }
-    /// The sentences, one per line.
+    /// The messages, one per line.
     public var errorDescription: String? { description }
 }

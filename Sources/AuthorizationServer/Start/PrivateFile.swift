@@ -8,24 +8,17 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Files that nobody but their owner ever reads.
+/// Creates files that only their owner can read.
 enum PrivateFile {
-    /// What the system said.
+    /// A system error.
     struct Failure: Error {
         let reason: String
 
         init() { reason = String(cString: strerror(errno)) }
     }
 
-    /// Makes a file of mode 0600 that appears whole, on disk, or not at all, and never in place of another.
-    ///
-    /// `FileManager` makes files that all may read and closes them afterwards, and puts them in the place of what is there.
-    ///
-    /// - Parameters:
-    ///   - path: Where; its folder exists.
-    ///   - content: What it holds.
-    /// - Returns: False if there is a file already, which is left as it is.
-    /// - Throws: ``Failure``.
+    /// Creates a file of mode 0600 atomically and durably. Returns `false`, without a change, if the file exists. `FileManager` does not
+    /// suffice: it creates files readable for others, restricts them later, and replaces existing files.
     static func create(_ path: String, holding content: Data) throws -> Bool {
         let temporary = path + ".\(UUID().uuidString)"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -47,7 +40,7 @@ enum PrivateFile {
         return true
     }
 
-    /// Makes the folder's list of names durable.
+    /// Makes the folder entry durable.
     private static func synchronizeFolder(of path: String) throws {
         let descriptor = open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure() }

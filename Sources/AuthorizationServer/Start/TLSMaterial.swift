@@ -4,19 +4,16 @@ internal import NIOCore
 internal import NIOSSL
 internal import StoreSQLite
 
-/// The certificate and key of a configuration, read and checked.
+/// Reads and checks the TLS certificate and key.
 enum TLSMaterial {
-    /// The cipher suites of TLS 1.2: forward secrecy and authenticated encryption only (RFC 9325 section 4.2). TLS 1.3 has no others.
+    /// Cipher suites of TLS 1.2: only forward secrecy and authenticated encryption (RFC 9325 section 4.2). TLS 1.3 has no others.
     private static let ciphers: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// What the listener needs.
-    ///
-    /// - Parameter tls: Where the certificate and the key are.
-    /// - Returns: A server's configuration for TLS 1.2 and later.
+    /// Returns the configuration for TLS 1.2 and later.
     /// - Throws: ``ConfigurationError`` that names what cannot be read.
     static func serverConfiguration(_ tls: AuthorizationServer.Configuration.TLS) throws -> TLSConfiguration {
         let pem =
@@ -49,15 +46,13 @@ enum TLSMaterial {
         return configuration
     }
 
-    /// How long a connection that the server closes waits for its client's answer. It holds one of the server's places meanwhile.
+    /// How long the server waits for the client's `close_notify`. The connection counts against the limit until then.
     private static let shutdownTimeout = TimeAmount.milliseconds(200)
 
-    /// The largest file of a private key that is read, in bytes.
+    /// Maximum size of a private key file in bytes.
     private static let largestKey = 1 << 20
 
-    /// Reads the file of a private key. It may be a link, as tools that renew certificates make one.
-    ///
-    /// - Returns: Nothing if there is no such file.
+    /// Reads a private key file; empty if there is none. Allows symbolic links, which certificate renewal tools create.
     private static func read(_ path: String) throws(ConfigurationError) -> [UInt8] {
         let file = try ConfigurationError.refusingUnsafe("tls-key") { () throws(FileProtection.Unsafe) in
             try FileProtection.open(path, .ownerOnly, followsLink: true)

@@ -2,7 +2,7 @@ internal import Foundation
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The `Date` header's text, written once per second (RFC 9110 section 5.6.7).
+/// Formats the `Date` header (RFC 9110 section 5.6.7), once per second.
 final class DateHeader: Sendable {
     private struct Written {
         var second: Int = .min
@@ -11,7 +11,6 @@ final class DateHeader: Sendable {
 
     private let written = NIOLockedValueBox(Written())
 
-    /// The text for a moment.
     func text(at now: Date) -> String {
         let second = Int(now.numericDate)
         return written.withLockedValue { written in
@@ -38,8 +37,8 @@ final class DateHeader: Sendable {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
 
-    /// The Gregorian date of a day counted from 1 January 1970, by counting from March of the year 0, so that the leap day
-    /// comes last in a year.
+    /// Converts days since 1 January 1970 to a Gregorian date. Years are counted from March, so that the leap day is the last day of a
+    /// year.
     private static func civil(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -10,32 +10,27 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Listens at the loopback address for one redirect, on a thread of its own, and closes when it has come.
-///
-/// Sockets of the system and no library: the whole need is one request of some hundred bytes, with limits on its size and on the number of
-/// connections that a general server leaves to its user, and an end at once. Safe from any thread.
+/// Listens on the loopback address for one redirect, on its own thread, and then closes. Safe from any thread. It uses system sockets
+/// because it needs only one small request, strict limits on request size and connections, and an immediate close.
 final class CallbackListener: Sendable {
-    /// How many connections there may be. Browsers open some in advance; of more, the oldest is closed.
+    /// The maximum number of connections. Browsers open spare connections; the oldest is closed at the limit.
     static let maximumConnections = 16
-    /// How many bytes a connection may bring after it was answered.
+    /// The maximum number of bytes that a connection can send after its response.
     static let maximumRest = 65_536
 
-    /// The redirect URI with the port.
+    /// The redirect URI with the actual port.
     let redirectUri: URL
 
     private let rules: CallbackRules
     private let redirect = Decision<URL>()
-    /// Where paths lead on to that were given out.
+    /// The one-time paths and the pages to which they redirect.
     private let hops = Locked<[String: URL]>([:])
     private let closed = Decision<Void>()
-    /// The end of the pipe by which the thread is told to close; nil when it has closed.
+    /// The write end of the pipe that tells the thread to close, or `nil` after it closed.
     private let bell: Locked<Int32?>
 
-    /// Begins to listen.
-    ///
-    /// - Parameters:
-    ///   - target: Where. With a port of its own, at that.
-    ///   - isAnswer: Whether a URL is the answer that is waited for.
+    /// Starts to listen at the port of `target`, or at any free port if it has none.
+    /// - Parameter isAnswer: Returns whether a URL is the expected redirect.
     /// - Throws: ``SystemBrowserError/cannotListen(port:reason:)``.
     init(_ target: LoopbackRedirect, isAnswer: @escaping @Sendable (URL) -> Bool) throws {
         let sockets = try LoopbackSocket.listening(for: target)
@@ -51,12 +46,12 @@ final class CallbackListener: Sendable {
         }
         self.redirectUri = redirectUri
         bell = Locked(ends[1])
-        // A fresh pipe can be told that; where not, nothing worse comes of it than that a browser inherits it.
+        // A failure is harmless: at worst, the browser process inherits the pipe.
         for end in ends { try? LoopbackSocket.prepare(end) }
         let thread = Thread { [self, ear = ends[0]] in
             var desk = Desk(listeners: sockets.map(\.descriptor), ear: ear, rules: rules)
             let result = desk.serve()
-            // First the end that others write to: a pipe that nobody reads any more would be a signal to them.
+            // Close the write end first: writing to a pipe without a reader raises SIGPIPE.
             if let bell = bell.withLock({ $0.take() }) { closeDescriptor(bell) }
             desk.close()
             redirect.decide(result)
@@ -66,13 +61,9 @@ final class CallbackListener: Sendable {
         thread.start()
     }
 
-    /// An address that leads on to a page, once and while this listens. Whoever sees it when it was used learns nothing of the page.
-    ///
-    /// - Parameters:
-    ///   - page: The page, of http or https.
-    ///   - name: What nobody can guess: letters, digits, `-` and `_`.
-    /// - Returns: The address.
-    /// - Throws: ``SystemBrowserError/cannotOpen(commands:)`` for another address than one of the web.
+    /// Returns a loopback address that redirects to `page` once, while the listener is open. A used address does not reveal the page.
+    /// - Parameter name: An unguessable name of letters, digits, `-` and `_`.
+    /// - Throws: ``SystemBrowserError/cannotOpen(commands:)`` if the page is not http or https.
     func hop(to page: URL, name: String) throws -> URL {
         guard ["http", "https"].contains(page.scheme?.lowercased()), let hop = URL(string: "http://\(rules.authority)/\(name)") else {
             throw SystemBrowserError.cannotOpen(commands: [])
@@ -81,9 +72,7 @@ final class CallbackListener: Sendable {
         return hop
     }
 
-    /// Waits for the redirect. Cancelling the task closes the listener.
-    ///
-    /// - Returns: The URL that the browser was sent to.
+    /// Waits for the redirect and returns its URL. Cancelling the task closes the listener.
     /// - Throws: `CancellationError` if the listener was closed; ``SystemBrowserError/cannotListen(port:reason:)`` if it failed.
     func answer() async throws -> URL {
         try await withTaskCancellationHandler {
@@ -93,18 +82,18 @@ final class CallbackListener: Sendable {
         }
     }
 
-    /// Closes the port and all connections. Nothing if they are.
+    /// Closes the port and all connections. Calling it again is a no-op.
     func close() {
-        // Under the lock, so that the thread can't have closed the descriptor.
+        // The lock is held during the write, so the thread cannot close the descriptor meanwhile.
         bell.withLock { bell in
             var ring: UInt8 = 1
             if let bell { _ = write(bell, &ring, 1) }
         }
     }
 
-    /// Waits until nobody listens any more, which is soon after the answer, or ``close()``.
+    /// Waits until the port is closed, which is soon after the redirect or ``close()``.
     func end() async {
-        // It only succeeds.
+        // The result is always a success.
         try? await closed.value()
     }
 }
@@ -119,7 +108,7 @@ private func closeDescriptor(_ descriptor: Int32) {
     #endif
 }
 
-/// What the listener's thread works at.
+/// The event loop of the listener's thread.
 private struct Desk {
     private struct Connection {
         let descriptor: Int32
@@ -135,7 +124,7 @@ private struct Desk {
     }
 
     let listeners: [Int32]
-    /// The end of the pipe at which a close is heard.
+    /// The read end of the pipe that signals a close.
     let ear: Int32
     let rules: CallbackRules
     private var connections: [Connection] = []
@@ -146,7 +135,7 @@ private struct Desk {
         self.rules = rules
     }
 
-    /// Serves until the redirect has come, or until it is told to close.
+    /// Handles connections until the redirect arrives or a close is signaled.
     mutating func serve() -> Result<URL, any Error> {
         while true {
             var watched = ([ear] + listeners + connections.map(\.descriptor)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -177,7 +166,7 @@ private struct Desk {
         .failure(SystemBrowserError.cannotListen(port: nil, reason: String(cString: strerror(errno))))
     }
 
-    /// - Returns: Whether it can go on.
+    /// Accepts a connection. Returns `false` if the listening socket failed.
     private mutating func accept(at listener: Int32) -> Bool {
         #if canImport(Glibc)
         let descriptor = Glibc.accept(listener, nil, nil)
@@ -186,7 +175,7 @@ private struct Desk {
         #else
         let descriptor = Darwin.accept(listener, nil, nil)
         #endif
-        // Who has gone already is nobody's trouble.
+        // Ignore a client that disconnected before it was accepted.
         guard descriptor >= 0 else { return [EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED].contains(errno) }
         do { try LoopbackSocket.prepare(descriptor) } catch {
             closeDescriptor(descriptor)
@@ -203,12 +192,12 @@ private struct Desk {
         if count < 0, errno == EAGAIN || errno == EINTR { return .goesOn }
         guard count > 0 else { return .ended }
         if connection.isAnswered {
-            // Closed before the other side has read the answer, a connection with bytes left to read would take the answer with it.
+            // Read the rest before closing: closing a connection with unread bytes can discard the response.
             connection.rest += count
             return connection.rest > CallbackListener.maximumRest ? .ended : .goesOn
         }
         connection.received += buffer[..<count]
-        // Only the end of a line can end the head: who sends byte by byte does not make all of it be read again and again.
+        // Only a line feed can complete the request head. This check avoids parsing all bytes again when a client sends single bytes.
         guard buffer[..<count].contains(0x0A) || connection.received.count > CallbackRules.maximumSize else { return .goesOn }
         switch rules.verdict(on: connection.received) {
         case .incomplete: return .goesOn
@@ -228,7 +217,7 @@ private struct Desk {
         }
     }
 
-    /// An answer is shorter than what the system takes without waiting; who does not get it all has gone.
+    /// Sends a response without waiting. Responses fit into the send buffer; a client that receives only a part has disconnected.
     private func send(_ bytes: [UInt8], to descriptor: Int32) {
         #if canImport(Darwin)
         let flags: Int32 = 0

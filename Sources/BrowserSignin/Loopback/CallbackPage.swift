@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// A page that the browser shows at the loopback address. Nothing of the request is in it.
+/// A page that the browser shows at the loopback address. It contains nothing from the request.
 enum CallbackPage: Equatable, Sendable, CaseIterable {
-    /// The answer was taken.
+    /// The redirect was accepted.
     case taken
-    /// It is not the answer that is waited for.
+    /// The request is not the expected redirect.
     case unexpected
-    /// The request is none of HTTP.
+    /// The request is not valid HTTP.
     case malformed
-    /// Another path.
+    /// The request has another path.
     case notFound
-    /// Another method than GET.
+    /// The request has a method other than GET.
     case notAllowed
-    /// Another host.
+    /// The request names another host.
     case misdirected
-    /// Too many bytes.
+    /// The request has too many bytes.
     case tooLarge
 
     private var status: String {
@@ -45,7 +45,7 @@ enum CallbackPage: Equatable, Sendable, CaseIterable {
         }
     }
 
-    /// Sends the browser on, and tells nobody from where.
+    /// Returns a redirect response that prevents a `Referer` header.
     static func redirect(to page: URL) -> [UInt8] {
         let head = [
             "HTTP/1.1 302 Found", "Location: \(page.absoluteString)", "Content-Length: 0", "Cache-Control: no-store",
@@ -57,10 +57,10 @@ enum CallbackPage: Equatable, Sendable, CaseIterable {
     static let style =
         "body{font:1.125rem/1.5 system-ui,sans-serif;margin:15vh auto;max-width:32rem;padding:0 1rem;text-align:center}h1{font-size:1.5rem}"
 
-    /// The hash of ``style`` by which the content security policy allows it: SHA-256 in base64.
+    /// The SHA-256 hash of ``style`` in base64, which the content security policy allows.
     static let styleHash = "ra05Wd3g2WoH+AsaMh8Eb5oVhiFPbZyyqdfKCnO6JhA="
 
-    /// The whole answer. Nothing is loaded by it, run, kept, or told to where the person goes next.
+    /// The complete response. Its headers forbid scripts, external resources, caching and the `Referer` header.
     var response: [UInt8] {
         let body = """
             <!DOCTYPE html>

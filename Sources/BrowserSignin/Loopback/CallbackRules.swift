@@ -1,50 +1,49 @@
 internal import AuthFoundation
 internal import Foundation
 
-/// What is answered to a request at the loopback address. No sockets, no state: the bytes so far in, the verdict out.
-///
-/// Any program and any web page on this machine can send requests here. So a request counts only if it is one that a browser sends when it
-/// is redirected, names this very address as its host (a page that has rebound its own name to this address would name that), and brings the
-/// `state` of the sign-in.
+/// Decides the response to a request at the loopback address, without sockets or state. Any program and any web page on this machine can
+/// send requests here. A request is accepted only if all of these are true:
+/// - It is a GET request for the redirect path, as a redirected browser sends it.
+/// - Its `Host` header names this address, which a page that uses DNS rebinding cannot do.
+/// - It contains the `state` of the sign-in.
 struct CallbackRules: Sendable {
-    /// What becomes of a request.
+    /// The decision about a request.
     enum Verdict: Equatable, Sendable {
-        /// The rest of it has not come.
+        /// The request is not complete yet.
         case incomplete
-        /// It is answered with a page that says what is wrong, and nothing comes of it.
+        /// The request is rejected with an error page.
         case refused(CallbackPage)
-        /// It is the answer that is waited for.
+        /// The request is the expected redirect.
         case answer(URL)
-        /// The browser is sent on to the server's page.
+        /// The browser is redirected to the server's page.
         case hop(URL)
     }
 
-    /// How many bytes a request may have. A code and a state have some hundred, but all cookies of this host come with them, whichever
-    /// program set them.
+    /// The maximum size of a request head in bytes. It is generous because browsers send all cookies that other programs set for this host.
     static let maximumSize = 65_536
 
-    /// Host and port, as the header `Host` has them.
+    /// The expected value of the `Host` header: host and port.
     let authority: String
-    /// The path of the redirect URI, with its percent encoding.
+    /// The percent-encoded path of the redirect URI.
     let path: String
-    /// Whether a URL is the answer that is waited for.
+    /// Returns whether a URL is the expected redirect.
     let isAnswer: @Sendable (URL) -> Bool
-    /// Where a path leads on to, once; nil if it leads nowhere.
+    /// Returns the target of a one-time path and removes it, or returns `nil` if the path has none.
     var takeHop: @Sendable (_ path: String) -> URL? = { _ in nil }
 
-    /// - Parameter bytes: What has come of the request so far.
-    /// - Returns: What becomes of it.
+    /// Decides about the bytes received so far.
     func verdict(on bytes: [UInt8]) -> Verdict {
         guard let end = Self.endOfHead(in: bytes) else {
             return bytes.count > Self.maximumSize ? .refused(.tooLarge) : .incomplete
         }
         guard end <= Self.maximumSize else { return .refused(.tooLarge) }
         let head = bytes[..<end]
-        // No control characters but the ends of lines and tabs; and ASCII in the request line. Cookies of other programs may have more.
+        // Allow no control characters except line ends and tabs. The request line must be ASCII, but cookies of other programs can contain
+        // other bytes.
         guard head.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }),
             head.prefix(while: { $0 != 0x0D }).allSatisfy({ $0 < 0x80 })
         else { return .refused(.malformed) }
-        // A character a byte, none of which joins another: lines and names end where the bytes say so.
+        // Map each byte to one scalar, so that lines and names end exactly at the byte boundaries.
         var text = String.UnicodeScalarView()
         text.append(contentsOf: head.map { Unicode.Scalar($0) })
         var lines = String(text).components(separatedBy: "\r\n")
@@ -59,7 +58,7 @@ struct CallbackRules: Sendable {
         return isAnswer(url) ? .answer(url) : .refused(.unexpected)
     }
 
-    /// The values of the header fields `Host`; nil if a line is no header field.
+    /// Returns the values of the `Host` fields, or `nil` if a line is not a header field.
     private func hosts(in lines: [String]) -> [String]? {
         var hosts: [String] = []
         for line in lines {
@@ -80,7 +79,7 @@ struct CallbackRules: Sendable {
     }
 }
 
-/// Something that is decided once, from any thread, and that tasks wait for.
+/// A value that is set once, from any thread, and that tasks can wait for.
 final class Decision<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
@@ -89,10 +88,10 @@ final class Decision<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// What was decided; nil if nothing was.
+    /// The result, or `nil` if it is not set yet.
     var result: Result<Value, any Error>? { state.withLock { $0.result } }
 
-    /// Decides it, unless it is decided.
+    /// Sets the result. Later calls are no-ops.
     func decide(_ result: Result<Value, any Error>) {
         let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
             guard state.result == nil else { return [] }
@@ -103,7 +102,7 @@ final class Decision<Value: Sendable>: Sendable {
         for continuation in waiting { continuation.resume(with: result) }
     }
 
-    /// Waits for the decision, also in a cancelled task.
+    /// Waits for the result. Task cancellation does not end the wait.
     func value() async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state in

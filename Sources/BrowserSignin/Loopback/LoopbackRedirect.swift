@@ -1,16 +1,15 @@
 internal import Foundation
 
-/// A redirect to this machine (RFC 8252, 7.3).
+/// A redirect URI with a loopback address (RFC 8252, 7.3).
 struct LoopbackRedirect: Sendable, Equatable {
-    /// The address as the URI has it: `127.0.0.1`, `[::1]` or `localhost`.
+    /// The host as the URI spells it: `127.0.0.1`, `[::1]` or `localhost`.
     let host: String
-    /// The port that the URI has; nil if any will do.
+    /// The port of the URI, or `nil` for any free port.
     let port: UInt16?
-    /// The path, with its percent encoding.
+    /// The percent-encoded path.
     let path: String
 
-    /// - Parameter url: A redirect URI.
-    /// - Throws: ``BrowserSigninError/invalidRedirectScheme(_:)`` if it is not `http` to this machine.
+    /// Throws ``BrowserSigninError/invalidRedirectScheme(_:)`` if the URL is not `http` with a loopback host.
     init(_ url: URL) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host()?.lowercased(), url.user() == nil, url.query() == nil,
             url.fragment() == nil
@@ -30,12 +29,11 @@ struct LoopbackRedirect: Sendable, Equatable {
         path = url.path().isEmpty ? "/" : url.path()
     }
 
-    /// Whether a URL is one.
     static func isOne(_ url: URL) -> Bool {
         (try? LoopbackRedirect(url)) != nil
     }
 
-    /// Browsers take either address by that name, and try `::1` first.
+    /// Whether to listen on both addresses. Browsers resolve `localhost` to either and try `::1` first.
     var isBothAddresses: Bool { host == "localhost" }
 
     var isIPv6: Bool { host == "[::1]" }

@@ -10,17 +10,13 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A socket of this machine's loopback address, by its descriptor: never waits, and is not inherited by programs that are started.
+/// A listening socket on the loopback address. It is non-blocking, and child processes do not inherit it.
 struct LoopbackSocket: Sendable {
     let descriptor: Int32
-    /// The port that it listens at.
+    /// The actual port.
     let port: UInt16
 
-    /// Listens at the loopback address and nowhere else.
-    ///
-    /// - Parameters:
-    ///   - isIPv6: Whether at `::1` instead of 127.0.0.1.
-    ///   - port: The port; nil for any free one.
+    /// Listens on the loopback address only: on `::1` if `isIPv6`, else on 127.0.0.1. Without a `port`, it uses any free one.
     /// - Throws: ``SystemBrowserError/cannotListen(port:reason:)``.
     init(isIPv6: Bool, port: UInt16?) throws {
         #if canImport(Glibc)
@@ -33,7 +29,7 @@ struct LoopbackSocket: Sendable {
         do {
             try Self.prepare(descriptor)
             if port != nil {
-                // A port of its own, left a moment ago by the sign-in before.
+                // The previous sign-in may have used this fixed port a moment ago.
                 var on: Int32 = 1
                 setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
             }
@@ -47,12 +43,12 @@ struct LoopbackSocket: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Listens where the browser may come to: for `localhost` at both addresses with one port, or else another program could listen at the
-    /// other address and take the redirect. Where the system has no `::1` there is nobody at it either.
+    /// Listens on every address that the browser can use. For `localhost` these are both addresses with the same port; otherwise another
+    /// program could receive the redirect at the other address. Without IPv6 support, 127.0.0.1 alone is safe.
     static func listening(for target: LoopbackRedirect) throws -> [LoopbackSocket] {
         guard target.isBothAddresses else { return [try LoopbackSocket(isIPv6: target.isIPv6, port: target.port)] }
         var failure = SystemBrowserError.cannotListen(port: target.port, reason: "")
-        // A free port at the one address may be taken at the other; another one is free soon.
+        // A port that is free on one address can be in use on the other. Retry with another port.
         for _ in 0..<(target.port == nil ? 16 : 1) {
             let first = try LoopbackSocket(isIPv6: false, port: target.port)
             do {
@@ -67,17 +63,17 @@ struct LoopbackSocket: Sendable {
         throw failure
     }
 
-    /// A call of the system failed; `errno` says why.
+    /// A system call failed; `errno` contains the reason.
     private struct Failure: Error {}
 
-    /// Makes a descriptor one that never waits and is not inherited.
+    /// Makes a descriptor non-blocking and closes it in child processes.
     static func prepare(_ descriptor: Int32) throws {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {
             throw Failure()
         }
         #if canImport(Darwin)
-        // Whoever writes to somebody that has gone is told by an error, not by a signal. Elsewhere `send` is told so.
+        // Writing to a closed connection must return an error instead of raising SIGPIPE. Other systems use a flag of `send`.
         var on: Int32 = 1
         _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
         #endif

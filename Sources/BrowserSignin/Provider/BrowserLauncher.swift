@@ -1,14 +1,13 @@
 #if os(Linux) || os(macOS)
 internal import Foundation
 
-/// Opens the person's browser: the one that the variable `BROWSER` names, else the system's.
+/// Opens the user's browser: the command in the environment variable `BROWSER`, or else the system default.
 struct BrowserLauncher: Sendable {
-    /// The variables, such as `ProcessInfo.processInfo.environment`.
+    /// The environment, such as `ProcessInfo.processInfo.environment`.
     let environment: [String: String]
 
-    /// The commands to try, one after the other, each with its arguments.
-    ///
-    /// `BROWSER` holds commands with colons between them; `%s` stands for the URL, and where there is none it comes last. No shell sees them.
+    /// Returns the commands to try in order, each with its arguments. `BROWSER` contains commands separated by colons. `%s` stands for the
+    /// URL; without it, the URL is the last argument. No shell is involved.
     func commands(for url: URL) -> [[String]] {
         let named = (environment["BROWSER"] ?? "").split(separator: ":").map { command in
             command.split(separator: " ").map(String.init)
@@ -24,24 +23,22 @@ struct BrowserLauncher: Sendable {
         #endif
     }
 
-    /// Opens the URL and waits until the command that opens it has ended; a browser that stays in the foreground is waited for, until the
-    /// task is cancelled. It is left running then.
-    ///
-    /// - Parameter url: An http or https URL.
-    /// - Throws: ``SystemBrowserError/cannotOpen(commands:)``; `CancellationError`.
+    /// Runs the commands in order until one succeeds. A browser that runs in the foreground is awaited. Cancelling the task ends the wait,
+    /// but the browser keeps running.
+    /// - Throws: ``SystemBrowserError/cannotOpen(commands:)`` if no command succeeds or the URL is not http or https; `CancellationError`.
     func open(_ url: URL) async throws {
         let commands = ["http", "https"].contains(url.scheme?.lowercased()) ? commands(for: url) : []
         for command in commands where try await run(command) { return }
         throw SystemBrowserError.cannotOpen(commands: commands.compactMap(\.first))
     }
 
-    /// - Returns: Whether it went well.
+    /// Returns whether the command started and exited with status 0.
     private func run(_ command: [String]) async throws -> Bool {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = command
         process.environment = environment
-        // Browsers talk, and the app's own output is not theirs.
+        // Keep browser messages out of the app's own output.
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -3,75 +3,70 @@ public import Foundation
 internal import OAuth2Auth
 
 extension BrowserSignin {
-    /// A browser session: shows the server's pages until the browser is sent to the redirect URI.
-    ///
-    /// It is made for one sign-in or sign-out.
+    /// A browser session for one sign-in or sign-out. It shows the server's pages until the browser is redirected to the redirect URI.
     public protocol Provider: Sendable {
         /// Opens the server's page and waits for the redirect.
-        ///
         /// - Parameters:
         ///   - authorizeUrl: The server's page.
-        ///   - redirectUri: Where the browser is sent at the end, without the parameters that the server adds.
-        /// - Returns: The whole URL that the browser was sent to. It is checked by the caller.
+        ///   - redirectUri: The redirect URI, without the parameters that the server adds.
+        /// - Returns: The complete redirect URL. The caller validates it.
         /// - Throws: ``BrowserSigninError``; `CancellationError` if the task was cancelled.
         func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL
 
-        /// Closes the session: ``open(authorizeUrl:redirectUri:)`` ends with ``BrowserSigninError/userCancelledLogin(_:)``. Nothing if it is
-        /// not open.
+        /// Closes the session: ``open(authorizeUrl:redirectUri:)`` throws ``BrowserSigninError/userCancelledLogin(_:)``. No-op if the
+        /// session is not open.
         func cancel()
     }
 
-    /// A provider that receives the redirect by itself, from a browser that it has no hold on, and tells where before the server is told.
-    ///
-    /// That browser is the person's own, and its cookies are: ``Option/ephemeralSession`` becomes `prompt=login`.
+    /// A provider that receives the redirect itself, from a browser that it does not control. It starts to listen before the request to the
+    /// server, so that the request contains the actual redirect URI. The browser keeps its own cookies, so ``Option/ephemeralSession``
+    /// becomes `prompt=login`.
     public protocol ListeningProvider: Provider {
-        /// Begins to listen for the redirect.
-        ///
+        /// Starts to listen for the redirect.
         /// - Parameters:
-        ///   - redirectUri: The redirect URI of the settings.
-        ///   - isAnswer: Whether a URL is the answer that is waited for, by its `state`. Others are refused, and the right one can still come.
-        /// - Returns: The redirect URI with the port that is listened at.
-        /// - Throws: ``BrowserSigninError``, among them ``BrowserSigninError/invalidRedirectScheme(_:)`` if such a redirect can't be received.
+        ///   - redirectUri: The configured redirect URI.
+        ///   - isAnswer: Returns whether a URL is the expected redirect, by its `state`. Other requests are rejected, and listening
+        ///     continues.
+        /// - Returns: The redirect URI with the actual port.
+        /// - Throws: ``BrowserSigninError``, for example ``BrowserSigninError/invalidRedirectScheme(_:)`` if such a redirect cannot be
+        ///   received.
         func listen(for redirectUri: URL, isAnswer: @escaping @Sendable (URL) -> Bool) async throws -> URL
     }
 
-    /// A provider that tells whether anything is left of its session when it has ended. Of an app's own providers that is not known.
+    /// A provider that states whether its session keeps cookies. For an app's own providers, this is unknown.
     package protocol ForgettingProvider: Provider {
-        /// Whether it begins without cookies, and keeps none.
+        /// Whether the session starts without cookies and stores none.
         nonisolated var isEphemeral: Bool { get }
     }
 
-    /// Makes the browser sessions.
+    /// Creates browser sessions.
     public protocol ProviderFactory: Sendable {
-        /// Makes the browser session of one sign-in or sign-out.
-        ///
+        /// Creates the browser session for one sign-in or sign-out.
         /// - Parameters:
-        ///   - browserSignin: Who signs in or out.
-        ///   - window: Where the session is to be shown; nil for wherever there is place.
-        ///   - options: How the browser is to be used.
-        /// - Returns: The session, which is not open yet.
-        /// - Throws: ``BrowserSigninError`` if there can be none.
+        ///   - browserSignin: The instance that signs the user in or out.
+        ///   - window: The window for the session, or `nil` to let the system choose.
+        ///   - options: Options for the browser session.
+        /// - Returns: The session, not opened yet.
+        /// - Throws: ``BrowserSigninError`` if no session is possible.
         nonisolated static func createWebAuthenticationProvider(
             for browserSignin: BrowserSignin, from window: WindowAnchor?, options: Option
         ) async throws -> any Provider
     }
 
-    /// Makes the browser session of one sign-in or sign-out; as
+    /// Creates the browser session for one sign-in or sign-out, like
     /// ``ProviderFactory/createWebAuthenticationProvider(for:from:options:)``.
     public typealias ProviderSource = @Sendable (BrowserSignin, WindowAnchor?, Option) async throws -> any Provider
 }
 
-/// The sessions of the system: its sheet for web sign-in on Apple's systems; the person's own browser where the redirect is to a loopback
-/// address (RFC 8252, 7.3), which is for Linux and for command lines on macOS.
+/// The default browser sessions. Apple platforms use the system's web authentication session. Linux always uses the user's own browser.
+/// macOS uses it if the redirect URI is a loopback address (RFC 8252, 7.3), as in command-line tools.
 public enum SystemProviderFactory: BrowserSignin.ProviderFactory, Sendable {
-    /// Makes the browser session of one sign-in or sign-out.
-    ///
+    /// Creates the browser session for one sign-in or sign-out.
     /// - Parameters:
-    ///   - browserSignin: Who signs in or out.
-    ///   - window: Where the session is to be shown; nil for wherever there is place.
-    ///   - options: How the browser is to be used.
-    /// - Returns: The session.
-    /// - Throws: ``BrowserSigninError/noCompatibleAuthenticationProviders`` if this system has neither.
+    ///   - browserSignin: The instance that signs the user in or out.
+    ///   - window: The window for the session, or `nil` to let the system choose.
+    ///   - options: Options for the browser session.
+    /// - Throws: ``BrowserSigninError/noCompatibleAuthenticationProviders`` on a platform without a supported browser.
     nonisolated public static func createWebAuthenticationProvider(
         for browserSignin: BrowserSignin, from window: BrowserSignin.WindowAnchor?, options: BrowserSignin.Option
     ) async throws -> any BrowserSignin.Provider {

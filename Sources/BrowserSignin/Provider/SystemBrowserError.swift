@@ -1,19 +1,18 @@
 public import Foundation
 internal import JOSE
 
-/// The person's own browser could not be used for a sign-in or sign-out. It comes inside of
-/// ``BrowserSigninError/authenticationProvider(error:)``.
+/// An error of the user's own browser in a sign-in or sign-out. It is wrapped in ``BrowserSigninError/authenticationProvider(error:)``.
 public enum SystemBrowserError: Error, Equatable, Sendable {
-    /// The port at the loopback address, which the redirect goes to, can't be used; nil for any.
+    /// The loopback port for the redirect cannot be used. `port` is `nil` if any free port was allowed.
     case cannotListen(port: UInt16?, reason: String)
-    /// No browser could be started. These were tried.
+    /// No browser could be started with these commands.
     case cannotOpen(commands: [String])
-    /// The browser was not redirected in time.
+    /// The browser did not return in time.
     case timedOut(seconds: TimeInterval)
 }
 
 extension SystemBrowserError: LocalizedError {
-    /// What happened, and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .cannotListen(nil, let reason): "No port of this machine can be used for the browser's return: \(reason)."

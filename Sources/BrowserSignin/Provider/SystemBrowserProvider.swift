@@ -2,16 +2,16 @@
 public import AuthFoundation
 public import Foundation
 
-/// The person's own browser, and a port at the loopback address to which it returns (RFC 8252, 7.3 and 8.3).
+/// A browser session in the user's own browser, with a redirect to a loopback port (RFC 8252, 7.3 and 8.3).
 ///
-/// The redirect URI must be `http://127.0.0.1` or `http://[::1]` with a path; for `localhost` both addresses are listened at. Without a port any
-/// free one is taken, which servers must allow for loopback addresses; with a port, that one. Nothing listens at other addresses.
-/// The port is open from the start of the sign-in until the redirect has come, the time is over or the task is cancelled; when
-/// ``open(authorizeUrl:redirectUri:)`` returns it is closed.
+/// The redirect URI must be `http` with the host `127.0.0.1`, `[::1]` or `localhost`. For `localhost`, the provider listens on both
+/// addresses; it never listens on other addresses. Without a port it uses any free one, which servers must allow for loopback addresses.
 ///
-/// What the person does in the browser is not seen: closing the window shows by the time being over.
+/// The port is open from the start of the sign-in until the redirect, the timeout or a cancellation. It is closed when
+/// ``open(authorizeUrl:redirectUri:)`` returns. The provider cannot observe the browser: if the user closes the window, the sign-in ends
+/// with the timeout.
 public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
-    /// How long a person may take for a sign-in, in seconds, unless the app says otherwise: ten minutes.
+    /// The default time limit of a sign-in, in seconds: ten minutes.
     public static let defaultTimeout: TimeInterval = 600
 
     private struct State {
@@ -26,19 +26,18 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
 
     private let clock: any OAuth2Clock
     private let timeout: TimeInterval
-    /// Whether the opener is given an address that leads on to the page, instead of the page's.
+    /// Whether the opener receives a one-time loopback address that redirects to the page, instead of the page's URL.
     private let isHopping: Bool
     private let opener: @Sendable (URL) async throws -> Void
     private let state = Locked(State())
 
-    /// Makes the browser session of one sign-in or sign-out.
-    ///
+    /// Creates the browser session for one sign-in or sign-out.
     /// - Parameters:
-    ///   - clock: The clock that the time is taken by; usually the client's.
-    ///   - timeout: How many seconds the browser may take to return.
-    ///   - opener: Opens the browser; by default the command in the variable `BROWSER`, else the system's. An app that can't open one shows
-    ///     the URL to the person. Every user of the machine can read the arguments of commands: the default one is given an address at the
-    ///     loopback address that leads on to the page once.
+    ///   - clock: The clock for the timeout; usually the client's.
+    ///   - timeout: The time limit in seconds.
+    ///   - opener: Opens the URL, or shows it to the user if the app cannot open a browser. The default runs the command in the environment
+    ///     variable `BROWSER`, or the system's. Other users of the machine can read command arguments, so the default command receives a
+    ///     one-time loopback address that redirects to the page.
     public convenience init(
         clock: any OAuth2Clock = DeviceClock(), timeout: TimeInterval = SystemBrowserProvider.defaultTimeout,
         opener: (@Sendable (URL) async throws -> Void)? = nil
@@ -63,14 +62,13 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
         state.withLock { $0.listener }?.close()
     }
 
-    /// Begins to listen for the redirect.
-    ///
+    /// Starts to listen for the redirect.
     /// - Parameters:
-    ///   - redirectUri: The redirect URI of the settings.
-    ///   - isAnswer: Whether a URL is the answer that is waited for.
-    /// - Returns: The redirect URI with the port.
-    /// - Throws: ``BrowserSigninError/invalidRedirectScheme(_:)`` for a redirect to elsewhere; ``SystemBrowserError`` if no port can be had;
-    ///   ``BrowserSigninError/userCancelledLogin(_:)`` after ``cancel()``.
+    ///   - redirectUri: The configured redirect URI.
+    ///   - isAnswer: Returns whether a URL is the expected redirect.
+    /// - Returns: The redirect URI with the actual port.
+    /// - Throws: ``BrowserSigninError/invalidRedirectScheme(_:)`` if the URI is not `http` with a loopback host; ``SystemBrowserError`` if
+    ///   no port is available; ``BrowserSigninError/userCancelledLogin(_:)`` after ``cancel()``.
     public func listen(for redirectUri: URL, isAnswer: @escaping @Sendable (URL) -> Bool) async throws -> URL {
         let listener = try CallbackListener(LoopbackRedirect(redirectUri), isAnswer: isAnswer)
         let (isCancelled, previous) = state.withLock { state in
@@ -86,16 +84,15 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
     }
 
     /// Opens the browser and waits for the redirect.
-    ///
     /// - Parameters:
     ///   - authorizeUrl: The server's page.
-    ///   - redirectUri: Where the browser is sent at the end: what ``listen(for:isAnswer:)`` returned.
-    /// - Returns: The URL that the browser was sent to.
-    /// - Throws: ``SystemBrowserError``; ``BrowserSigninError/cannotStartBrowserSession`` if nobody listens there;
+    ///   - redirectUri: The URI that ``listen(for:isAnswer:)`` returned.
+    /// - Returns: The complete redirect URL.
+    /// - Throws: ``SystemBrowserError``; ``BrowserSigninError/cannotStartBrowserSession`` if the provider does not listen at that URI;
     ///   ``BrowserSigninError/userCancelledLogin(_:)`` after ``cancel()``; `CancellationError`.
     public func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
         let (listener, isCancelled) = state.withLock { ($0.listener, $0.isCancelled) }
-        // Who has given up sees no browser open after that.
+        // Do not open a browser after a cancellation.
         guard !isCancelled else { throw BrowserSigninError.userCancelledLogin() }
         guard let listener, listener.redirectUri == redirectUri else { throw BrowserSigninError.cannotStartBrowserSession }
         let result: Result<URL, any Error>
@@ -112,7 +109,7 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
             defer { group.cancelAll() }
             group.addTask { .redirected(try await listener.answer()) }
             group.addTask {
-                // One that goes on for as long as the browser is open, whatever it is told, keeps nobody waiting.
+                // Run the opener in its own task, so that an opener that ignores cancellation does not delay the result.
                 let opened = Decision<Void>()
                 let opening = Task {
                     do { opened.decide(.success(try await opener(page))) } catch { opened.decide(.failure(error)) }
@@ -136,7 +133,7 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
         }
     }
 
-    /// Closes the port.
+    /// Closes the port and ends the session.
     public func cancel() {
         let listener = state.withLock { state in
             state.isCancelled = true

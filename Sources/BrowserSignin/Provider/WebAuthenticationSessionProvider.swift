@@ -2,10 +2,9 @@
 internal import AuthenticationServices
 internal import Foundation
 
-/// The system's sheet for web sign-in.
-///
-/// A redirect with a scheme of the app's own is received by that scheme; an https one, where the system can (iOS and tvOS 17.4, macOS 14.4,
-/// watchOS 10.4, visionOS 1.1), by host and path, for hosts that name the app in their `apple-app-site-association`.
+/// The system's web authentication session (`ASWebAuthenticationSession`). It receives redirects with the app's own URL scheme. From iOS
+/// and tvOS 17.4, macOS 14.4, watchOS 10.4 and visionOS 1.1 on, it also receives https redirects, by host and path. That host's
+/// `apple-app-site-association` file must name the app.
 @MainActor
 final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.ForgettingProvider {
     private let anchor: BrowserSignin.WindowAnchor?
@@ -23,9 +22,9 @@ final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.Forgetting
         #if os(iOS) || os(macOS) || os(visionOS)
         session.presentationContextProvider = self
         #endif
-        // Cancelled before there was a sheet.
+        // The session was cancelled before it started.
         if let decided = redirect.result { return try decided.get() }
-        // However this ends, no sheet is left open.
+        // Close the sheet on every exit.
         defer { session.cancel() }
         guard session.start() else { throw BrowserSigninError.cannotStartBrowserSession }
         return try await redirect.value()
@@ -62,7 +61,7 @@ final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.Forgetting
         }
         switch error.code {
         case .canceledLogin:
-            // The system says why if it has closed the sheet itself.
+            // If the system closed the sheet itself, it gives the reason.
             return .failure(BrowserSigninError.userCancelledLogin(error.userInfo[NSLocalizedFailureReasonErrorKey] as? String))
         case .presentationContextInvalid, .presentationContextNotProvided:
             return .failure(BrowserSigninError.cannotStartBrowserSession)

@@ -3,16 +3,14 @@ public import Foundation
 public import OAuth2Auth
 
 extension BrowserSignin {
-    /// Ends a credential's session at the server.
-    ///
-    /// Tokens stay good and the credential stays stored: see ``signOut(from:credential:ending:context:)`` for all of it.
-    ///
+    /// Ends the server session of a credential. The tokens stay valid and the credential stays stored; to end these too, use
+    /// ``signOut(from:credential:ending:context:)``.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - credential: Whose session; nil to leave it to the browser's.
-    ///   - context: What the sign-out asks for.
-    /// - Returns: The URL that the browser was sent to.
-    /// - Throws: As ``signOut(from:context:)``.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - credential: The credential, or `nil` to end the browser's session.
+    ///   - context: The parameters of this sign-out.
+    /// - Returns: The redirect URL.
+    /// - Throws: The errors of ``signOut(from:context:)``.
     @discardableResult
     public func signOut(
         from window: WindowAnchor? = nil, credential: Credential?, context: SessionLogoutFlow.Context = .init()
@@ -20,14 +18,13 @@ extension BrowserSignin {
         try await signOut(from: window, token: credential?.token, context: context)
     }
 
-    /// Ends the session that tokens belong to at the server.
-    ///
+    /// Ends the server session to which the tokens belong.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - token: The tokens, whose ID token names the session; nil to leave it to the browser's.
-    ///   - context: What the sign-out asks for.
-    /// - Returns: The URL that the browser was sent to.
-    /// - Throws: As ``signOut(from:context:)``.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - token: The tokens, whose ID token names the session, or `nil` to end the browser's session.
+    ///   - context: The parameters of this sign-out.
+    /// - Returns: The redirect URL.
+    /// - Throws: The errors of ``signOut(from:context:)``.
     @discardableResult
     public func signOut(
         from window: WindowAnchor? = nil, token: Token?, context: SessionLogoutFlow.Context = .init()
@@ -37,20 +34,20 @@ extension BrowserSignin {
         return try await signOut(from: window, context: context)
     }
 
-    /// Ends a session at the server.
-    ///
-    /// If the last sign-in here was one with ``Option/ephemeralSession`` in the system's sheet, no browser is shown, because none has the
-    /// session: the server alone is told. With any other browser, one is shown whatever the ``options`` are.
-    ///
+    /// Ends a session at the server. If the last sign-in used ``Option/ephemeralSession`` in the system's web authentication session, no
+    /// browser has the session. The request then goes directly to the server and no browser is shown. In all other cases a browser is
+    /// shown, regardless of the ``options``.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - context: What the sign-out asks for.
-    /// - Returns: The URL that the browser was sent to. If none was shown, the one that it would have been sent to.
-    /// - Throws: ``BrowserSigninError/noSignOutFlowProvided`` without logout redirect URI; other ``BrowserSigninError`` of the browser
-    ///   session, among them ``BrowserSigninError/userCancelledLogin(_:)``; `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server
-    ///   does not offer it; `OAuth2Error.missingLocationHeader` if no browser was shown and the server wants to ask the person;
-    ///   `OAuth2Error.redirectUri(_:reason:)` for another sign-out's redirect; `OAuth2ServerError` if the server refused;
-    ///   `APIClientError` if it is not reached; or `CancellationError`.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - context: The parameters of this sign-out.
+    /// - Returns: The redirect URL, also if no browser was shown.
+    /// - Throws:
+    ///   - ``BrowserSigninError/noSignOutFlowProvided`` without a logout redirect URI; other ``BrowserSigninError`` values if the browser
+    ///     session fails or the user closes it (``BrowserSigninError/userCancelledLogin(_:)``).
+    ///   - `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not support sign-out;
+    ///     `OAuth2Error.redirectUri(_:reason:)` if the redirect belongs to another sign-out.
+    ///   - `OAuth2Error.missingLocationHeader` if no browser was shown and the server wants to ask the user.
+    ///   - `OAuth2ServerError` if the server rejects the request; `APIClientError` if it is unreachable; `CancellationError`.
     @discardableResult
     public func signOut(from window: WindowAnchor?, context: SessionLogoutFlow.Context = .init()) async throws -> URL {
         guard let flow = signOutFlow, let registered = flow.client.configuration.logoutRedirectUri else {
@@ -71,7 +68,7 @@ extension BrowserSignin {
                 return redirect
             }
             guard let redirect = try await SilentNavigation(client: flow.client).redirect(from: page, to: redirectUri) else {
-                // The server would ask the person whether to end the session, so it has not ended.
+                // The server wants the user's confirmation, so the session has not ended.
                 throw OAuth2Error.missingLocationHeader
             }
             try await flow.resume(with: redirect)
@@ -79,13 +76,12 @@ extension BrowserSignin {
         }
     }
 
-    /// Ends a credential's session at the server.
-    ///
+    /// Ends the server session of a credential.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - credential: Whose session; nil to leave it to the browser's.
-    ///   - context: What the sign-out asks for.
-    ///   - completion: Is called once, on the main actor.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - credential: The credential, or `nil` to end the browser's session.
+    ///   - context: The parameters of this sign-out.
+    ///   - completion: Called once, on the main actor.
     public func signOut(
         from window: WindowAnchor?, credential: Credential? = .default, context: SessionLogoutFlow.Context = .init(),
         completion: @escaping (Result<URL, BrowserSigninError>) -> Void
@@ -93,13 +89,12 @@ extension BrowserSignin {
         run(completion) { try await self.signOut(from: window, credential: credential, context: context) }
     }
 
-    /// Ends the session that tokens belong to at the server.
-    ///
+    /// Ends the server session to which the tokens belong.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
     ///   - token: The tokens, whose ID token names the session.
-    ///   - context: What the sign-out asks for.
-    ///   - completion: Is called once, on the main actor.
+    ///   - context: The parameters of this sign-out.
+    ///   - completion: Called once, on the main actor.
     public func signOut(
         from window: WindowAnchor?, token: Token, context: SessionLogoutFlow.Context = .init(),
         completion: @escaping (Result<URL, BrowserSigninError>) -> Void
@@ -108,11 +103,10 @@ extension BrowserSignin {
     }
 
     /// Ends a session at the server.
-    ///
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - context: What the sign-out asks for.
-    ///   - completion: Is called once, on the main actor.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - context: The parameters of this sign-out.
+    ///   - completion: Called once, on the main actor.
     public func signOut(
         from window: WindowAnchor?, context: SessionLogoutFlow.Context = .init(),
         completion: @escaping (Result<URL, BrowserSigninError>) -> Void

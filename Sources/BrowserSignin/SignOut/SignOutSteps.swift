@@ -2,48 +2,46 @@ public import AuthFoundation
 public import OAuth2Auth
 
 extension BrowserSignin {
-    /// What a sign-out ends.
+    /// The parts of a sign-out.
     public struct SignOutSteps: OptionSet, Sendable {
-        /// The steps as bits.
+        /// The steps as a bit set.
         public let rawValue: Int
 
-        /// The session at the server, so that the next sign-in asks for the credentials.
+        /// Ends the session at the server, so that the next sign-in asks for the credentials.
         public static let session = SignOutSteps(rawValue: 1 << 0)
-        /// The tokens, at the server and here: `Credential.revoke(type:)`. The stored credential is removed whatever the server says.
+        /// Revokes the tokens with `Credential.revoke(type:)` and removes the stored credential, even if the server rejects the revocation.
         public static let tokens = SignOutSteps(rawValue: 1 << 1)
-        /// Both.
+        /// Both steps.
         public static let all: SignOutSteps = [.session, .tokens]
 
-        /// Makes steps of bits.
-        ///
-        /// - Parameter rawValue: The bits.
+        /// Creates steps from a bit set.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
     }
 
-    /// What a sign-out has done, step by step.
+    /// The result of each step of a sign-out.
     public struct SignOutReport: Sendable {
-        /// What became of a step.
+        /// The result of one step.
         public enum Outcome: Sendable {
-            /// It was done.
+            /// The step succeeded.
             case done
-            /// It was not asked for, or not come to: the person had closed the browser session before it.
+            /// The step was not requested, or the sign-out ended before it because the user closed the browser session.
             case skipped
-            /// It failed.
+            /// The step failed.
             case failed(any Error)
 
-            /// Whether it was done.
+            /// Whether the step succeeded.
             public var isDone: Bool {
                 if case .done = self { true } else { false }
             }
         }
 
-        /// The session at the server.
+        /// The result for the session at the server.
         public var session: Outcome = .skipped
 
-        /// The tokens. If this failed because the server could not be reached, the credential is removed here all the same, and the server
-        /// is told later; see `Credential.deliverPendingRevocations()`.
+        /// The result for the tokens. If the server was unreachable, the credential is removed locally and the revocation is sent later;
+        /// see `Credential.deliverPendingRevocations()`.
         public var tokens: Outcome = .skipped
 
         /// The first failure, in the order of the steps.
@@ -53,17 +51,13 @@ extension BrowserSignin {
         }
     }
 
-    /// Signs a person out: ends the session at the server, and then the tokens there and here, and tells of each what happened.
-    ///
-    /// A step that fails does not keep the next from being done; the person who closes the browser session does, and so does the one who
-    /// cancels the task.
-    ///
+    /// Ends the session at the server, then revokes the tokens, and reports the result of each step. If a step fails, the next one still
+    /// runs. Exception: if the user closes the browser session or the task is cancelled, the sign-out stops.
     /// - Parameters:
-    ///   - window: Where the browser session is shown; nil for wherever there is place.
-    ///   - credential: Whose session and tokens.
-    ///   - steps: What to end.
-    ///   - context: What the sign-out asks for.
-    /// - Returns: What happened.
+    ///   - window: The window for the browser session, or `nil` to let the system choose.
+    ///   - credential: The credential to sign out.
+    ///   - steps: The steps to run.
+    ///   - context: The parameters of this sign-out.
     public func signOut(
         from window: WindowAnchor? = nil, credential: Credential, ending steps: SignOutSteps, context: SessionLogoutFlow.Context = .init()
     ) async -> SignOutReport {
@@ -90,7 +84,7 @@ extension BrowserSignin {
 }
 
 extension Error {
-    /// Whether the person, or the app for them, wants it no more.
+    /// Whether the user or the app cancelled the operation.
     fileprivate var isGivingUp: Bool {
         if case .userCancelledLogin? = self as? BrowserSigninError { return true }
         return self is CancellationError

@@ -2,11 +2,11 @@ internal import Foundation
 internal import IdentityCore
 public import JOSE
 
-/// An authenticator app of a person: it shows a code of six digits, and another one every thirty seconds of the sandbox's clock.
+/// A user's authenticator app: it shows a six-digit code, which changes every 30 seconds of the sandbox's clock.
 ///
-/// The server takes each code once. Who signs in twice moves the clock on in between.
+/// The server accepts each code once. To use a second code, advance the clock.
 public struct AuthenticatorApp: Sendable {
-    /// What the app read from a QR code.
+    /// The `otpauth` URI from the QR code.
     public let uri: String
 
     private let secret: [UInt8]
@@ -26,16 +26,14 @@ public struct AuthenticatorApp: Sendable {
         (self.uri, self.secret, self.clock) = (uri, secret, clock)
     }
 
-    /// Whose account it says that it is for.
+    /// The account name in the URI.
     var account: String? { URLComponents(string: uri)?.path.split(separator: ":").last.map(String.init) }
 
     /// The code that the app shows now.
     public var code: String { code(after: 0) }
 
-    /// The code that the app shows some steps of thirty seconds later, or earlier.
-    ///
-    /// - Parameter steps: How many; negative for a code that was shown before.
-    /// - Returns: Six digits.
+    /// Returns the code of a later or an earlier step of 30 seconds.
+    /// - Parameter steps: The number of steps; negative for an earlier code.
     public func code(after steps: Int) -> String {
         TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: clock.now) + Int64(steps))
     }
@@ -44,16 +42,15 @@ public struct AuthenticatorApp: Sendable {
 extension AuthenticatorApp: Redacted {}
 
 extension Sandbox {
-    /// Gives a person an authenticator app, without the ceremony that sets one up: from now on it is their second factor.
+    /// Enrolls an authenticator app for a user without the enrollment dialog. It is the user's second factor from now on.
     ///
     /// ```swift
     /// let app = try await sandbox.authenticatorApp(for: "jane.doe@example.com")
     /// let status = try await flow.resume(with: .otp(code: app.code))
     /// ```
     ///
-    /// - Parameter login: Whose.
-    /// - Returns: The app. Each call gives a new one, which takes the place of the one that the person had.
-    /// - Throws: ``FactorError`` if there is nobody with that login; or what the store throws.
+    /// - Returns: A new app, which replaces the user's earlier one.
+    /// - Throws: ``FactorError`` if no user has this login; errors of the store.
     public func authenticatorApp(for login: String) async throws -> AuthenticatorApp {
         let context = RequestContext(now: clock.now, requestID: "sandbox-authenticator-app")
         guard let id = try await engine.user(login: login)?.id,
@@ -64,18 +61,13 @@ extension Sandbox {
         return app
     }
 
-    /// The app that a person has, as far as the sandbox knows: the one that it gave them, that last scanned a QR code for them, or that they
-    /// have had from the start (``SandboxUser/totpSecret``).
-    ///
-    /// - Parameter login: Whose.
-    /// - Returns: The app; nil if none is known.
+    /// Returns the user's current app: the latest that the sandbox enrolled or that scanned a QR code, or the initial one
+    /// (``SandboxUser/totpSecret``). `nil` if none is known.
     public func currentAuthenticatorApp(of login: String) -> AuthenticatorApp? { apps.app(of: login) }
 
-    /// Sets an app up from what a QR code says, as a person does who enrolls on a page: it shows the codes that the page asks for.
-    ///
-    /// - Parameter uri: The `otpauth` URI.
-    /// - Returns: The app.
-    /// - Throws: ``FactorError`` if it is no URI that an app could read.
+    /// Sets an app up from a QR code, as a user does when enrolling on a page. Its codes complete the enrollment.
+    /// - Parameter uri: The `otpauth` URI in the QR code.
+    /// - Throws: ``FactorError`` if the URI is invalid for an authenticator app.
     public func authenticatorApp(scanning uri: String) throws -> AuthenticatorApp {
         let app = try AuthenticatorApp(uri: uri, clock: clock)
         if let login = app.account { apps.keep(app, of: login) }

@@ -1,16 +1,15 @@
 public import Foundation
 
-/// A page of the server as a ``SandboxBrowser`` has it before it. A `Sendable` value.
+/// A page of the server in a ``SandboxBrowser``.
 public struct HostedPage: Sendable {
-    /// What the person does next.
+    /// The user's next step.
     public enum Step: Sendable {
-        /// Sends a form.
-        ///
-        /// - form: One of the page.
-        /// - values: What is filled in, by the names of the fields. The others are sent as they are.
-        /// - button: The button that is pressed; nil for the first one.
+        /// Submits a form.
+        /// - form: A form of the page.
+        /// - values: The values to fill in, by field name. The other fields keep theirs.
+        /// - button: The button to press; `nil` for the first one.
         case submit(_ form: Form, values: [String: String] = [:], button: Form.Button? = nil)
-        /// Loads the page again, after that many seconds on the browser's clock.
+        /// Reloads the page after a number of seconds on the browser's clock.
         case reload(after: TimeInterval = 0)
         /// Closes the browser: the sign-in ends with `BrowserSigninError.userCancelledLogin`.
         case close
@@ -18,57 +17,54 @@ public struct HostedPage: Sendable {
 
     /// A form.
     public struct Form: Sendable, Equatable {
-        /// A button that sends the form.
+        /// A button that submits the form.
         public struct Button: Sendable, Equatable {
-            /// The name that is sent; nil if nothing is.
+            /// The name to send; `nil` for none.
             public var name: String?
-            /// The value that is sent.
+            /// The value to send.
             public var value: String
-            /// What is written on it.
+            /// The visible label.
             public var label: String
         }
 
         /// A field.
         public struct Field: Sendable, Equatable {
-            /// The name that is sent.
+            /// The name to send.
             public var name: String
-            /// The kind, such as `text`, `password`, `hidden`, `checkbox`.
+            /// The type, such as `text`, `password`, `hidden` or `checkbox`.
             public var type: String
-            /// The value that it has.
+            /// The initial value.
             public var value: String
         }
 
-        /// Where it is sent.
+        /// The target URL.
         public var action: URL
-        /// Whether it is sent with POST.
+        /// Whether the form is sent with POST.
         public var isPost: Bool
         /// The fields, in order.
         public var fields: [Field] = []
         /// The buttons, in order.
         public var buttons: [Button] = []
 
-        /// The field of a kind, if there is one.
-        ///
-        /// - Parameter type: The kind.
-        /// - Returns: The first such field.
+        /// Returns the first field of a type.
         public func field(ofType type: String) -> Field? { fields.first { $0.type == type } }
     }
 
-    /// Where it is.
+    /// The URL of the page.
     public let url: URL
-    /// The status of the answer.
+    /// The HTTP status of the response.
     public let status: Int
     /// The title.
     public let title: String
-    /// What a person reads on it, with single spaces.
+    /// The visible text, with single spaces.
     public let text: String
     /// The forms, in order.
     public let forms: [Form]
-    /// After how many seconds it is loaded again by itself; nil if it is not.
+    /// The interval after which the page reloads itself, in seconds; `nil` if it does not.
     public let refresh: TimeInterval?
-    /// What the page says about the step before, such as that the password was wrong; nil if nothing.
+    /// The message about the previous step, such as a wrong password; `nil` for none.
     public let notice: String?
-    /// The number that the person is to pick on their phone; nil if it shows none.
+    /// The number for the user to pick on the phone; `nil` if the page shows none.
     public let number: String?
 
     init(html: String, url: URL, status: Int) {

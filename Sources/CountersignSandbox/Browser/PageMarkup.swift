@@ -1,4 +1,4 @@
-/// The tags and texts of a page, one after the other: as much of HTML as the hosted pages have.
+/// The tags and texts of a page in their order. It parses only the HTML that the hosted pages use.
 struct PageMarkup: Sendable {
     enum Part: Sendable, Equatable {
         case start(String, [String: String])
@@ -8,7 +8,7 @@ struct PageMarkup: Sendable {
 
     let parts: [Part]
 
-    /// - Parameter html: The page. What can't be read as a tag is text.
+    /// Parses a page; invalid tags become text.
     init(_ html: String) {
         var parts: [Part] = []
         var rest = html[...]
@@ -31,7 +31,7 @@ struct PageMarkup: Sendable {
         self.parts = parts
     }
 
-    /// The text inside of the first element that fits.
+    /// Returns the text inside the first matching element.
     func text(of isRight: (String, [String: String]) -> Bool) -> String? {
         var name: String?
         var text = ""
@@ -45,7 +45,7 @@ struct PageMarkup: Sendable {
         return nil
     }
 
-    /// What a person reads on the page: the texts in the body, with single spaces.
+    /// The visible text: the texts in the body, with single spaces.
     var visibleText: String {
         var isBody = false
         var words: [Substring] = []
@@ -61,7 +61,7 @@ struct PageMarkup: Sendable {
 
     private static func trimmed(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
-    /// The `>` of the tag that begins here; one in an attribute's quotes is not.
+    /// Returns the `>` of the tag that begins here, ignoring those in quoted attributes.
     private static func end(ofTagIn text: Substring) -> Substring.Index? {
         var quote: Character?
         for index in text.indices {
@@ -94,7 +94,7 @@ struct PageMarkup: Sendable {
                     rest = rest.dropFirst(value.count)
                 }
             }
-            // Of two of one name the first counts.
+            // Of two attributes with the same name, the first counts.
             attributes[name.lowercased()] = attributes[name.lowercased()] ?? decoded(value)
         }
     }

@@ -8,7 +8,7 @@ internal import NIOConcurrencyHelpers
 internal import FoundationNetworking
 #endif
 
-/// A browser without a window: it walks the server's pages by HTTP, and a function of yours is the person in front of it.
+/// A browser without a window: it loads the server's pages over HTTP, and a closure acts as the user.
 ///
 /// ```swift
 /// let sandbox = try await Sandbox.start()
@@ -17,14 +17,13 @@ internal import FoundationNetworking
 /// let token = try await signin.signIn()
 /// ```
 ///
-/// It is a provider for `BrowserSignin`, so that a test of an app, also one of its user interface, meets no sheet of the system. It keeps its
-/// cookies as long as it lives: two sign-ins in one browser are single sign-on. It shows nothing, runs no script and keeps to the server's
-/// origin. `Sendable`; safe from any task.
+/// It is a provider for `BrowserSignin`, so that tests of an app, including UI tests, show no system sheet. It keeps its cookies for its
+/// lifetime: two sign-ins in one browser are single sign-on. It runs no scripts and stays on the server's origin. Safe from any task.
 public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.ForgettingProvider {
-    /// The person: looks at a page and says what to do.
+    /// The simulated user: receives a page and returns the next step.
     public typealias Visitor = @Sendable (HostedPage) async throws -> HostedPage.Step
 
-    /// How many pages there are at most between the first and the redirect.
+    /// The maximum number of pages before the redirect.
     private static let maximumPages = 200
 
     private struct State {
@@ -33,19 +32,18 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         var visited: [HostedPage] = []
     }
 
-    /// Whether it is a private window: made for one call, and gone after it.
+    /// Whether it is a private window, which is used for one call only.
     package let isEphemeral: Bool
     private let session: any URLSessionProtocol
     private let clock: any OAuth2Clock
     private let visitor: Visitor
     private let state = NIOLockedValueBox(State())
 
-    /// Opens a browser, with nothing in it.
-    ///
+    /// Creates a browser without cookies.
     /// - Parameters:
-    ///   - session: What requests go through. It must not follow redirects; nil for one that does not.
-    ///   - clock: The clock on which pages wait until they are loaded again.
-    ///   - visitor: The person; see ``person(_:phone:app:factor:)``.
+    ///   - session: Sends the requests. It must not follow redirects; `nil` for a suitable one.
+    ///   - clock: The clock for the reload intervals of pages.
+    ///   - visitor: The simulated user; see ``person(_:phone:app:factor:)``.
     public convenience init(
         session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(), visitor: @escaping Visitor
     ) {
@@ -59,25 +57,24 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         self.visitor = visitor
     }
 
-    /// A window of the same person that shares nothing with this one.
+    /// Returns a window with the same simulated user that shares nothing with this one.
     public func privateWindow() -> SandboxBrowser {
         SandboxBrowser(session is EphemeralSession ? Self.ownSession() : session, clock, isEphemeral: true, visitor)
     }
 
-    /// Without cookies: the browser has its own, also those that come with the answer to a form.
+    /// Returns a session without cookies, because the browser manages its own, including those in responses to forms.
     private static func ownSession() -> EphemeralSession { EphemeralSession(isBrowserless: true, keepsCookies: false) }
 
     /// The pages that were shown, in order.
     public var visited: [HostedPage] { state.withLockedValue { $0.visited } }
 
-    /// Walks the pages.
-    ///
+    /// Loads pages until the server redirects to `redirectUri`.
     /// - Parameters:
     ///   - authorizeUrl: The first page.
-    ///   - redirectUri: Where the walk ends. A loopback address without a port stands for it with any port.
+    ///   - redirectUri: The target. A loopback address without a port matches any port.
     /// - Returns: The URL that the server redirected to.
-    /// - Throws: ``SandboxBrowserError``; `BrowserSigninError.userCancelledLogin` if the person closed the browser, or ``cancel()`` did;
-    ///   `URLError`; what the visitor throws.
+    /// - Throws: ``SandboxBrowserError``; `BrowserSigninError.userCancelledLogin` if the visitor closed the browser or ``cancel()`` was
+    ///   called; `URLError`; errors of the visitor.
     public func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
         switch try await cancellable({ try await self.walk(from: authorizeUrl, to: redirectUri) }) {
         case .redirect(let url): return url
@@ -87,31 +84,30 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         }
     }
 
-    /// Walks pages that lead to no app, such as the one on which a device is connected.
-    ///
+    /// Loads pages that do not return to an app, such as the page that connects a device.
     /// - Parameter page: The first page.
-    /// - Returns: The last one: it asks nothing of anybody.
-    /// - Throws: What ``open(authorizeUrl:redirectUri:)`` throws.
+    /// - Returns: The last page, which has no form.
+    /// - Throws: The errors of ``open(authorizeUrl:redirectUri:)``.
     public func visit(_ page: URL) async throws -> HostedPage {
         switch try await cancellable({ try await self.walk(from: page, to: nil) }) {
         case .page(let page): return page
-        // Without a redirect to wait for, none ends the walk.
+        // Cannot happen: without a redirect URI, no redirect ends the walk.
         case .redirect(let url): throw SandboxBrowserError(.elsewhere, "The server leads to \(url.absoluteString).")
         }
     }
 
-    /// Ends the walk.
+    /// Cancels the current call.
     public func cancel() {
         state.withLockedValue { $0.walk }?.cancel()
     }
 
-    /// Where a walk ended.
+    /// The result of loading pages.
     private enum Ending: Sendable {
         case redirect(URL)
         case page(HostedPage)
     }
 
-    /// Walks so that ``cancel()`` ends it.
+    /// Runs a walk that ``cancel()`` can end.
     private func cancellable(_ walk: @escaping @Sendable () async throws -> Ending) async throws -> Ending {
         let walk = Task { try await walk() }
         state.withLockedValue { $0.walk = walk }
@@ -182,7 +178,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
 }
 
 extension URL {
-    /// Whether it is that redirect URI, with whatever query; for a loopback address without a port, at whatever port.
+    /// Whether this is the redirect URI, with any query. A loopback address without a port matches any port.
     fileprivate func leads(to target: URL) -> Bool {
         let isAnyPort = target.port == nil && target.scheme?.lowercased() == "http" && LoopbackRule.isLoopback(target.host() ?? "")
         return scheme?.lowercased() == target.scheme?.lowercased() && host()?.lowercased() == target.host()?.lowercased()
@@ -191,7 +187,7 @@ extension URL {
 }
 
 extension HostedPage.Form {
-    /// What a browser sends.
+    /// Returns the request that a browser sends for the form.
     fileprivate func request(_ values: [String: String], button: Button?) throws -> URLRequest {
         var pairs = fields.map { ($0.name, values[$0.name] ?? $0.value) }
         if let button, let name = button.name { pairs.append((name, button.value)) }
@@ -210,7 +206,7 @@ extension HostedPage.Form {
     }
 }
 
-/// The cookies of one origin: names and values, which is all that the pages of one server need.
+/// The cookies of one origin, as names and values only; the pages of one server need no attributes.
 private struct CookieJar: Sendable {
     private var values: [String: String] = [:]
 
@@ -218,11 +214,11 @@ private struct CookieJar: Sendable {
         values.isEmpty ? nil : values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
     }
 
-    /// - Parameter field: The fields `Set-Cookie` of an answer, with commas between them.
+    /// Stores the cookies of a `Set-Cookie` value; several are separated by commas.
     mutating func take(_ field: String) {
         var cookies: [String] = []
         for piece in field.split(separator: ",", omittingEmptySubsequences: false) {
-            // A comma in a date is not between cookies: what follows it has no name before its first `=`.
+            // A comma in a date does not separate cookies: the text after it has no name before its first `=`.
             let name = piece.prefix { $0 != "=" && $0 != ";" }.trimmingCharacters(in: .whitespaces)
             let isCookie = piece.contains("=") && !name.isEmpty && !name.contains(" ")
             if isCookie || cookies.isEmpty { cookies.append(String(piece)) } else { cookies[cookies.count - 1] += "," + piece }
@@ -237,31 +233,29 @@ private struct CookieJar: Sendable {
     }
 }
 
-/// A ``SandboxBrowser`` does not know how to go on.
+/// A page or redirect that a ``SandboxBrowser`` cannot handle.
 public struct SandboxBrowserError: Error, LocalizedError, Sendable {
-    /// What kind of trouble it is. More may come.
+    /// A kind of failure; later versions may add more.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name.
         public let rawValue: String
 
-        /// Makes a code.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The person does not know what to do on a page; ``SandboxBrowserError/page`` is that page.
+        /// The visitor cannot complete the page in ``SandboxBrowserError/page``.
         public static let unexpectedPage = Code(rawValue: "unexpectedPage")
-        /// The server leads away from itself.
+        /// The server leads to another origin.
         public static let elsewhere = Code(rawValue: "elsewhere")
-        /// There was no end to the pages.
+        /// The pages did not end.
         public static let tooManyPages = Code(rawValue: "tooManyPages")
     }
 
-    /// What kind of trouble it is.
+    /// The kind of failure.
     public let code: Code
-    /// What happened.
+    /// The problem.
     public let message: String
-    /// The page.
+    /// The page of the failure, if any.
     public let page: HostedPage?
 
     init(_ code: Code, _ message: String, page: HostedPage? = nil) {
@@ -270,6 +264,6 @@ public struct SandboxBrowserError: Error, LocalizedError, Sendable {
         self.page = page
     }
 
-    /// What happened.
+    /// The message.
     public var errorDescription: String? { message }
 }

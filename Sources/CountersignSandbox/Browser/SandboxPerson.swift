@@ -4,17 +4,16 @@ internal import Foundation
 internal import OAuth2Auth
 
 extension SandboxBrowser {
-    /// Somebody who does what the pages ask for: gives name and password, and then the code of their app, or confirms on their phone; consents,
-    /// connects a device, and signs out.
+    /// Returns a visitor that completes the pages like a user. It enters name and password, then an authenticator code or an approval on
+    /// the phone. It also gives consent, connects devices and signs out.
     ///
     /// - Parameters:
-    ///   - user: Who.
-    ///   - phone: Their phone, which is told to approve, with the number that the page shows; nil if it answers by itself, or is somewhere
-    ///     else. Then the page is looked at until it goes on.
-    ///   - app: Their authenticator app, which goes before the phone; nil if they have none.
+    ///   - phone: The phone that approves, with the number that the page shows. With `nil`, or if it approves automatically, the page is
+    ///     reloaded until it continues.
+    ///   - app: The authenticator app, preferred to the phone; `nil` for none.
     ///   - factor: The second factor to choose, by the value of its button.
-    /// - Returns: The visitor. It throws ``SandboxBrowserError`` for a page on which it can't go on, such as one that says that the password is
-    ///   wrong.
+    /// - Returns: The visitor. It throws ``SandboxBrowserError`` for a page that it cannot complete, such as one that reports a wrong
+    ///   password.
     public static func person(_ user: SandboxUser, phone: VirtualPhone? = nil, app: AuthenticatorApp? = nil, factor: String = "push")
         -> Visitor
     {
@@ -38,7 +37,7 @@ extension SandboxBrowser {
             if page.notice == nil,
                 let form = page.forms.first(where: { $0.fields.contains { $0.name == "user_code" && !$0.value.isEmpty } })
             {
-                // The code of a device, which the address had.
+                // The device's code from the address.
                 return .submit(form)
             }
             for form in page.forms {
@@ -53,37 +52,25 @@ extension SandboxBrowser {
 }
 
 extension Sandbox {
-    /// A browser that walks the sandbox's pages, with a person in front of it.
-    ///
-    /// - Parameters:
-    ///   - user: Who; their phone is set up if they have none, and told to approve.
-    ///   - session: What requests go through; nil for ``transport``, which needs no port.
-    /// - Returns: The browser.
-    /// - Throws: What ``phone(for:userVerification:session:)`` throws.
+    /// Returns a browser for the sandbox's pages with a simulated user. The user's phone is enrolled if necessary, and approves requests.
+    /// - Parameter session: Sends the requests; `nil` for ``transport``, which needs no port.
+    /// - Throws: The errors of ``phone(for:userVerification:session:)``.
     public func browser(of user: SandboxUser, session: (any URLSessionProtocol)? = nil) async throws -> SandboxBrowser {
         let phone = try await phone(for: user.login)
         return browser(session: session, visitor: SandboxBrowser.person(user, phone: phone))
     }
 
-    /// A browser that walks the sandbox's pages.
-    ///
+    /// Returns a browser for the sandbox's pages.
     /// - Parameters:
-    ///   - session: What requests go through; nil for ``transport``, which needs no port.
-    ///   - visitor: The person.
-    /// - Returns: The browser.
+    ///   - session: Sends the requests; `nil` for ``transport``, which needs no port.
+    ///   - visitor: The simulated user.
     public func browser(session: (any URLSessionProtocol)? = nil, visitor: @escaping SandboxBrowser.Visitor) -> SandboxBrowser {
         SandboxBrowser(session: session ?? transport, clock: clock, visitor: visitor)
     }
 
-    /// `BrowserSignin` for an application of the sandbox, in a browser without a window.
-    ///
-    /// With `BrowserSignin.Option.ephemeralSession` each call is in a ``SandboxBrowser/privateWindow()``.
-    ///
-    /// - Parameters:
-    ///   - browser: The browser.
-    ///   - application: The application.
-    ///   - scope: What it asks for.
-    /// - Returns: A new one; `BrowserSignin.shared` is it from now on.
+    /// Returns a `BrowserSignin` for an application of the sandbox, with a browser that has no window. With
+    /// `BrowserSignin.Option.ephemeralSession`, each call uses a ``SandboxBrowser/privateWindow()``.
+    /// - Returns: A new instance, which also becomes `BrowserSignin.shared`.
     /// - Throws: Nothing at present.
     @MainActor public func browserSignin(
         in browser: SandboxBrowser, _ application: SandboxApplication = .browser,

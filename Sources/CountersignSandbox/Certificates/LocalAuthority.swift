@@ -4,37 +4,31 @@ public import Foundation
 internal import SwiftASN1
 internal import X509
 
-/// The sandbox's own certificate authority: made once per folder, so that it needs to be trusted once.
+/// The sandbox's own certificate authority. It is created once per folder, so that it must be trusted only once.
 ///
-/// Its name contains a part that is derived from its key. Its certificates carry key identifiers, which strict clients require (RFC 5280
+/// Its name contains a part that is derived from its key. Its certificates have key identifiers, which strict clients require (RFC 5280
 /// §4.2.1.1 and §4.2.1.2; Python from 3.13 on, `openssl verify -x509_strict`).
 ///
-/// It signs certificates for this machine's loopback names only, and says so in a critical name constraint, so that its key, if it leaked,
-/// could not speak for any other host.
+/// It signs certificates for this machine's loopback names only. A critical name constraint enforces this, so that a leaked key cannot be
+/// used for any other host.
 public struct LocalAuthority: Sendable {
-    /// The authority's certificate, in PEM; what has to be trusted.
+    /// The authority's certificate in PEM, which clients must trust.
     public let certificatePEM: String
     /// The common name of the authority's certificate. Each authority has a different one, so that several can be trusted at once.
     public let name: String
-    /// Where that certificate lies.
+    /// The file of that certificate.
     public let certificateFile: URL
     private let certificate: Certificate
     private let key: P256.Signing.PrivateKey
 
-    /// The folder that authorities are kept in unless told otherwise: `$XDG_DATA_HOME/countersign`, or `~/.local/share/countersign`.
-    ///
-    /// - Parameter environment: The environment to look in.
-    /// - Returns: The folder, which need not exist.
+    /// Returns the default folder of authorities: `$XDG_DATA_HOME/countersign`, or `~/.local/share/countersign`. It need not exist.
     public static func standardFolder(environment: [String: String] = ProcessInfo.processInfo.environment) -> URL {
         UserFolders.data(
             environment: environment, home: UserFolders.home(environment: environment, systemHome: NSHomeDirectory())
         ).appending(path: "countersign")
     }
 
-    /// Whether a folder contains an authority. Writes nothing.
-    ///
-    /// - Parameter folder: The folder of the authority.
-    /// - Returns: Whether the certificate and the key exist.
+    /// Whether a folder contains an authority: its certificate and its key. Writes nothing.
     public static func exists(in folder: URL) -> Bool {
         [keyFileName, certificateFileName].allSatisfy { FileManager.default.fileExists(atPath: folder.appending(path: $0).path()) }
     }
@@ -42,14 +36,11 @@ public struct LocalAuthority: Sendable {
     private static let keyFileName = "sandbox-ca.key"
     private static let certificateFileName = "sandbox-ca.pem"
 
-    /// Opens the authority of a folder, or makes it.
-    ///
-    /// Reads and writes files; call it before there is anything to hold up.
-    ///
+    /// Opens the authority of a folder, or creates it. It blocks while it reads and writes files.
     /// - Parameters:
-    ///   - folder: Where it is kept; made if it is missing.
-    ///   - now: The wall clock.
-    /// - Throws: If the folder can't be written, or what is in it can't be read.
+    ///   - folder: The folder; created if it is missing.
+    ///   - now: The real time.
+    /// - Throws: An error if the folder is not writable or its files cannot be read.
     public init(folder: URL, now: Date) throws {
         let keyFile = folder.appending(path: Self.keyFileName)
         certificateFile = folder.appending(path: Self.certificateFileName)
@@ -67,7 +58,7 @@ public struct LocalAuthority: Sendable {
         name = Self.name(for: key)
         certificate = try Self.makeAuthority(name, key: key, now: now)
         certificatePEM = try certificate.serializeAsPEM().pemString.endingWithNewline
-        // The key first, and never readable by others, not even for a moment.
+        // The key is written first, and is never readable by others, not even temporarily.
         guard
             FileManager.default.createFile(
                 atPath: keyFile.path, contents: Data(key.pemRepresentation.endingWithNewline.utf8), attributes: [.posixPermissions: 0o600])
@@ -75,11 +66,10 @@ public struct LocalAuthority: Sendable {
         try Data(certificatePEM.utf8).write(to: certificateFile, options: .atomic)
     }
 
-    /// A certificate for this machine, good for a year.
-    ///
-    /// - Parameter now: The wall clock.
-    /// - Returns: The certificate with the authority's after it, and its private key, both in PEM.
-    /// - Throws: If it can't be signed.
+    /// Issues a certificate for this machine, valid for a year.
+    /// - Parameter now: The real time.
+    /// - Returns: The certificate followed by the authority's, and its private key, both in PEM.
+    /// - Throws: An error if signing fails.
     public func issueCertificate(now: Date) throws -> (chainPEM: String, keyPEM: String) {
         let leafKey = P256.Signing.PrivateKey()
         let leaf = try Certificate(

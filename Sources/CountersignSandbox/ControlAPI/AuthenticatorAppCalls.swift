@@ -2,21 +2,15 @@ internal import Foundation
 internal import HTTPTypes
 internal import JOSE
 
-/// The calls of the control API below `/sandbox/authenticator-apps`.
+/// The control API calls below `/sandbox/authenticator-apps`.
 struct AuthenticatorAppCalls: Sendable {
     let apps: AuthenticatorApps
     let clock: SandboxClock
-    /// The sandbox itself, once it has started and as long as it is there.
+    /// The sandbox; `nil` before it has started and after it was released.
     let sandbox: @Sendable () -> Sandbox?
 
-    /// Answers a call.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below `/sandbox/`, as it was written.
-    ///   - body: The body, read only if the call has one.
-    /// - Returns: The answer; nil if there is no such call or app.
-    /// - Throws: ``ControlBody/Invalid``, ``FactorError``, and errors of reading the body or of the store.
+    /// Responds to a call; `nil` if the call or the app is unknown. The path is relative to `/sandbox/` and percent-encoded. `body` is
+    /// called only for calls with a body.
     func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
         guard parts.first == "authenticator-apps" else { return nil }
@@ -28,7 +22,7 @@ struct AuthenticatorAppCalls: Sendable {
         }
     }
 
-    /// Gives a person an app, or lets one scan what a page shows.
+    /// Enrolls an app for a user, or sets one up from a QR code.
     private func add(_ body: ControlBody) async throws -> JSONValue? {
         try body.allow("login", "uri")
         let login = try body.required("login", example: "jane.doe@example.com")
@@ -53,6 +47,6 @@ struct AuthenticatorAppCalls: Sendable {
         ]
     }
 
-    /// For how long the code is shown.
+    /// The remaining time of the current code, in seconds.
     private var secondsLeft: Int64 { 30 - clock.now.numericDate % 30 }
 }

@@ -6,11 +6,10 @@ internal import JOSE
 internal import ServerHTTP
 internal import Store
 
-/// The sandbox's control API under `/sandbox/`: what a test in another language or process moves it with. JSON in and out.
-///
-/// The documentation of each call is in the module's DocC page and in ``ControlCall``.
+/// The sandbox's control API under `/sandbox/`, for tests in other languages or processes, with JSON requests and responses. The module's
+/// DocC page and ``ControlCall`` document each call.
 struct ControlAPI: Sendable {
-    /// What the calls act on.
+    /// The objects that the calls act on.
     struct Controls: Sendable {
         var clock: SandboxClock
         var faults: FaultPlan
@@ -37,7 +36,7 @@ struct ControlAPI: Sendable {
         return request.path == "/sandbox" || request.path.hasPrefix("/sandbox/")
     }
 
-    /// Answers a request for which ``isAddressed(by:)`` is true.
+    /// Responds to a request for which ``isAddressed(by:)`` is true.
     func respond(to request: ServerRequest) async -> ServerResponse {
         if let refusal = access.refusal(of: request) { return Self.answer(["error": .string(refusal)], status: .forbidden) }
         let method = request.head.method == .head ? HTTPRequest.Method.get : request.head.method
@@ -134,7 +133,7 @@ struct ControlAPI: Sendable {
         return ["signed_out": .string(login)]
     }
 
-    /// Creates an activation token for a user who can't sign in yet, or mails it to the outbox.
+    /// Creates an activation token for a user who cannot sign in yet, or mails it to the outbox.
     private func activate(_ body: ControlBody) async throws -> JSONValue? {
         try body.allow("login", "mail")
         let (login, mail) = (try body.required("login", example: "new.user@example.com"), try body.flag("mail") ?? false)
@@ -163,7 +162,7 @@ struct ControlAPI: Sendable {
 
     private func moveClock(_ body: ControlBody) throws -> JSONValue {
         try body.allow("advance", "set")
-        // The server can write every date from 1970 to 9999.
+        // The server can represent every date from 1970 to 9999.
         let span = NumericDate.range.upperBound
         switch (try body.number("advance", in: -span...span), try body.number("set", in: 0...span)) {
         case (let seconds?, nil):
@@ -186,7 +185,7 @@ struct ControlAPI: Sendable {
 }
 
 extension OrganizationError.Problem {
-    /// The member and what is wrong with it.
+    /// The member and its problem.
     fileprivate var inWords: String {
         let member = path.reversed().lazy.compactMap { if case .key(let key) = $0 { key } else { nil } }.first
         return (member.map { "\($0): " } ?? "") + message
@@ -202,7 +201,7 @@ extension SandboxClock {
 }
 
 extension Application {
-    /// The application as the control API returns it, with its secret, which is public in a sandbox.
+    /// Returns the application as the control API does, with its secret, which is public in a sandbox.
     func json(at origin: String) -> JSONValue {
         var json: [String: JSONValue] = [
             "client_id": .string(id), "name": .string(name), "type": .string(kind.rawValue),

@@ -2,16 +2,14 @@ internal import JOSE
 
 /// The JSON body of a control call, read member by member.
 struct ControlBody {
-    /// The error for an invalid body, which is answered with 400; the message tells the caller the reason.
+    /// The error for an invalid body, which causes status 400 with this message.
     struct Invalid: Error { let message: String }
 
     /// The whole body.
     let json: JSONValue
     private let members: [String: JSONValue]
 
-    /// Reads a body.
-    ///
-    /// - Throws: ``Invalid`` unless it is a JSON object.
+    /// Parses a body, which must be a JSON object.
     init(_ bytes: [UInt8]) throws(Invalid) {
         guard let json = try? JSONValue(parsing: bytes), let members = json.objectValue else {
             throw Invalid(message: "The body must be a JSON object.")
@@ -19,7 +17,7 @@ struct ControlBody {
         (self.json, self.members) = (json, members)
     }
 
-    /// Refuses unknown members, which are probably misspelt.
+    /// Rejects unknown members, which are probably misspelt.
     func allow(_ names: String...) throws(Invalid) {
         let known = Set(names)
         guard let unknown = members.keys.sorted().first(where: { !known.contains($0) }) else { return }
@@ -27,14 +25,14 @@ struct ControlBody {
         throw Invalid(message: "There is no member “\(unknown)”. \(all)")
     }
 
-    /// A string; `nil` if it is absent or null.
+    /// Returns a string; `nil` if it is absent or null.
     func text(_ name: String) throws(Invalid) -> String? {
         guard let value = value(name) else { return nil }
         guard let text = value.stringValue else { throw Invalid(message: "\(name) must be a string.") }
         return text
     }
 
-    /// A required string that is not empty.
+    /// Returns a required string that is not empty.
     func required(_ name: String, example: String) throws(Invalid) -> String {
         guard let text = try text(name), !text.isEmpty else {
             throw Invalid(message: "\(name) is missing. Write, for example, {\"\(name)\": \"\(example)\"}.")
@@ -42,14 +40,14 @@ struct ControlBody {
         return text
     }
 
-    /// A Boolean; `nil` if it is absent or null.
+    /// Returns a Boolean; `nil` if it is absent or null.
     func flag(_ name: String) throws(Invalid) -> Bool? {
         guard let value = value(name) else { return nil }
         guard let flag = value.boolValue else { throw Invalid(message: "\(name) must be true or false.") }
         return flag
     }
 
-    /// A number within a range; `nil` if it is absent or null.
+    /// Returns a number within a range; `nil` if it is absent or null.
     func number(_ name: String, in range: ClosedRange<Double>, unit: String = "seconds") throws(Invalid) -> Double? {
         guard let value = value(name) else { return nil }
         guard let number = value.doubleValue, range.contains(number) else {
@@ -59,7 +57,7 @@ struct ControlBody {
         return number
     }
 
-    /// A whole number within a range; `nil` if it is absent or null.
+    /// Returns a whole number within a range; `nil` if it is absent or null.
     func integer(_ name: String, in range: ClosedRange<Int>) throws(Invalid) -> Int? {
         guard let value = value(name) else { return nil }
         guard let number = value.intValue, range.contains(number) else {
@@ -68,21 +66,21 @@ struct ControlBody {
         return number
     }
 
-    /// A list of strings; `nil` if it is absent or null.
+    /// Returns a list of strings; `nil` if it is absent or null.
     func texts(_ name: String) throws(Invalid) -> [String]? {
         guard let value = value(name) else { return nil }
         guard let texts = value.stringArrayValue else { throw Invalid(message: "\(name) must be a list of strings.") }
         return texts
     }
 
-    /// The members of an object; `nil` if it is absent or null.
+    /// Returns the members of an object; `nil` if it is absent or null.
     func object(_ name: String) throws(Invalid) -> [String: JSONValue]? {
         guard let value = value(name) else { return nil }
         guard let object = value.objectValue else { throw Invalid(message: "\(name) must be a JSON object.") }
         return object
     }
 
-    /// A value of an enumeration; `nil` if it is absent or null.
+    /// Returns a value of an enumeration; `nil` if it is absent or null.
     func choice<Value>(_ name: String, _ type: Value.Type) throws(Invalid) -> Value?
     where Value: RawRepresentable<String> & CaseIterable {
         guard let value = value(name) else { return nil }

@@ -3,13 +3,13 @@ internal import HTTPTypes
 internal import JOSE
 internal import ServerHTTP
 
-/// A call of the control API, with an example, as the front page lists it.
+/// A call of the control API with an example, for the front page.
 struct ControlCall: Sendable {
     /// The values that the examples use.
     struct Example: Sendable {
         /// The login of an existing user.
         var login = "jane.doe@example.com"
-        /// The id of an existing sign-on policy.
+        /// The ID of an existing sign-on policy.
         var policy = "one-factor"
         /// A login that the example creates.
         let newLogin = "new.user@example.com"
@@ -25,13 +25,8 @@ struct ControlCall: Sendable {
     /// The body of the example.
     let body: JSONValue?
 
-    /// Returns a shell command that makes the call.
-    ///
-    /// - Parameters:
-    ///   - origin: The origin of the sandbox.
-    ///   - login: The user that replaces `{login}`.
-    ///   - certificate: The file of the authority to trust; `nil` without TLS.
-    /// - Returns: The command, with each word quoted that a shell would interpret.
+    /// Returns a shell command that makes the call for a user, with quoted words. `certificate` is the file of the authority to trust;
+    /// `nil` without TLS.
     func curl(at origin: URL, login: String, trusting certificate: URL?) -> String {
         let url = "\(origin.absoluteString)/sandbox/\(path.replacing("{login}", with: login.encodedForPath))"
         var words = ["curl"]
@@ -42,7 +37,7 @@ struct ControlCall: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// A word of a shell command, quoted unless it has only characters without a meaning in a shell.
+    /// Returns a word of a shell command, quoted unless all characters are plain in a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {
@@ -60,7 +55,7 @@ struct ControlCall: Sendable {
         "outbox": "Codes and messages", "faults": "Faults and requests", "requests": "Faults and requests",
     ]
 
-    /// Every call, with examples.
+    /// Returns every call with an example.
     static func all(_ example: Example) -> [ControlCall] {
         func call(_ method: String, _ path: String, _ summary: String, _ body: JSONValue? = nil) -> ControlCall {
             let name = String(path.prefix { $0 != "/" && $0 != "?" })
@@ -118,10 +113,9 @@ extension String {
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~@")
 }
 
-/// Allows requests to the control API and the front page from programs on this machine and from the sandbox's own pages only.
-///
-/// Any web page in the developer's browser can send requests to this machine. The check of `Origin` stops scripts of other pages. The check
-/// of `Host` stops pages whose host name resolves to this machine (DNS rebinding).
+/// Allows requests to the control API and the front page only from programs on this machine and from the sandbox's own pages. Any web page
+/// in the developer's browser can send requests to this machine. The check of `Origin` stops scripts of other pages. The check of `Host`
+/// stops pages whose host name resolves to this machine (DNS rebinding).
 struct ControlAccess: Sendable {
     /// The origin of the sandbox; `nil` before it listens.
     let origin: @Sendable () -> URL?
@@ -139,10 +133,8 @@ struct ControlAccess: Sendable {
 
     private static let loopbackNames: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
 
-    /// Returns the scheme of this sandbox.
-    ///
-    /// - Parameter authority: The `Host` of a request.
-    /// - Returns: `nil` unless it is this sandbox's: a loopback name, or the one it was given, and the port it listens on.
+    /// Returns this sandbox's scheme for the `Host` of a request. The result is `nil` unless the host is a loopback name or the configured
+    /// one, with this sandbox's port.
     private func scheme(at authority: String) -> String? {
         guard let origin = origin(), let scheme = origin.scheme,
             let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil,

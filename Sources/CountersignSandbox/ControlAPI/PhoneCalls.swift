@@ -3,7 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import JOSE
 
-/// The calls of the control API below `/sandbox/phones`.
+/// The control API calls below `/sandbox/phones`.
 struct PhoneCalls: Sendable {
     private let commands: PhoneCommands
 
@@ -11,14 +11,8 @@ struct PhoneCalls: Sendable {
         commands = PhoneCommands(phones: phones)
     }
 
-    /// Answers a call.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below `/sandbox/`, as it was written.
-    ///   - body: The body, read only if the call has one.
-    /// - Returns: The answer; nil if there is no such call or phone.
-    /// - Throws: Errors of the phone, ``ControlBody/Invalid``, and errors of reading the body.
+    /// Responds to a call; `nil` if the call or the phone is unknown. The path is relative to `/sandbox/` and percent-encoded. `body` is
+    /// called only for calls with a body.
     func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
         guard parts.first == "phones" else { return nil }
@@ -38,7 +32,7 @@ struct PhoneCalls: Sendable {
         }
     }
 
-    /// What a failure is answered with: it is the phone's, not the control API's.
+    /// Returns the response to a failure of the phone; `nil` for other errors.
     static func answer(to error: any Error) -> JSONValue? {
         switch error {
         case let error as PhoneError: ["error": .string(error.message), "code": .string(error.code.rawValue)]

@@ -1,45 +1,41 @@
 public import Foundation
 internal import NIOConcurrencyHelpers
 
-/// Something that goes wrong on purpose: what, where, and how often.
+/// A simulated fault: its effect, its endpoint and its number of requests.
 ///
 /// ```swift
 /// sandbox.inject(Fault(.dropConnectionAfterCommit, at: .token))  // the next refresh is done, its answer lost
 /// ```
 public struct Fault: Sendable, Equatable {
-    /// What goes wrong.
+    /// The effect of a fault.
     public enum Effect: Sendable, Equatable {
-        /// The endpoint answers with this status and does nothing.
+        /// The endpoint returns this status and does nothing.
         case status(Int)
-        /// The answer comes after so many seconds of the sandbox's clock.
+        /// The response is delayed, in seconds of the sandbox's clock.
         case delay(TimeInterval)
-        /// 429 with the rate-limit headers; the limit resets after so many seconds of the sandbox's clock.
+        /// 429 with the rate-limit headers; the limit resets after a number of seconds of the sandbox's clock.
         case rateLimited(resetAfter: TimeInterval)
-        /// The connection breaks before the endpoint did anything.
+        /// The connection closes before the endpoint does anything.
         case dropConnectionBeforeCommit
-        /// The endpoint does its work, then the connection breaks without an answer.
+        /// The endpoint does its work, then the connection closes without a response.
         case dropConnectionAfterCommit
-        /// The endpoint does its work; the connection breaks in the middle of the answer's body.
+        /// The endpoint does its work; the connection closes in the middle of the response body.
         case truncatedBody
-        /// The endpoint does its work; its answer says that it is of this type.
+        /// The endpoint does its work; its response has this content type.
         case contentType(String)
-        /// The token endpoint does its work; the id token in its answer is a forged one.
+        /// The token endpoint does its work; the ID token in its response is forged.
         case forgedIDToken(Forgery)
     }
 
-    /// Where it goes wrong: the last part of the path.
+    /// The endpoint of a fault: the last part of the path.
     public struct Endpoint: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral {
         /// The last part of the path: `token`, `keys`, …; `*` for every endpoint.
         public let rawValue: String
 
-        /// Names an endpoint.
-        ///
-        /// - Parameter rawValue: The last part of its path.
+        /// Creates an endpoint from the last part of its path.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Names an endpoint.
-        ///
-        /// - Parameter value: The last part of its path.
+        /// Creates an endpoint from the last part of its path.
         public init(stringLiteral value: String) { rawValue = value }
 
         /// Every endpoint.
@@ -60,19 +56,15 @@ public struct Fault: Sendable, Equatable {
         func matches(_ endpoint: Endpoint) -> Bool { self == .any || self == endpoint }
     }
 
-    /// What goes wrong.
+    /// The effect.
     public var effect: Effect
-    /// Where.
+    /// The endpoint.
     public var endpoint: Endpoint
-    /// For how many requests, from the next one on.
+    /// The number of requests that it affects, starting with the next one.
     public var count: Int
 
-    /// Describes a fault.
-    ///
-    /// - Parameters:
-    ///   - effect: What goes wrong.
-    ///   - endpoint: Where.
-    ///   - count: For how many requests, at least 1.
+    /// Creates a fault.
+    /// - Parameter count: The number of requests that it affects, at least 1.
     public init(_ effect: Effect, at endpoint: Endpoint, count: Int = 1) {
         self.effect = effect
         self.endpoint = endpoint
@@ -80,7 +72,7 @@ public struct Fault: Sendable, Equatable {
     }
 }
 
-/// The faults that are still to happen, in the order in which they were injected.
+/// The pending faults, in the order in which they were injected.
 final class FaultPlan: Sendable {
     private let faults = NIOLockedValueBox<[Fault]>([])
 
@@ -95,7 +87,7 @@ final class FaultPlan: Sendable {
         faults.withLockedValue { $0 = [] }
     }
 
-    /// The fault that a request to an endpoint meets; it is used up by that.
+    /// Returns the fault for a request to an endpoint, and counts it as used.
     func take(at endpoint: Fault.Endpoint) -> Fault.Effect? {
         faults.withLockedValue { faults in
             guard let index = faults.firstIndex(where: { $0.endpoint.matches(endpoint) }) else { return nil }

@@ -1,6 +1,6 @@
 internal import JOSE
 
-/// Faults as the control API spells them: `{"effect": "status", "status": 503, "endpoint": "token", "count": 2}`.
+/// Faults in the JSON of the control API: `{"effect": "status", "status": 503, "endpoint": "token", "count": 2}`.
 extension Fault {
     /// Reads a fault from the body of a control call.
     init(_ body: ControlBody) throws(ControlBody.Invalid) {

@@ -3,16 +3,16 @@ internal import HTTPTypes
 internal import JOSE
 internal import ServerHTTP
 
-/// What a fault makes of an answer.
+/// The effects of faults on responses.
 extension ServerResponse {
-    /// An answer with a status that the endpoint did not choose.
+    /// Returns a response with a status that the endpoint did not choose.
     static func faulty(status: Int) -> ServerResponse {
         ServerResponse(
             status: HTTPResponse.Status(code: status),
             json: (["error": "server_error", "error_description": "A fault was injected into the sandbox."] as JSONValue).serialized())
     }
 
-    /// 429 with the headers that tell a client how long to wait, counted from the `Date` of the answer.
+    /// Returns status 429 with the rate-limit headers. The reset time counts from the response's `Date`.
     static func rateLimited(resetAfter seconds: TimeInterval, now: Date) -> ServerResponse {
         let reset = Int(clamping: (now.timeIntervalSince1970 + seconds).rounded(.up))
         let body: JSONValue = [

@@ -1,43 +1,36 @@
 internal import Foundation
 internal import JOSE
 
-/// What is wrong with a forged token; everything else about it is right.
+/// The defect of a forged token; everything else about it is valid.
 public enum Forgery: String, Sendable, CaseIterable {
-    /// The signature does not fit what is signed.
+    /// The signature does not match the content.
     case badSignature = "bad-signature"
-    /// Another key signed, under the right key's id.
+    /// Another key signed the token, with the correct key's ID.
     case otherKey = "other-key"
     /// The header says `alg: none`, and there is no signature.
     case algorithmNone = "alg-none"
-    /// It is for another audience.
+    /// The audience is wrong.
     case otherAudience = "other-audience"
-    /// It is from another issuer.
+    /// The issuer is wrong.
     case otherIssuer = "other-issuer"
-    /// It answers to a nonce that nobody sent.
+    /// The nonce is not the client's.
     case wrongNonce = "wrong-nonce"
-    /// It ended an hour ago.
+    /// The token expired an hour ago.
     case expired
-    /// It was issued an hour from now.
+    /// The token is issued an hour in the future.
     case issuedInFuture = "issued-in-future"
-    /// Its key id is not published.
+    /// The key ID is not published.
     case unknownKeyID = "unknown-kid"
 }
 
-/// Why a token could not be forged.
+/// The error for a token that cannot be forged.
 public struct ForgeryError: Error, Sendable, CustomStringConvertible {
-    /// What happened and what to do next.
+    /// The problem and its solution.
     public let description: String
 }
 
 extension Forgery {
-    /// Makes a forged token of a good one.
-    ///
-    /// - Parameters:
-    ///   - token: A token that the sandbox's server signed.
-    ///   - keys: The keys of the sandbox.
-    ///   - now: The sandbox's time.
-    /// - Returns: The forged token.
-    /// - Throws: ``ForgeryError`` if it is no token of these keys.
+    /// Returns a forged version of a token that the sandbox's server signed. Throws ``ForgeryError`` if these keys did not sign it.
     func forge(_ token: String, keys: SandboxKeys, now: Date) throws -> String {
         let parts = token.split(separator: ".").map(String.init)
         guard parts.count == 3 else { throw ForgeryError(description: "Only a signed token can be forged.") }
@@ -46,7 +39,7 @@ extension Forgery {
         guard let id = header["kid"]?.stringValue, let key = keys.key(id) else {
             throw ForgeryError(description: "The token's key was made by another run of the sandbox. Start it with an empty folder.")
         }
-        // The type is unchanged; otherwise a verifier would refuse the token for its type.
+        // The type is unchanged; otherwise a verifier would reject the token for its type.
         let type = header["typ"].map { ["typ": $0] } ?? [:]
         let seconds = now.numericDate
         switch self {

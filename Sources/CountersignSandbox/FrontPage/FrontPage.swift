@@ -7,9 +7,8 @@ internal import Mustache
 internal import ServerHTTP
 internal import SignInPages
 
-/// The sandbox's front page at `/`: users, applications, outbox, clock and control calls. A program gets the same content as JSON.
-///
-/// It has no script and no form, and loads its own style only. Names and messages are untrusted input; the template escapes them.
+/// The sandbox's front page at `/`: users, applications, outbox, clock and control calls. Programs get the same content as JSON. The page
+/// has no script and no form, and loads only its own style. Names and messages are untrusted input; the template escapes them.
 struct FrontPage {
     private let sandbox: Sandbox
     private let users: [SandboxUser]
@@ -19,7 +18,6 @@ struct FrontPage {
     private let calls: [ControlCall]
     private let example: ControlCall.Example
 
-    /// Creates the front page of a sandbox.
     init(_ sandbox: Sandbox) {
         self.sandbox = sandbox
         users = sandbox.organization.users
@@ -45,13 +43,8 @@ struct FrontPage {
         return response
     }
 
-    /// Answers requests for the style of the page and for the property list of an application.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - path: The path below `/sandbox/`, still percent-encoded.
-    ///   - sandbox: The sandbox; `nil` while it starts.
-    /// - Returns: The file; `nil` for other paths.
+    /// Returns the style of the page or the property list of an application; `nil` for other paths. The path is relative to `/sandbox/` and
+    /// percent-encoded. `sandbox` is `nil` while it starts.
     static func resource(_ method: HTTPRequest.Method, _ path: String, in sandbox: Sandbox?) -> ServerResponse? {
         guard method == .get else { return nil }
         if path == "home.css" {
@@ -125,7 +118,6 @@ struct FrontPage {
 
     private static let shownMessages = 3
 
-    /// The page's template, which is part of the program.
     private static let template: MustacheTemplate = {
         MustacheContentTypes.register(PageContent(), named: PageContent.name)
         let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: PackageResources.home_mustache, as: UTF8.self)

@@ -1,13 +1,12 @@
-/// The values of the front page's template, which escapes each of them.
-///
-/// The template looks up a `nil` member in the enclosing value, so nested types must not reuse member names.
+/// The values of the front page's template, which escapes each of them. The template looks up a `nil` member in the enclosing value, so
+/// nested types must not reuse member names.
 struct FrontPageView: Sendable {
     struct User: Sendable {
         var name: String
         var initial: String
         var login: String
         var password: String?
-        /// The status of the user; `nil` for an active user.
+        /// `nil` for an active user.
         var status: String?
         var groups: String?
         /// The address of the user's phone; `nil` if the phones have no page.

@@ -3,13 +3,11 @@ internal import IdentityCore
 
 /// The `Okta.plist` of an application: the settings with which an app signs users in to this sandbox.
 struct PropertyList: Sendable {
-    /// The keys and values, in the order in which they are written.
+    /// The keys and values in the order of the file.
     let settings: [(key: String, value: String)]
 
-    /// - Parameters:
-    ///   - application: The application.
-    ///   - origin: The origin of the sandbox.
-    ///   - scopes: The custom scopes of the issuer `default`, for applications that act on their own behalf.
+    /// Creates the settings of an application. `scopes` are the custom scopes of the issuer `default`, for applications that act on their
+    /// own behalf.
     init(_ application: Application, at origin: URL, scopes: [String]) {
         let usesOrgServer = !application.grantedAPIScopes.isEmpty
         var scope = ["openid"] + (usesOrgServer ? application.grantedAPIScopes : ["profile", "email"])
@@ -29,10 +27,10 @@ struct PropertyList: Sendable {
         self.settings = settings
     }
 
-    /// The redirect URI that reopens an app on Apple's systems; one with a custom scheme if there is any.
+    /// Returns the redirect URI that reopens an app on Apple platforms: one with a custom scheme if there is any.
     private static func preferred(_ uris: [String]) -> String? { uris.first { !$0.lowercased().hasPrefix("http") } ?? uris.first }
 
-    /// The file, in XML.
+    /// The file content in XML.
     var text: String {
         let lines = settings.map { "    <key>\($0.key)</key>\n    <string>\(Self.escaped($0.value))</string>\n" }
         return """

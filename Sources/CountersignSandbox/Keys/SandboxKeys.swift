@@ -1,7 +1,7 @@
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The keys that a sandbox made for its server, kept so that tokens can be forged with them.
+/// The keys that a sandbox created for its server, kept for forging tokens.
 final class SandboxKeys: Sendable {
     private struct State {
         var known: [String: SigningKey] = [:]
@@ -10,7 +10,7 @@ final class SandboxKeys: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// A key for an algorithm: the first RSA key is the one that is compiled in, later ones are made.
+    /// Creates a key for an algorithm. The first RSA key is the compiled-in one.
     func make(_ algorithm: JWSAlgorithm) throws -> SigningKey {
         let isFirst = state.withLockedValue { state in
             guard algorithm == .rs256, !state.usedSandboxOnlyKey else { return false }
@@ -27,12 +27,12 @@ final class SandboxKeys: Sendable {
         state.withLockedValue { $0.usedSandboxOnlyKey = false }
     }
 
-    /// The compiled-in key may be in a folder's store from an earlier run.
+    /// Adds the compiled-in key, because a folder's store may contain it from an earlier run.
     func rememberSandboxOnlyKey() throws {
         try remember(SandboxOnlyKey.signingKey())
     }
 
-    /// The key with an id; nil if another run made it.
+    /// Returns the key with an ID; `nil` if another run created it.
     func key(_ id: String) -> SigningKey? { state.withLockedValue { $0.known[id] } }
 
     private func remember(_ key: SigningKey) throws {

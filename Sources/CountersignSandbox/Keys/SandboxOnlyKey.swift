@@ -1,11 +1,9 @@
 internal import JOSE
 
-/// The RSA key that every sandbox signs with first, so that it starts at once.
-///
-/// It is public knowledge, and good for nothing but sandboxes: a real server makes its own keys and has no way to load one.
-/// ``Sandbox`` never listens beyond this machine with it unless it is told to.
+/// The RSA key that every sandbox signs with first, because generating one would delay the start. The key is public and must not be used
+/// outside sandboxes: a real server creates its own keys and cannot load one. A sandbox listens on the loopback interface only.
 enum SandboxOnlyKey {
-    /// PKCS #8 without its armour.
+    /// PKCS #8 without the PEM boundary lines.
     private static let publiclyKnown = """
         MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQClGn+HyXlP7C4o
         TQLrIHzNZiPqa/mr86xG70LNfZsziMEsGjjQAXR8U/xQPk5lVC6xP/tqKnqaINTl

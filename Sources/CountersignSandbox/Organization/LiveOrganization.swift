@@ -3,9 +3,8 @@ internal import IdentityCore
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The current organization of the sandbox: its users and applications. Applies changes to the engine.
-///
-/// Changes run one at a time. A change that the engine refuses has no effect. Safe from any task.
+/// The current users and applications of the sandbox; applies changes to the engine. Changes run one at a time. A change that the engine
+/// rejects has no effect. Safe from any task.
 final class LiveOrganization: Sendable {
     private struct State: Sendable {
         var users: [SandboxUser]
@@ -28,7 +27,7 @@ final class LiveOrganization: Sendable {
         self.clock = clock
     }
 
-    /// The origin of the sandbox, if it is known.
+    /// The origin of the sandbox; `nil` if it is not known yet.
     var knownOrigin: URL? { URL(string: state.withLockedValue { $0.origin }) }
 
     var users: [SandboxUser] { state.withLockedValue { $0.users } }
@@ -40,9 +39,7 @@ final class LiveOrganization: Sendable {
 
     // MARK: - Changes
 
-    /// Adds a user, or replaces the one with that login.
-    ///
-    /// - Throws: `OrganizationError` if the user is invalid; nothing is changed then.
+    /// Adds a user, or replaces the one with that login. Throws `OrganizationError` for an invalid user; then nothing is changed.
     func add(_ user: SandboxUser) async throws {
         try await change { state in
             state.users.removeAll { $0.login.lowercased() == user.login.lowercased() }
@@ -50,7 +47,7 @@ final class LiveOrganization: Sendable {
         }
     }
 
-    /// Adds an application, or replaces the one with that id.
+    /// Adds an application, or replaces the one with that ID.
     func add(_ application: Application) async throws {
         try await change { state in
             state.applications.removeAll { $0.id == application.id }
@@ -58,15 +55,12 @@ final class LiveOrganization: Sendable {
         }
     }
 
-    /// Applies the organization, or applies it again with another origin.
+    /// Applies the organization with this origin. Later calls change the origin.
     func apply(origin: URL) async throws {
         try await change { $0.origin = origin.absoluteString }
     }
 
-    /// Restores the initial users and applications, and clears everything else from the engine.
-    ///
-    /// - Parameter make: Makes a signing key for an algorithm.
-    /// - Throws: Errors of the store or of `make`.
+    /// Restores the initial users and applications, and clears everything else from the engine. `make` creates signing keys.
     func reset(making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey) async throws {
         try await change { [original] state in
             (state.users, state.applications) = (original.users, original.applications)

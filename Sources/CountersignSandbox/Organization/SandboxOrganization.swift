@@ -2,31 +2,27 @@ internal import AuthorizationServer
 internal import IdentityCore
 internal import SignInPages
 
-/// The organization of a sandbox, as its org file has it, with the people that it was given instead of the file's.
+/// The organization of a sandbox, read from an org file. The sandbox's users replace those of the file.
 struct SandboxOrganization: Sendable {
     private var file: OrganizationDefinition
-    /// How its pages look.
+    /// The appearance of the hosted pages.
     let branding: Branding
 
-    /// Reads the text of an org file.
-    ///
-    /// - Parameter yaml: The text; nil for the usual sandbox.
-    /// - Throws: `OrgFileError` with everything that is wrong.
+    /// Reads the text of an org file; `nil` for the default organization. Throws `OrgFileError` with all problems of the file.
     init(yaml: String?) throws {
         self.init(
             file: try OrgFile.load(yaml: yaml ?? OrgFile.sandboxDefault, name: "the sandbox's organization", hasTokenService: true))
     }
 
-    /// Takes an org file that was read.
     init(file read: OrgFile) {
         var file = read.organization
-        // Cheap hashes, which no org file can ask for: a sandbox's passwords are public anyway, and tests want to be fast.
+        // Cheap password hashes, which an org file cannot select: a sandbox's passwords are public, and tests must be fast.
         file.passwordPolicy.scryptLogN = 10
         self.file = file
         branding = read.branding
     }
 
-    /// The usual sandbox, read once; it is part of the package, so it can be read.
+    /// The default organization, read once.
     static let usual = Result { try SandboxOrganization(yaml: nil) }
 
     var users: [SandboxUser] {
@@ -40,13 +36,13 @@ struct SandboxOrganization: Sendable {
 
     var name: String { file.name }
 
-    /// The applications, as the file defines them.
+    /// The applications as defined in the file.
     var definedApplications: [Application] { file.applications }
 
-    /// The authenticators that confirm sign-ins by push.
+    /// The authenticators for push approvals.
     var authenticators: [PushAuthenticator] { file.authenticators }
 
-    /// The organization with credentials for the authenticators that bring none, so that pushes can be sent.
+    /// Returns the organization with these credentials for authenticators without any, so that pushes can be sent.
     func pushing(with credentials: PushAuthenticator.Credentials) -> SandboxOrganization {
         var organization = self
         for index in file.authenticators.indices where file.authenticators[index].credentials == nil {
@@ -104,6 +100,6 @@ extension User.Status {
 }
 
 extension Sandbox {
-    /// The org file of a sandbox that is given none, in YAML: the basis of one with another policy.
+    /// The default org file of a sandbox, in YAML: a starting point for other policies.
     public static var standardOrganization: String { OrgFile.sandboxDefault }
 }

@@ -1,46 +1,42 @@
 public import JOSE
 
-/// A person of the sandbox's organization.
+/// A user of the sandbox's organization.
 public struct SandboxUser: Sendable, Equatable, Redacted {
-    /// The name that they sign in with.
+    /// The sign-in name.
     public var login: String
-    /// Their password; nil for one who can't sign in with any. Sandboxes are the only place where it is kept readable.
+    /// The password; `nil` for a user who cannot sign in with a password. Only sandboxes store it in plain text.
     public var password: String?
-    /// The secret of an authenticator app that they have from the start, in Base32; nil for none. See
-    /// ``Sandbox/currentAuthenticatorApp(of:)``.
+    /// The Base32 secret of the initial authenticator app; `nil` for none. See ``Sandbox/currentAuthenticatorApp(of:)``.
     public var totpSecret: String?
-    /// The device with a counter that they were given; nil for none.
+    /// The user's counter-based hardware token; `nil` for none.
     public var counterDevice: CounterDevice?
-    /// What may be done with the account when the person is added.
+    /// The initial status of the account.
     public var status: Status
-    /// Whether their next sign-in on the pages asks for a new password.
+    /// Whether the next sign-in on the pages asks for a new password.
     public var mustChangePassword: Bool
     /// Profile attributes by claim name.
     public var profile: [String: JSONValue]
-    /// The names of their groups, which the organization must have.
+    /// The names of the user's groups, which must exist in the organization.
     public var groups: [String]
 
-    /// What may be done with an account.
+    /// The status of an account.
     public enum Status: String, Sendable, CaseIterable {
-        /// The person signs in.
+        /// The user can sign in.
         case active
-        /// They have not signed in yet, and do so first by ``Sandbox/activationToken(for:)``.
+        /// The user has not signed in yet; the first sign-in uses ``Sandbox/activationToken(for:)``.
         case staged
-        /// They do not, for a while or for good.
+        /// The user cannot sign in, temporarily or permanently.
         case suspended, deactivated
     }
 
-    /// Describes a person.
-    ///
+    /// Creates a user.
     /// - Parameters:
-    ///   - login: The name that they sign in with, an e-mail address.
-    ///   - password: Their password, at least eight characters.
-    ///   - profile: Profile attributes by claim name; `email` and `name` are made of the login if they are absent.
-    ///   - groups: The names of their groups.
-    ///   - totpSecret: The secret of an authenticator app that they have from the start: Base32 of at least 16 bytes; nil for none.
-    ///   - mustChangePassword: Whether their next sign-in on the pages asks for a new password.
-    ///   - counterDevice: The device with a counter that they were given; nil for none.
-    ///   - status: What may be done with the account.
+    ///   - login: The sign-in name, an email address.
+    ///   - password: At least eight characters; `nil` for none.
+    ///   - profile: Profile attributes by claim name. `email` and `name` default to the login.
+    ///   - groups: The names of groups of the organization.
+    ///   - totpSecret: The secret of an initial authenticator app: Base32 of at least 16 bytes; `nil` for none.
+    ///   - mustChangePassword: Whether the next sign-in on the pages asks for a new password.
     public init(
         login: String, password: String?, profile: [String: JSONValue] = [:], groups: [String] = [], totpSecret: String? = nil,
         mustChangePassword: Bool = false, counterDevice: CounterDevice? = nil, status: Status = .active
@@ -76,7 +72,7 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
             mustChangePassword: try body.flag("must_change_password") ?? false, status: try body.choice("status", Status.self) ?? .active)
     }
 
-    /// What the control API shows: everything but the secrets.
+    /// The user as the control API returns it, without secrets.
     var json: JSONValue {
         [
             "login": .string(login), "status": .string(status.rawValue), "profile": .object(profile),
@@ -94,14 +90,10 @@ extension SandboxUser {
 public struct SandboxApplication: Sendable, Equatable, Redacted {
     /// The `client_id`.
     public let clientID: String
-    /// The client secret; nil for a public client. Sandboxes are the only place where it is kept readable.
+    /// The client secret; `nil` for a public client. Only sandboxes store it in plain text.
     public let secret: String?
 
-    /// Names an application of an organization of your own.
-    ///
-    /// - Parameters:
-    ///   - clientID: The `client_id`.
-    ///   - secret: The client secret; nil for a public client.
+    /// Creates a reference to an application of a custom organization. `secret` is `nil` for a public client.
     public init(clientID: String, secret: String? = nil) {
         self.clientID = clientID
         self.secret = secret
@@ -114,8 +106,8 @@ public struct SandboxApplication: Sendable, Equatable, Redacted {
     /// `browser-app`: public, authorization code with two factors on the server's pages; redirect URIs on loopback, and
     /// `com.example.app:/callback`.
     public static let browser = SandboxApplication(clientID: "browser-app")
-    /// `web-app`: confidential, authorization code with one factor on the server's pages; its site is at
-    /// `http://localhost:3000` or `http://127.0.0.1:3000`, and sign-in returns to `/callback`.
+    /// `web-app`: confidential, authorization code with one factor on the server's pages. Its site is `http://localhost:3000` or
+    /// `http://127.0.0.1:3000`, with the redirect path `/callback`.
     public static let web = SandboxApplication(clientID: "web-app", secret: "web-app-secret-01")
     /// `phone-app`: public, enrolls phones at the org server; see ``Sandbox/phone(for:userVerification:session:)``.
     public static let phone = SandboxApplication(clientID: "phone-app")
@@ -124,6 +116,6 @@ public struct SandboxApplication: Sendable, Equatable, Redacted {
 }
 
 extension SandboxApplication {
-    /// The client id.
+    /// The client ID.
     public var description: String { "SandboxApplication(\(clientID))" }
 }

@@ -3,19 +3,15 @@ internal import Foundation
 internal import IdentityCore
 
 extension Sandbox {
-    /// Gives a person a telephone or a mailbox that codes are sent to, without the ceremony that sets one up: from now on it is a second
-    /// factor of theirs. What is sent arrives in ``outbox``.
+    /// Enrolls a phone number or mail address as a user's second factor without the enrollment dialog. Its codes arrive in ``outbox``.
     ///
     /// ```swift
     /// try await sandbox.addCodeFactor(.text, to: "+1 555 123 4821", for: "jane.doe@example.com")
     /// ```
     ///
-    /// - Parameters:
-    ///   - channel: The way that codes take.
-    ///   - destination: A number in international form, or an address.
-    ///   - login: Whose it is.
-    /// - Returns: The factor's id.
-    /// - Throws: ``FactorError``; or what the store throws.
+    /// - Parameter destination: A phone number in international form, or a mail address.
+    /// - Returns: The factor's ID.
+    /// - Throws: ``FactorError``; errors of the store.
     @discardableResult
     public func addCodeFactor(_ channel: MessageChannel, to destination: String, for login: String) async throws -> String {
         let way: CodeChannel
@@ -36,14 +32,12 @@ extension Sandbox {
         return factor
     }
 
-    /// Gives a person a security question, without the ceremony that sets one up.
-    ///
+    /// Enrolls a security question for a user without the enrollment dialog.
     /// - Parameters:
     ///   - key: The question's key, such as `first_award`.
     ///   - answer: At least four characters, and no part of the question.
-    ///   - login: Whose it is.
-    /// - Returns: The factor's id.
-    /// - Throws: ``FactorError``; or what the store throws.
+    /// - Returns: The factor's ID.
+    /// - Throws: ``FactorError``; errors of the store.
     @discardableResult
     public func addSecurityQuestion(_ key: String, answer: String, for login: String) async throws -> String {
         let context = RequestContext(now: clock.now, requestID: "sandbox-question")

@@ -2,22 +2,22 @@ public import Delivery
 internal import Foundation
 internal import NIOConcurrencyHelpers
 
-/// Every mail, text and call that the sandbox's server sent; nothing of it leaves the machine.
+/// The mails, texts and calls of the sandbox's server; they never leave this machine.
 ///
 /// ```swift
 /// let message = try await sandbox.outbox.next(to: "+15551234821")
 /// let code = message.code
 /// ```
 ///
-/// The last 1,000 are kept. `Sendable`; safe from any task.
+/// It keeps the last 1,000 messages. Safe from any task.
 public final class Outbox: Sendable {
-    /// The most messages that are kept.
+    /// The maximum number of stored messages.
     static let capacity = 1_000
 
     private struct State {
         var messages: [OutboxMessage] = []
         var count = 0
-        /// Numbers of messages that a test took.
+        /// The numbers of messages that `next` has returned.
         var taken: Set<Int> = []
         var isClosed = false
         var refusal: MessageOutcome?
@@ -32,16 +32,14 @@ public final class Outbox: Sendable {
         self.clock = clock
     }
 
-    /// The messages, the first one first.
+    /// The messages, oldest first.
     public var messages: [OutboxMessage] { state.withLockedValue { $0.messages } }
 
-    /// The next message that nobody has taken; waits until there is one.
-    ///
+    /// Returns the next message that was not returned before; waits until there is one.
     /// - Parameters:
-    ///   - recipient: To whom: an address, a number, or a login; nil for anybody.
-    ///   - channel: The way that it took; nil for any.
-    /// - Returns: The message, which the next call does not give again.
-    /// - Throws: `CancellationError` if the task is cancelled, or the sandbox has stopped.
+    ///   - recipient: An address, a phone number or a login; `nil` for any.
+    ///   - channel: The channel; `nil` for any.
+    /// - Throws: `CancellationError` if the task is cancelled or the sandbox stops.
     public func next(to recipient: String? = nil, by channel: MessageChannel? = nil) async throws -> OutboxMessage {
         for await _ in changes {
             let found = state.withLockedValue { state -> OutboxMessage? in
@@ -58,7 +56,7 @@ public final class Outbox: Sendable {
         throw CancellationError()
     }
 
-    /// Forgets all messages.
+    /// Deletes all messages.
     public func clear() {
         let watchers = state.withLockedValue { state in
             state.messages = []
@@ -74,16 +72,15 @@ public final class Outbox: Sendable {
         clear()
     }
 
-    /// Lets messages fail from now on, as a mail server or a telephone company does that refuses them.
-    ///
-    /// - Parameter outcome: How messages end; nil delivers them again.
+    /// Simulates a failure for all messages from now on, such as a refusal by the mail server.
+    /// - Parameter outcome: The outcome of each message; `nil` delivers messages again.
     public func fail(with outcome: MessageOutcome?) {
         state.withLockedValue { $0.refusal = outcome }
     }
 
     // MARK: - For the sandbox
 
-    /// Keeps a message.
+    /// Stores a message.
     func take(_ message: Message) -> MessageOutcome {
         let now = clock.now
         let (outcome, watchers) = state.withLockedValue { state -> (MessageOutcome, [AsyncStream<Void>.Continuation]) in
@@ -117,7 +114,7 @@ public final class Outbox: Sendable {
 
     private func forget(_ id: Int) { state.withLockedValue { $0.watchers[id] = nil } }
 
-    /// Ends all waiting.
+    /// Ends all waiting calls.
     func close() {
         let watchers = state.withLockedValue { state in
             state.isClosed = true

@@ -4,21 +4,17 @@ internal import HTTPTypes
 internal import JOSE
 internal import ServerHTTP
 
-/// The calls of the control API below `/sandbox/outbox`, and the page there.
-///
-/// A browser gets the page at the same path at which a program gets JSON. What a message says is data to the page's script, which makes
-/// text of it; the page of a mail stands in a frame of its own, which runs nothing and loads nothing.
+/// The control API calls below `/sandbox/outbox`, and the page there. Browsers get the page, and programs get JSON at the same path. The
+/// page's script inserts message content only as text. The HTML of a mail is shown in a sandboxed frame, which runs and loads nothing.
 struct OutboxCalls: Sendable {
-    /// Seconds of real time that a question for what is new waits for an answer.
+    /// The maximum wait for a new message, in seconds of real time.
     private static let patience = 20.0
 
     let outbox: Outbox
-    /// Waits so many seconds.
+    /// Waits for a number of seconds.
     let sleep: @Sendable (Double) async throws -> Void
 
-    /// Answers a request; nil if there is no such call.
-    ///
-    /// - Throws: ``ControlBody/Invalid`` if the query can't be read.
+    /// Responds to a request; `nil` for an unknown call. Throws ``ControlBody/Invalid`` for an invalid query.
     func answer(_ request: ServerRequest, path: String) async throws -> ServerResponse? {
         let isRead = request.head.method == .get || request.head.method == .head
         switch path {
@@ -35,12 +31,12 @@ struct OutboxCalls: Sendable {
         }
     }
 
-    /// All messages; with a number, once there is one after it, or at least after a while.
+    /// Returns all messages. With a number, it first waits for a later message, at most for the time limit.
     private func messages(after number: Int?) async -> ServerResponse {
         guard let number else { return json(outbox.messages) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                // A number that is ahead is of before everything was forgotten.
+                // Any other number counts as a change: a higher one is from before the messages were cleared.
                 for await _ in outbox.changes where outbox.messages.last?.number ?? 0 != number { return }
             }
             group.addTask { try? await sleep(Self.patience) }
@@ -63,7 +59,7 @@ struct OutboxCalls: Sendable {
         return ServerResponse(json: json.serialized(), headers: [.cacheControl: "no-store"])
     }
 
-    /// `outbox/{number}.html`: the page of a mail.
+    /// Returns the HTML of a mail at `outbox/{number}.html`.
     private func mail(_ path: String) -> ServerResponse? {
         guard path.hasPrefix("outbox/"), path.hasSuffix(".html"), let number = Int(path.dropFirst(7).dropLast(5)),
             let html = outbox.messages.first(where: { $0.number == number })?.html

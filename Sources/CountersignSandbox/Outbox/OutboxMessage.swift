@@ -1,33 +1,33 @@
 @_exported public import Delivery
 public import Foundation
 
-/// A mail, a text or a call that the sandbox's server sent, as the person gets it.
+/// A mail, a text or a call from the sandbox's server, as the user receives it.
 public struct OutboxMessage: Sendable, Identifiable {
-    /// The message's own id.
+    /// The message's ID.
     public let id: String
-    /// The way that it took.
+    /// The channel.
     public let channel: MessageChannel
-    /// The address, or the number in the form of E.164.
+    /// The mail address, or the phone number in E.164 format.
     public let recipient: String
-    /// What is dialled after the call is taken; nil for none.
+    /// The extension to dial after the call is answered; `nil` for none.
     public let phoneExtension: String?
-    /// The user's login; nil for a mail, which names an address only.
+    /// The user's login; `nil` for a mail, which contains only an address.
     public let login: String?
-    /// Of a mail; nil for the others.
+    /// The subject of a mail; otherwise `nil`.
     public let subject: String?
-    /// What it says.
+    /// The text of the message.
     public let text: String
-    /// The page of a mail; nil for the others.
+    /// The HTML body of a mail; otherwise `nil`.
     public let html: String?
-    /// The code in it: six digits; nil for none.
+    /// The code in the message, six digits; `nil` for none.
     public let code: String?
-    /// The address in it; nil for none.
+    /// The first link in the text; `nil` for none.
     public let link: URL?
-    /// When it was sent, by the sandbox's clock.
+    /// The time of sending, by the sandbox's clock.
     public let time: Date
-    /// What it is of no use after.
+    /// The time after which the message is useless.
     public let expiresAt: Date
-    /// Counts from 1.
+    /// The number of the message, from 1.
     public let number: Int
 
     init(_ message: Message, number: Int, time: Date) {
@@ -46,7 +46,7 @@ public struct OutboxMessage: Sendable, Identifiable {
         link = Self.link(in: text)
     }
 
-    /// Six digits that stand alone, as a person finds them.
+    /// Returns the first six digits that stand alone.
     private static func code(in text: String) -> String? {
         text.split(whereSeparator: { !$0.isNumber && !$0.isLetter }).first { $0.utf8.count == 6 && $0.allSatisfy(\.isNumber) }
             .map(String.init)

@@ -2,9 +2,9 @@ internal import DeviceAuthenticator
 internal import Foundation
 internal import Logging
 
-/// How requests are answered.
+/// Answers to requests.
 extension VirtualPhone {
-    /// An answer, as the person decides it.
+    /// The user's answer to a request.
     struct Answer: Sendable {
         var approves: Bool
         var number: String?
@@ -14,22 +14,16 @@ extension VirtualPhone {
     // MARK: - A certain request
 
     /// Approves a request.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - selectedNumber: The number to pick, if it has some; nil for the one that ``pickNumber(_:)`` told.
-    /// - Throws: ``PhoneError/Code/unknownRequest`` if it does not wait; `DeviceAuthenticatorError` if the approval was not sent or not taken.
-    ///   After a failure of the network the request waits on.
+    /// - Parameter selectedNumber: The number to pick for a request with number choices; `nil` for the one set by ``pickNumber(_:)``.
+    /// - Throws: ``PhoneError/Code/unknownRequest`` if the request is not pending; ``PhoneError/Code/removed``; `DeviceAuthenticatorError`
+    ///   if the approval was not sent or was rejected. After a network failure, the request stays pending.
     public func approve(_ id: Request.ID, selectedNumber: String? = nil) async throws {
         try await answer(try take(id), Answer(approves: true, number: selectedNumber))
     }
 
     /// Denies a request.
-    ///
-    /// - Parameters:
-    ///   - id: The request's id.
-    ///   - isSuspicious: Whether to say that it was not the person who started it.
-    /// - Throws: As ``approve(_:selectedNumber:)``.
+    /// - Parameter isSuspicious: Whether to report that the user did not start the sign-in.
+    /// - Throws: The errors of ``approve(_:selectedNumber:)``.
     public func deny(_ id: Request.ID, isSuspicious: Bool = false) async throws {
         try await answer(try take(id), Answer(approves: false, isSuspicious: isSuspicious))
     }
@@ -49,13 +43,12 @@ extension VirtualPhone {
 
     // MARK: - The next request
 
-    /// Approves the next request: one that waits, or else the first that comes.
-    ///
+    /// Approves the oldest pending request, or else the first one that arrives.
     /// - Parameters:
-    ///   - number: The number to pick, if it has some; nil for the one that ``pickNumber(_:)`` told.
-    ///   - limit: How long to wait for a request, by the system's clock; by default half a minute.
-    /// - Returns: What was approved.
-    /// - Throws: ``PhoneError/Code/nothingArrived`` if no request came; else as ``approve(_:selectedNumber:)``.
+    ///   - number: The number to pick for a request with number choices; `nil` for the one set by ``pickNumber(_:)``.
+    ///   - limit: The maximum wait for a request, by the system's clock.
+    /// - Returns: The approved request.
+    /// - Throws: ``PhoneError/Code/nothingArrived`` if no request arrived; otherwise the errors of ``approve(_:selectedNumber:)``.
     @discardableResult
     public func approveNext(number: String? = nil, within limit: Duration = .seconds(30)) async throws -> Request {
         let taken = try await next(within: limit)
@@ -63,13 +56,12 @@ extension VirtualPhone {
         return taken.request
     }
 
-    /// Denies the next request: one that waits, or else the first that comes.
-    ///
+    /// Denies the oldest pending request, or else the first one that arrives.
     /// - Parameters:
-    ///   - isSuspicious: Whether to say that it was not the person who started it.
-    ///   - limit: How long to wait for a request, by the system's clock; by default half a minute.
-    /// - Returns: What was denied.
-    /// - Throws: As ``approveNext(number:within:)``.
+    ///   - isSuspicious: Whether to report that the user did not start the sign-in.
+    ///   - limit: The maximum wait for a request, by the system's clock.
+    /// - Returns: The denied request.
+    /// - Throws: The errors of ``approveNext(number:within:)``.
     @discardableResult
     public func denyNext(isSuspicious: Bool = false, within limit: Duration = .seconds(30)) async throws -> Request {
         let taken = try await next(within: limit)
@@ -81,12 +73,12 @@ extension VirtualPhone {
         let taken = try await withThrowingTaskGroup(of: PhoneInbox.Taken?.self) { group in
             group.addTask { try await self.next() }
             group.addTask {
-                // A request that comes at the last moment cancels this.
+                // Cancelled if a request arrives in time.
                 try? await Task.sleep(for: limit, clock: .continuous)
                 return nil
             }
             var taken: PhoneInbox.Taken?
-            // The second is waited for as well: it may have taken a request just then.
+            // Wait for both tasks: the cancelled one may have taken a request already.
             while let result = try await group.next() {
                 taken = taken ?? result
                 group.cancelAll()
@@ -100,7 +92,7 @@ extension VirtualPhone {
         return taken
     }
 
-    /// The first request that nobody else has taken; nil if the task is cancelled.
+    /// Takes the first available request; `nil` if the task is cancelled.
     private func next() async throws -> PhoneInbox.Taken? {
         for await _ in changes {
             let now = parts.clock.now
@@ -121,7 +113,8 @@ extension VirtualPhone {
 
     // MARK: - By itself
 
-    /// Whether the phone approves what comes, at once and by itself. A request with numbers waits until ``pickNumber(_:)`` tells one.
+    /// Whether the phone approves requests automatically and at once. A request with number choices waits until ``pickNumber(_:)`` sets the
+    /// number.
     public var autoApprove: Bool {
         get { read { $0.answersByItself } }
         set {
@@ -130,9 +123,7 @@ extension VirtualPhone {
         }
     }
 
-    /// Tells the number that the sign-in shows, to be picked at the next request that has some.
-    ///
-    /// - Parameter number: The number.
+    /// Sets the number that the sign-in shows. The next approved request with number choices uses it.
     public func pickNumber(_ number: String) {
         change { $0.toldNumber = number }
         answerByItself()
@@ -141,7 +132,7 @@ extension VirtualPhone {
     func answerByItself() {
         while let taken = takeForItself() {
             start { phone in
-                // What it did not deliver is in the history, or waits on.
+                // A failed answer is recorded in the history, or the request stays pending.
                 try? await phone.answer(taken, Answer(approves: true))
             }
         }
@@ -160,7 +151,7 @@ extension VirtualPhone {
     func answer(_ taken: PhoneInbox.Taken, _ answer: Answer) async throws {
         let number = taken.request.numberChoices.flatMap { self.number(of: $0, told: answer.number) }
         do {
-            // As if it was never asked, so that a person may think again after a failure of the network.
+            // Resets an earlier answer, so that the user can answer again after a network failure.
             taken.challenge.userResponse = .userNotResponded
             try await taken.challenge.resolve { [logger = parts.logger] step in
                 switch step {
@@ -178,7 +169,7 @@ extension VirtualPhone {
         }
     }
 
-    /// The number to pick: what the person says, unless they are told to err.
+    /// Returns the number to pick: the given one, or a wrong one if ``picksWrongNumber`` is set.
     private func number(of choices: [String], told: String?) -> String? {
         change { state in
             let number = told ?? state.toldNumber
@@ -191,7 +182,7 @@ extension VirtualPhone {
         let now = parts.clock.now
         let outcome: HistoryEntry.Outcome? =
             switch (error as? DeviceAuthenticatorError)?.reason {
-            // Not sent, or not taken for now: it waits on.
+            // Temporary failures: the request stays pending.
             case nil, .network, .numberNotPicked, .notAnswered, .tooManyRequests: nil
             case .expired: .expired
             case .cancelled: .cancelled
@@ -203,7 +194,7 @@ extension VirtualPhone {
         }
     }
 
-    /// Why the server or the phone itself refused, in its own words.
+    /// Returns the server's or the phone's own error text.
     static func text(of error: any Error) -> String {
         guard case .serverAPIError(_, let model)? = error as? DeviceAuthenticatorError,
             case let causes = (model?.errorCauses ?? []).compactMap({ $0["errorSummary"] }), !causes.isEmpty

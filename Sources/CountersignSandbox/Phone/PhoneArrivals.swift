@@ -2,24 +2,24 @@ internal import DeviceAuthenticator
 internal import Foundation
 internal import Logging
 
-/// How requests get onto a phone: by push, and when the app asks for what waits.
+/// Arrival of requests: by push, and by fetching pending ones.
 extension VirtualPhone {
-    /// Takes a push from the gateway.
+    /// Receives a push from the gateway.
     func receive(_ payload: [UInt8]) async {
         let (delay, times) = read { ($0.delay, $0.deliversTwice ? 2 : 1) }
-        // Cancelled: the gateway has stopped, and with it the sandbox.
+        // Cancelled when the gateway stops with the sandbox.
         if delay > 0, (try? await parts.clock.sleep(for: .seconds(delay))) == nil { return }
         for _ in 0..<times { await deliver(payload) }
     }
 
-    /// What an app does in its handler for pushes.
+    /// Handles a push as an app does.
     private func deliver(_ payload: [UInt8]) async {
         let device = read { $0.device }
         do {
             guard let userInfo = try JSONSerialization.jsonObject(with: Data(payload)) as? [AnyHashable: Any],
                 let challenge = try device.parsePushNotification(userInfo: userInfo) as? PushChallenge
             else { return parts.logger.write(.warning, "push", "A push that is no challenge was passed over.") }
-            // Nothing of it is shown before the organization's signature was checked.
+            // Nothing of the request is shown before the organization's signature is verified.
             try await challenge.verify()
             admit([challenge], isListed: false)
         } catch {
@@ -27,9 +27,9 @@ extension VirtualPhone {
         }
     }
 
-    /// Asks the server for what waits, as an app does when it comes to the foreground. What the server lists no more is withdrawn here.
-    ///
-    /// - Returns: What waits now.
+    /// Fetches the pending requests, as an app does when it comes to the foreground. Requests that the server no longer lists are
+    /// withdrawn.
+    /// - Returns: The pending requests.
     /// - Throws: `DeviceAuthenticatorError`; its reason is `network` while the phone is offline.
     @discardableResult
     public func pending() async throws -> [Request] {
@@ -42,7 +42,7 @@ extension VirtualPhone {
         var challenges: [PushChallenge] = []
         for enrollment in enrollments {
             challenges += try await upkeep.use(for: enrollment) { try await enrollment.retrievePushChallenges(authenticationToken: $0) }
-                // What can't be verified just now shows nothing; the next pull tries again.
+                // Requests that cannot be verified now are omitted; the next pull tries again.
                 .compactMap { $0 as? PushChallenge }.filter(\.isVerified)
         }
         admit(challenges, isListed: true)
@@ -62,7 +62,7 @@ extension VirtualPhone {
         for challenge in fresh {
             let rest = challenge.expirationTime.timeIntervalSince(now)
             start { phone in
-                // Not as somebody who waits on a skipping clock: that would move it on.
+                // Uses the overload for durations, because the other one would advance a skipping clock.
                 guard (try? await phone.parts.clock.sleep(for: .seconds(rest))) != nil else { return }
                 let now = phone.parts.clock.now
                 phone.change { _ = $0.inbox.expire(now: now) }

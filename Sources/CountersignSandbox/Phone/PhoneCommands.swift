@@ -2,18 +2,12 @@ internal import DeviceAuthenticator
 internal import Foundation
 internal import JOSE
 
-/// What can be done with phones from outside: by the control API, and by the phones' page.
+/// The phone commands of the control API and the phones' page.
 struct PhoneCommands: Sendable {
     let phones: VirtualPhones
 
-    /// Does what a body says with a phone.
-    ///
-    /// - Parameters:
-    ///   - action: `approve`, `deny`, `pull`, `settings`, `number`, `token`, `restart` or `remove`.
-    ///   - phone: The phone.
-    ///   - body: The action's members, as the module's DocC page lists them.
-    /// - Returns: The phone after it; nil if there is no such action.
-    /// - Throws: ``ControlBody/Invalid``, ``PhoneError``, `DeviceAuthenticatorError`, or errors of a sign-in.
+    /// Performs an action on a phone: `approve`, `deny`, `pull`, `settings`, `number`, `token`, `restart` or `remove`. The module's DocC
+    /// page lists the members of `body`. Returns the phone afterwards; `nil` for an unknown action.
     func perform(_ action: String, on phone: VirtualPhone, _ body: ControlBody) async throws -> JSONValue? {
         try await Self.naming(phone.login) { try await apply(action, to: phone, body) }
     }
@@ -43,7 +37,7 @@ struct PhoneCommands: Sendable {
         return phone.json
     }
 
-    /// Sets a phone up.
+    /// Enrolls a phone.
     func add(_ body: ControlBody) async throws -> VirtualPhone {
         try body.allow("login", "uri", "user_verification")
         let login = try body.required("login", example: "jane.doe@example.com")
@@ -100,7 +94,7 @@ struct PhoneCommands: Sendable {
     private func set(on phone: VirtualPhone, _ body: ControlBody) async throws {
         try body.allow(
             "auto_approve", "offline", "delay", "delivers_twice", "picks_wrong_number", "user_verification", "ciba", "verification")
-        // Read as a whole before anything is changed.
+        // Read every member before anything is changed.
         let (autoApprove, twice) = (try body.flag("auto_approve"), try body.flag("delivers_twice"))
         let (wrong, offline) = (try body.flag("picks_wrong_number"), try body.flag("offline"))
         let (userVerification, ciba) = (try body.flag("user_verification"), try body.flag("ciba"))

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Why a virtual phone could not do something. What `DeviceAuthenticator` reports is thrown as it is.
+/// A failure of a virtual phone. Errors of `DeviceAuthenticator` are thrown unchanged.
 ///
-/// Two errors are equal when their codes are, and a code can be used as a pattern.
+/// Two errors are equal when their codes are equal. A code can be used as a pattern.
 public struct PhoneError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
     /// The reason, for programs.
     public let code: Code
-    /// What is wrong and what to do about it.
+    /// The problem and its solution.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -23,31 +23,29 @@ public struct PhoneError: LocalizedError, Equatable, Sendable, CustomStringConve
 }
 
 extension PhoneError {
-    /// A reason; more may be added in later versions.
+    /// A reason; later versions may add more.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
 
-        /// Makes a code from its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The organization has no push authenticator that phones could enroll in.
+        /// The organization has no push authenticator that phones can enroll in.
         public static let noAuthenticator = Code(rawValue: "noAuthenticator")
-        /// There is nobody with that login, or they have no password to sign in with.
+        /// No user has this login, or the user has no password to sign in with.
         public static let unknownPerson = Code(rawValue: "unknownPerson")
-        /// The sign-in that enrolls or changes the phone asks for something that the phone can't give.
+        /// The sign-in that enrolls or changes the phone requires a step that the phone cannot complete.
         public static let signInIncomplete = Code(rawValue: "signInIncomplete")
         /// The phone was enrolled while the sandbox had another origin.
         public static let otherOrigin = Code(rawValue: "otherOrigin")
-        /// The QR code is of another person's sign-in, or the phone is enrolled already.
+        /// The QR code belongs to another user's sign-in, or the phone is already enrolled.
         public static let otherPerson = Code(rawValue: "otherPerson")
         /// The phone was removed, or its sandbox has stopped.
         public static let removed = Code(rawValue: "removed")
-        /// No such request waits: it is over, it is being answered, or it never came.
+        /// The request is not pending: it is completed, it is being answered, or it never arrived.
         public static let unknownRequest = Code(rawValue: "unknownRequest")
-        /// No request came in time.
+        /// No request arrived in time.
         public static let nothingArrived = Code(rawValue: "nothingArrived")
 
         /// Matches an error by its code.

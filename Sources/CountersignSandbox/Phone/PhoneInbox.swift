@@ -1,11 +1,10 @@
 internal import DeviceAuthenticator
 internal import Foundation
 
-/// What a phone shows: the requests that wait, and those that are over. A value; whoever holds it sees to the order of changes.
-///
-/// A request is shown once, however often it is delivered; it is answered by one at a time.
+/// The pending and completed requests of a phone. A request is shown once, even if it is delivered repeatedly, and only one caller can
+/// answer it at a time. A value; its owner synchronizes the changes.
 struct PhoneInbox: Sendable {
-    /// A request that somebody has taken to answer it.
+    /// A request that a caller has taken to answer it.
     struct Taken: Sendable {
         let request: VirtualPhone.Request
         let challenge: PushChallenge
@@ -17,25 +16,24 @@ struct PhoneInbox: Sendable {
         var isTaken = false
     }
 
-    /// The most requests that are remembered after their end.
+    /// The maximum number of completed requests to remember.
     private static let memory = 200
 
     private var entries: [Entry] = []
     private(set) var history: [VirtualPhone.HistoryEntry] = []
-    /// Requests of the phone's own sign-ins that are over: never shown, and not to be shown when they are delivered again.
+    /// Completed requests of the phone's own sign-ins, which stay hidden if they are delivered again.
     private var ownRequests: [String] = []
-    /// Which requests are not shown, while the phone itself signs in.
+    /// The requests to hide while the phone itself signs in.
     private var hidden: Hidden?
 
-    /// What the requests of the phone's own sign-in are told by: the client that it is, which the organization has signed, and that they
-    /// come now.
+    /// Identifies the requests of the phone's own sign-in: they name its client, which the organization has signed, and they are new.
     private struct Hidden: Sendable {
         let clientID: String
-        /// What came before, for the same client or not.
+        /// The IDs of all requests from before the sign-in.
         let earlier: Set<String>
     }
 
-    /// The requests that wait for the person, oldest first.
+    /// The pending requests, oldest first.
     var requests: [VirtualPhone.Request] {
         entries.filter { !$0.isTaken && !isHidden($0) }.map(\.request)
     }
@@ -45,25 +43,20 @@ struct PhoneInbox: Sendable {
         return entry.challenge.clientID == hidden.clientID && !hidden.earlier.contains(entry.request.id)
     }
 
-    /// The phone itself is about to sign in.
+    /// Hides new requests for a client while the phone itself signs in.
     mutating func hideOwn(of clientID: String) {
         hidden = Hidden(clientID: clientID, earlier: Set(entries.map(\.request.id)))
     }
 
-    /// The phone's own sign-in is over.
+    /// Shows all requests after the phone's own sign-in.
     mutating func showAll() {
         hidden = nil
     }
 
     // MARK: - Arriving
 
-    /// Takes a challenge in.
-    ///
-    /// - Parameters:
-    ///   - challenge: The challenge, verified.
-    ///   - isListed: Whether the server says that it still waits: then one whose answer failed is shown again.
-    ///   - now: The time.
-    /// - Returns: Whether it is new here.
+    /// Adds a verified challenge. If the server lists it as pending (`isListed`), a request whose answer failed is shown again. Returns
+    /// whether the request is new.
     @discardableResult
     mutating func admit(_ challenge: PushChallenge, isListed: Bool, now: Date) -> Bool {
         let request = VirtualPhone.Request(challenge)
@@ -79,19 +72,14 @@ struct PhoneInbox: Sendable {
 
     // MARK: - Answering
 
-    /// Takes a request that waits, so that nobody else answers it meanwhile.
-    ///
-    /// - Parameter isWanted: Which; the oldest of them is taken.
-    /// - Returns: The request; nil if there is none.
+    /// Takes the oldest pending request that matches, so that no other caller can answer it.
     mutating func take(where isWanted: (VirtualPhone.Request) -> Bool) -> Taken? {
         guard let index = entries.firstIndex(where: { !$0.isTaken && !isHidden($0) && isWanted($0.request) }) else { return nil }
         return take(at: index)
     }
 
-    /// Takes the request of the phone's own sign-in.
-    ///
-    /// - Returns: The request; nil if none has come. If somebody else signs in to the same client just now, nil too, and all are shown: it is
-    ///   for the person to say which is whose.
+    /// Takes the request of the phone's own sign-in; `nil` if it has not arrived. If several new requests match, it takes none and shows
+    /// all, because only the user can tell them apart.
     mutating func takeOwn() -> Taken? {
         let own = entries.indices.filter { !entries[$0].isTaken && isHidden(entries[$0]) }
         guard let index = own.first else { return nil }
@@ -107,7 +95,7 @@ struct PhoneInbox: Sendable {
         return Taken(request: entries[index].request, challenge: entries[index].challenge)
     }
 
-    /// Puts a request back that was not answered.
+    /// Makes a taken request pending again, after a failed answer.
     mutating func putBack(_ id: String) {
         guard let index = entries.firstIndex(where: { $0.request.id == id }) else { return }
         entries[index].isTaken = false
@@ -121,7 +109,7 @@ struct PhoneInbox: Sendable {
 
     // MARK: - Ending
 
-    /// Notes how a request ended.
+    /// Records the outcome of a request.
     mutating func end(_ id: String, _ outcome: VirtualPhone.HistoryEntry.Outcome, at time: Date) {
         guard let index = entries.firstIndex(where: { $0.request.id == id }) else { return }
         let entry = entries.remove(at: index)
@@ -129,9 +117,7 @@ struct PhoneInbox: Sendable {
         if history.count > Self.memory { history.removeFirst(history.count - Self.memory) }
     }
 
-    /// Ends the requests whose time is over.
-    ///
-    /// - Returns: Whether there were any.
+    /// Ends expired requests. Returns whether there were any.
     @discardableResult
     mutating func expire(now: Date) -> Bool {
         let over = entries.filter { !$0.isTaken && $0.request.expiresAt <= now }
@@ -139,22 +125,18 @@ struct PhoneInbox: Sendable {
         return !over.isEmpty
     }
 
-    /// The ids of what waits, so that a list that the server gives afterwards can be held against them.
+    /// The IDs of pending requests, to compare with the server's next list.
     var waitingIDs: Set<String> { Set(entries.filter { !$0.isTaken }.map(\.request.id)) }
 
-    /// Ends requests that the server does not list any more.
-    ///
-    /// - Parameters:
-    ///   - known: What waited before the server was asked; what came since may be missing in its list.
-    ///   - listed: What the server says still waits.
-    ///   - now: The time.
+    /// Ends requests that the server no longer lists. `known` are the requests from before the server's response, because later ones may be
+    /// missing in it.
     mutating func withdraw(_ known: Set<String>, except listed: Set<String>, now: Date) {
         for entry in entries where !entry.isTaken && known.contains(entry.request.id) && !listed.contains(entry.request.id) {
             end(entry.request.id, .cancelled, at: now)
         }
     }
 
-    /// Forgets what waits, as a phone does that was switched off.
+    /// Forgets the pending requests, as at a restart of the phone.
     mutating func forgetWaiting() {
         entries.removeAll()
     }

@@ -2,7 +2,7 @@ internal import DeviceAuthenticator
 internal import Foundation
 internal import JOSE
 
-/// Phones as the control API and the phones' page have them. Times are seconds since 1970.
+/// Phones in the JSON of the control API and the phones' page. Times are seconds since 1970.
 extension VirtualPhone {
     var json: JSONValue {
         let enrollments = enrollments

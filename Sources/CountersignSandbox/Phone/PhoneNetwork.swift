@@ -6,7 +6,7 @@ internal import NIOConcurrencyHelpers
 internal import FoundationNetworking
 #endif
 
-/// A phone's connection, which can be taken away.
+/// A phone's network connection, which tests can disable.
 final class PhoneNetwork: URLSessionProtocol {
     private let session: any URLSessionProtocol
     private let offline = NIOLockedValueBox(false)

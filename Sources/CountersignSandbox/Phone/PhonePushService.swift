@@ -7,11 +7,10 @@ internal import JOSE
 internal import Logging
 internal import NIOConcurrencyHelpers
 
-/// How pushes get from the sandbox's server to its phones: the way of production, with a gateway on this machine instead of Apple's.
-///
-/// It owns the gateway and the connections to it until ``stop()``.
+/// The push delivery from the sandbox's server to its phones, as in production, but with a gateway on this machine instead of Apple's. It
+/// owns the gateway and the connections to it until ``stop()``.
 final class PhonePushService: Sendable {
-    /// Until somebody tells another one, the bundle id of the phones' app.
+    /// The default bundle ID of the phones' app.
     private static let topic = "dev.countersign.phone"
 
     let gateway: PushGateway
@@ -22,21 +21,14 @@ final class PhonePushService: Sendable {
         self.sender = sender
     }
 
-    /// Makes credentials that are good for the sandbox's own gateway.
+    /// Creates credentials that are valid at the sandbox's own gateway.
     static func makeCredentials() -> PushAuthenticator.Credentials {
         PushAuthenticator.Credentials(
             teamID: "SANDBOX001", keyID: "PHONEKEY01", privateKey: P256.Signing.PrivateKey().pemRepresentation, topic: topic)
     }
 
-    /// Starts the gateway.
-    ///
-    /// - Parameters:
-    ///   - authenticators: Whose pushes it takes.
-    ///   - clock: The clock of both sides.
-    ///   - certificateDate: The real time, by which the gateway's certificate is judged.
-    ///   - logger: Where the sender logs.
-    /// - Returns: The service, ready.
-    /// - Throws: If the gateway can't listen, or an authenticator's key can't be read.
+    /// Starts the gateway for pushes of these authenticators. `clock` is the clock of both sides; `certificateDate` is the real time, for
+    /// the gateway's certificate. It throws if the gateway cannot listen or an authenticator's key is invalid.
     static func start(
         for authenticators: [PushAuthenticator], clock: SandboxClock, certificateDate: Date, logger: Logger
     ) async throws -> PhonePushService {
@@ -62,14 +54,14 @@ final class PhonePushService: Sendable {
         }
     }
 
-    /// Ends the connections, and then the gateway. Later calls change nothing.
+    /// Closes the connections, then the gateway. Idempotent.
     func stop() async {
         await sender.shutdown()
         await gateway.stop()
     }
 }
 
-/// Brings what a phone's SDK logs to the sandbox's log.
+/// Forwards the log of a phone's SDK to the sandbox's log.
 struct PhoneLogger: OktaLoggerProtocol {
     let logger: Logger
     let login: String
@@ -96,18 +88,18 @@ struct PhoneLogger: OktaLoggerProtocol {
 }
 
 extension VirtualPhone {
-    /// What comes of it when a phone asks to be unlocked.
+    /// The result when a phone asks the user to unlock it.
     public enum Verification: String, Sendable, CaseIterable {
-        /// The person types the right PIN.
+        /// The user types the correct PIN.
         case succeeds
-        /// The person can't be verified.
+        /// The verification fails.
         case fails
-        /// The person gives up.
+        /// The user cancels.
         case cancels
     }
 }
 
-/// The person who holds a phone, when it asks to be unlocked.
+/// Simulates the user when the phone asks to be unlocked.
 final class PhoneOwner: UserVerifier {
     /// The PIN of every virtual phone, which no user types.
     private static let pin = Data("2580".utf8)

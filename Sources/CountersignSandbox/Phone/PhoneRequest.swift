@@ -2,25 +2,25 @@ internal import DeviceAuthenticator
 public import Foundation
 
 extension VirtualPhone {
-    /// A request that a phone shows, after the organization's signature on it was checked.
+    /// A request that a phone shows, after it verified the organization's signature.
     public struct Request: Sendable, Equatable, Identifiable {
-        /// The id of the request; the same however often it is delivered.
+        /// The ID of the request; the same for each delivery.
         public let id: String
-        /// The app that somebody signs in to.
+        /// The app of the sign-in.
         public let applicationName: String
-        /// Where the sign-in was started, as far as the server tells.
+        /// The place where the sign-in was started; `nil` if the server does not send it.
         public let location: String?
         /// The system that the sign-in was started on, such as `LINUX`.
         public let clientOS: String?
-        /// When it was made, by the server's clock.
+        /// The creation time, by the server's clock.
         public let time: Date
-        /// Until when it can be answered, by the server's clock.
+        /// The expiry, by the server's clock.
         public let expiresAt: Date
-        /// The numbers of which the one that the sign-in shows has to be picked to approve; nil if none has to be.
+        /// The numbers to choose from for an approval; the sign-in shows the correct one. `nil` for a request without numbers.
         public let numberChoices: [String]?
-        /// The text of a back-channel request, which the person confirms; nil for a sign-in, or if there is none.
+        /// The text of a back-channel request, which the user confirms; `nil` for a sign-in, or if there is none.
         public let bindingMessage: String?
-        /// Whether it is a back-channel request, with or without a message, and not a sign-in.
+        /// Whether it is a back-channel (CIBA) request instead of a sign-in.
         public let isCIBA: Bool
 
         init(_ challenge: PushChallenge) {
@@ -36,27 +36,27 @@ extension VirtualPhone {
         }
     }
 
-    /// A request that is over, and how it ended.
+    /// A completed request and its outcome.
     public struct HistoryEntry: Sendable, Equatable {
-        /// How a request ended, as far as the phone knows.
+        /// The outcome of a request, as far as the phone knows.
         public enum Outcome: Sendable, Equatable {
             /// The approval was delivered.
             case approved
             /// The denial was delivered.
             case denied
-            /// The server took the answer for no approval, for this reason.
+            /// The server rejected the answer, for this reason.
             case failed(String)
-            /// Nobody answered in time.
+            /// The request expired without an answer.
             case expired
-            /// It was withdrawn: the sign-in was given up where it was started, or another device answered.
+            /// The request was withdrawn: the sign-in was cancelled, or another device answered.
             case cancelled
         }
 
         /// The request.
         public let request: Request
-        /// How it ended.
+        /// The outcome.
         public let outcome: Outcome
-        /// When, by the sandbox's clock.
+        /// The time of the outcome, by the sandbox's clock.
         public let at: Date
     }
 }

@@ -1,27 +1,23 @@
 internal import DeviceAuthenticator
 public import Foundation
 
-/// What a person changes on their phone.
+/// The settings of the phone.
 extension VirtualPhone {
-    /// Whether sign-ins to it can be confirmed by unlocking the phone.
+    /// Whether the user can confirm sign-ins by unlocking the phone.
     public var userVerificationEnabled: Bool { enrollments.first?.userVerificationEnabled ?? false }
 
-    /// Whether it takes back-channel requests.
+    /// Whether the phone accepts back-channel (CIBA) requests.
     public var isCIBAEnabled: Bool { enrollments.first?.isCIBAEnabled ?? false }
 
-    /// Turns user verification on or off. The person signs in for that, with both factors, the second of which is this phone.
-    ///
-    /// - Parameter isEnabled: Whether it shall be on.
-    /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or what the sign-in throws.
+    /// Turns user verification on or off. This signs the user in with two factors; the second is this phone.
+    /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or errors of the sign-in.
     public func setUserVerification(_ isEnabled: Bool) async throws {
         let enrollment = try enrollment()
         try await signIn(needsTwoFactors: true) { try await enrollment.setUserVerification(authenticationToken: $0, enable: isEnabled) }
         change { _ in }
     }
 
-    /// Lets back-channel requests come, or not.
-    ///
-    /// - Parameter isEnabled: Whether they may.
+    /// Turns back-channel (CIBA) requests on or off.
     /// - Throws: ``PhoneError/Code/removed``, or `DeviceAuthenticatorError`.
     public func setCIBA(_ isEnabled: Bool) async throws {
         let enrollment = try enrollment()
@@ -31,9 +27,8 @@ extension VirtualPhone {
         change { _ in }
     }
 
-    /// Deletes the enrollment on the server and on the phone, which is of no use afterwards. The person signs in for that, with both factors.
-    ///
-    /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or what the sign-in throws.
+    /// Deletes the enrollment on the server and on the phone, which cannot be used afterwards. This signs the user in with two factors.
+    /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or errors of the sign-in.
     public func remove() async throws {
         let enrollment = try enrollment()
         let device = read { $0.device }
@@ -45,13 +40,8 @@ extension VirtualPhone {
 
     // MARK: - Enrolling
 
-    /// Enrolls by the QR code of a sign-in page, unless it is enrolled: nobody signs in on the phone.
-    ///
-    /// - Parameters:
-    ///   - link: What was scanned.
-    ///   - userVerification: Whether to make a user verification key.
-    /// - Throws: ``PhoneError`` if the code is another person's, in which case the phone is enrolled for that person and of no use here;
-    ///   `DeviceAuthenticatorError`.
+    /// Enrolls with the QR code of a sign-in page; the user does not sign in on the phone. Throws ``PhoneError`` if the phone is already
+    /// enrolled or the code belongs to another user. In the second case, the phone is then enrolled for that user and cannot be used here.
     func enroll(scanning link: EnrollmentLink, userVerification: Bool) async throws {
         guard enrollments.isEmpty else {
             throw PhoneError(.otherPerson, "The phone of \(login) is enrolled already. Remove it first.")
@@ -67,13 +57,7 @@ extension VirtualPhone {
         change { _ in }
     }
 
-    /// Enrolls, unless it is.
-    ///
-    /// - Parameters:
-    ///   - userVerification: Whether to make a user verification key.
-    ///   - clientID: The app of the authenticator.
-    ///   - origin: The organization.
-    /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or what the sign-in throws.
+    /// Enrolls a phone that is not enrolled yet. `clientID` is the app of the authenticator, and `origin` is the organization.
     func enroll(userVerification: Bool, clientID: String, origin: URL) async throws {
         if let known = enrollments.first {
             guard known.organization.url.absoluteString == origin.absoluteString else {
@@ -104,19 +88,19 @@ extension VirtualPhone {
 
     // MARK: - Signing in
 
-    /// Signs the person in, and does something with the token.
+    /// Signs the user in, and passes the token to `use`.
     private func signIn(needsTwoFactors: Bool, for use: @Sendable (AuthToken) async throws -> Void) async throws {
         guard let person = parts.person() else {
             throw PhoneError(.unknownPerson, "There is nobody with the login \(login) in the sandbox.")
         }
-        // Its own request is not for the person to see.
+        // Hide the request that this sign-in itself causes.
         change { $0.inbox.hideOwn(of: parts.signIn.clientID) }
         defer { change { $0.inbox.showAll() } }
         try await parts.signIn.run(
             as: person, needsTwoFactors: needsTwoFactors, approve: { [weak self] in try await self?.approveOwn($0) ?? false }, for: use)
     }
 
-    /// Answers the request of the phone's own sign-in.
+    /// Approves the request of the phone's own sign-in. Returns `false` if it has not arrived.
     private func approveOwn(_ number: String?) async throws -> Bool {
         try await pull()
         guard let taken = change({ $0.inbox.takeOwn() }) else { return false }
@@ -129,21 +113,19 @@ extension VirtualPhone {
     }
 }
 
-/// What phones do wrong.
+/// Simulated faults.
 extension VirtualPhone {
-    /// Whether it has no connection.
+    /// Whether the phone has no connection.
     public var isOffline: Bool { parts.network.isOffline }
 
-    /// Takes the phone's connection away, or gives it back. Of the pushes meanwhile, the newest that is still good arrives then.
-    ///
-    /// - Parameter isOffline: Whether it shall have none.
+    /// Disconnects or reconnects the phone. On reconnection, it receives the newest unexpired push that it missed.
     public func setOffline(_ isOffline: Bool) async {
         parts.network.isOffline = isOffline
         change { _ in }
         await parts.gateway.setReachable(!isOffline, deviceToken: read { $0.pushToken }.hexadecimal)
     }
 
-    /// How much later than they should pushes arrive, in seconds of the sandbox's clock.
+    /// The delay of pushes, in seconds of the sandbox's clock.
     public var delay: TimeInterval {
         get { read { $0.delay } }
         set { change { $0.delay = newValue } }
@@ -155,13 +137,13 @@ extension VirtualPhone {
         set { change { $0.deliversTwice = newValue } }
     }
 
-    /// Whether the person picks a number other than the one that they are told.
+    /// Whether the user picks a wrong number.
     public var picksWrongNumber: Bool {
         get { read { $0.picksWrongNumber } }
         set { change { $0.picksWrongNumber = newValue } }
     }
 
-    /// What comes of it when the phone asks to be unlocked.
+    /// The result when the phone asks the user to unlock it.
     public var verification: Verification {
         get { owner.verification }
         set {
@@ -170,10 +152,10 @@ extension VirtualPhone {
         }
     }
 
-    /// Gets a new push token from the system; the old one is dead from now on.
-    ///
-    /// - Parameter isTold: Whether the app tells the server; if not, it goes on pushing to the old one, and learns that it is dead.
-    /// - Throws: ``PhoneError/Code/removed``, or `DeviceAuthenticatorError` if the server could not be told: call it again.
+    /// Replaces the push token, as the operating system does; the old token becomes invalid.
+    /// - Parameter isTold: Whether the app reports the new token to the server. If not, the server learns from the gateway that the old
+    ///   token is invalid.
+    /// - Throws: ``PhoneError/Code/removed``, or `DeviceAuthenticatorError` if the report failed; then call it again.
     public func replaceToken(telling isTold: Bool = true) async throws {
         let enrollment = try enrollment()
         let token = try parts.storage.renewPushToken()
@@ -188,9 +170,9 @@ extension VirtualPhone {
         try await read { $0.upkeep }.use(for: enrollment) { try await enrollment.updateDeviceToken(token, authenticationToken: $0) }
     }
 
-    /// Switches the phone off and on: what it showed is forgotten, and no push comes again. ``pending()`` finds what still waits.
-    ///
-    /// - Throws: `DeviceAuthenticatorError` if its storage can't be read.
+    /// Restarts the phone. It forgets the displayed requests, and their pushes do not arrive again; ``pending()`` fetches those that are
+    /// still pending.
+    /// - Throws: `DeviceAuthenticatorError` if the storage cannot be read.
     public func restart() throws {
         let device = try parts.makeDevice(owner: owner)
         change { state in

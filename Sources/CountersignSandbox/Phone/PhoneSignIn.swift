@@ -8,28 +8,21 @@ internal import OktaDirectAuth
 internal import FoundationNetworking
 #endif
 
-/// The sign-in of a phone's app, by which it may enroll the phone and change what the enrollment can do.
-///
-/// A real one, at the org server, as the person with their password. Its token is used for one thing, then revoked and forgotten.
+/// The sign-in of a phone's app, required to enroll the phone and to change the enrollment. It is a real sign-in at the org server with the
+/// user's password. The token is used for one operation, then revoked and discarded.
 struct PhoneSignIn: Sendable {
-    /// The scope that permits to enroll and to change enrollments.
+    /// The scope that permits enrollment and changes of enrollments.
     private static let scope = "okta.myAccount.appAuthenticator.manage"
 
     let origin: URL
     let clientID: String
     let clock: SandboxClock
     let network: PhoneNetwork
-    /// The authenticator app of a person, which confirms the sign-in of a phone that is not enrolled yet.
+    /// Returns the user's authenticator app, which confirms the sign-in of a phone that is not enrolled yet.
     let app: @Sendable (String) -> AuthenticatorApp?
 
-    /// Signs the person in, does something with the token, and revokes it.
-    ///
-    /// - Parameters:
-    ///   - user: The person.
-    ///   - needsTwoFactors: Whether one factor is not enough, because there is another.
-    ///   - approve: Answers the sign-in's own push on this phone, with the number that the sign-in shows; tells whether it did.
-    ///   - use: What the token is for.
-    /// - Throws: ``PhoneError``, or what the sign-in or the use throws.
+    /// Signs the user in, passes the token to `use`, and revokes it. `approve` approves the sign-in's own push on this phone with the
+    /// number that the sign-in shows; it returns `false` if the push has not arrived.
     func run(
         as user: SandboxUser, needsTwoFactors: Bool, approve: @escaping @Sendable (String?) async throws -> Bool,
         for use: (AuthToken) async throws -> Void
@@ -77,13 +70,13 @@ struct PhoneSignIn: Sendable {
             }
             return token
         } catch {
-            // Its request is not to stay on the phone.
+            // Withdraws the request from the phone.
             await flow.reset()
             throw error
         }
     }
 
-    /// Confirms with a code: with the one that the app showed before, if that was not used, so that the present one is left for the person.
+    /// Confirms with an unused code. It tries the previous code first, so that the user can still use the current one.
     private func confirmed(
         _ flow: DirectAuthenticationFlow, withCodeOf app: AuthenticatorApp
     ) async throws -> DirectAuthenticationFlow.Status {
@@ -97,13 +90,13 @@ struct PhoneSignIn: Sendable {
         return try await flow.resume(with: .otp(code: app.code(after: 1)))
     }
 
-    /// Best effort: it ends by itself soon.
+    /// Revokes the token. Errors are ignored, because the token expires soon.
     private func discard(_ token: Token, of client: OAuth2Client) async {
         try? await client.revoke(token, type: .all)
     }
 }
 
-/// The network of a client whose polls are answered at once (`Prefer: wait=0`): the phone approves between two of them.
+/// A network whose polls return at once (`Prefer: wait=0`), because the phone approves between two polls.
 private struct UnheldPolls: URLSessionProtocol {
     let network: PhoneNetwork
 
@@ -116,9 +109,8 @@ private struct UnheldPolls: URLSessionProtocol {
     }
 }
 
-/// A clock on which to wait is to approve: the phone asks for what waits, finds its own sign-in there, and answers it.
-///
-/// So the sign-in takes no time, even while the sandbox's clock stands.
+/// A clock that, instead of waiting, fetches the pending requests and approves the phone's own sign-in. The sign-in takes no time, even
+/// while the sandbox's clock is stopped.
 private final class ApprovingClock: OAuth2Clock {
     private struct State {
         var number: String?
@@ -134,7 +126,7 @@ private final class ApprovingClock: OAuth2Clock {
         self.approve = approve
     }
 
-    /// What the sign-in shows.
+    /// The number that the sign-in shows.
     var number: String? {
         get { state.withLockedValue { $0.number } }
         set { state.withLockedValue { $0.number = newValue } }
@@ -148,7 +140,7 @@ private final class ApprovingClock: OAuth2Clock {
             state.withLockedValue { $0.isDone = true }
             return
         }
-        // Another device may be asked instead: then its owner needs the time. Not as a client of a skipping clock, which would run away.
+        // Another device may be asked instead, and its user needs time. The overload for durations does not advance a skipping clock.
         try await clock.sleep(for: .seconds(interval))
     }
 }

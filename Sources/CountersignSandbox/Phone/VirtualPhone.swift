@@ -4,7 +4,7 @@ public import DeviceAuthenticator
 internal import Foundation
 internal import NIOConcurrencyHelpers
 
-/// A person's phone: it takes the pushes of their sign-ins, and answers when told to.
+/// A user's phone: it receives the pushes of sign-ins, and answers them on command.
 ///
 /// ```swift
 /// let phone = try await sandbox.phone(for: "jane.doe@example.com")
@@ -13,33 +13,32 @@ internal import NIOConcurrencyHelpers
 /// print("approved the sign-in to \(request.applicationName)")
 /// ```
 ///
-/// Behind it runs `DeviceAuthenticator`, and nothing else: enrollment, keys, the check of what arrives and the signed answer are those of an
-/// app. Pushes come from the sandbox's server through its ``PushGateway``. It can be told to misbehave, as phones do.
+/// It uses the real `DeviceAuthenticator` for enrollment, keys, verification of requests and signed answers. Pushes come from the sandbox's
+/// server through its ``PushGateway``. It can simulate faults of phones.
 ///
-/// `Sendable`; safe from any task. It belongs to its sandbox, and ends with it: then what waits for a request ends with
-/// ``PhoneError/Code/removed``.
+/// Safe from any task. The phone stops with its sandbox; pending waits for a request then throw ``PhoneError/Code/removed``.
 public final class VirtualPhone: Sendable {
-    /// What a phone is made of.
+    /// The dependencies of a phone.
     struct Parts: Sendable {
         let login: String
         let storage: PhoneStorage
         let clock: SandboxClock
         let network: PhoneNetwork
         let gateway: PushGateway
-        /// The bundle id that its pushes are for.
+        /// The bundle ID of its pushes.
         let topic: String
         let signIn: PhoneSignIn
         let logger: PhoneLogger
-        /// The person as the sandbox knows them now.
+        /// Returns the sandbox's current data of the user.
         let person: @Sendable () -> SandboxUser?
-        /// Told when the phone was removed.
+        /// Called after the phone was removed.
         let onRemoval: @Sendable () -> Void
     }
 
     struct State: Sendable {
         var device: any DeviceAuthenticatorProtocol
         var pushToken = Data()
-        /// The app's, and gone when the phone is switched off.
+        /// Belongs to the app, so a restart of the phone discards it.
         var upkeep = UpkeepTokens()
         var inbox = PhoneInbox()
         var answersByItself = false
@@ -62,7 +61,7 @@ public final class VirtualPhone: Sendable {
     let owner: PhoneOwner
     private let state: NIOLockedValueBox<State>
 
-    /// Switches a phone on that may have an enrollment in its folder.
+    /// Starts a phone, with the enrollment in its folder, if any.
     init(_ parts: Parts) throws {
         self.parts = parts
         owner = PhoneOwner()
@@ -73,12 +72,12 @@ public final class VirtualPhone: Sendable {
         register(token)
     }
 
-    /// Whose phone it is.
+    /// The login of the phone's owner.
     public var login: String { parts.login }
 
     // MARK: - State
 
-    /// Changes the state, and then tells those who watch.
+    /// Changes the state, then notifies the watchers.
     @discardableResult
     func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         let (result, watchers) = try state.withLockedValue { (try body(&$0), Array($0.watchers.values)) }
@@ -88,7 +87,7 @@ public final class VirtualPhone: Sendable {
 
     func read<Result>(_ body: (State) -> Result) -> Result { state.withLockedValue { body($0) } }
 
-    /// Tells of each change of anything that the phone shows, once at the beginning; ends with the phone.
+    /// Yields once at the beginning, and after each visible change; ends with the phone.
     var changes: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLockedValue { state -> UInt64? in
@@ -118,7 +117,7 @@ public final class VirtualPhone: Sendable {
         }
     }
 
-    /// Switches the phone off for good.
+    /// Stops the phone permanently.
     func close() {
         let (watchers, tasks, token) = state.withLockedValue { state in
             defer {
@@ -134,7 +133,7 @@ public final class VirtualPhone: Sendable {
         for watcher in watchers.values { watcher.finish() }
     }
 
-    /// Makes a push token known to the gateway, as the system does with its push service.
+    /// Registers a push token at the gateway, as the operating system does at its push service.
     func register(_ token: Data) {
         parts.gateway.register(deviceToken: token.hexadecimal, topic: parts.topic, environment: .development) { [weak self] push in
             await self?.receive(push.payload)
@@ -143,22 +142,21 @@ public final class VirtualPhone: Sendable {
 
     // MARK: - What it shows
 
-    /// The requests that wait for an answer, oldest first. Those that are being answered are not among them.
+    /// The pending requests, oldest first, without those that are being answered.
     public var waiting: [Request] {
         let now = parts.clock.now
         if read({ $0.inbox.requests.contains { $0.expiresAt <= now } }) { change { _ = $0.inbox.expire(now: now) } }
         return read { $0.inbox.requests }
     }
 
-    /// What waits, at once and then whenever it changes; ends with the phone.
-    ///
-    /// Each use is a stream of its own. Who is slow misses states in between, and never the last.
+    /// The pending requests, at once and after each change; ends with the phone. Each access returns a new stream. A slow consumer may miss
+    /// intermediate states, but never the last one.
     public var requests: AsyncStream<[Request]> { following { $0.waiting } }
 
-    /// What is over, oldest first; the newest two hundred.
+    /// The latest 200 completed requests, oldest first.
     public var history: [HistoryEntry] { read { $0.inbox.history } }
 
-    /// The history, at once and then whenever it changes; ends with the phone. As ``requests``.
+    /// The history, at once and after each change; ends with the phone. It behaves like ``requests``.
     public var historyUpdates: AsyncStream<[HistoryEntry]> { following { $0.history } }
 
     private func following<Value: Equatable & Sendable>(_ value: @escaping @Sendable (VirtualPhone) -> Value) -> AsyncStream<Value> {
@@ -178,7 +176,7 @@ public final class VirtualPhone: Sendable {
         }
     }
 
-    /// The enrollments on the phone, as the SDK tells them: one, unless it was removed.
+    /// The enrollments on the phone, as the SDK reports them: one, unless it was removed.
     public var enrollments: [any AuthenticatorEnrollmentProtocol] { read { $0.device }.allEnrollments() }
 }
 
@@ -189,6 +187,6 @@ extension VirtualPhone.Parts {
 }
 
 extension Data {
-    /// As the paths of the push service have a token.
+    /// The data in lower-case hexadecimal, as in the paths of the push service.
     var hexadecimal: String { map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
 }

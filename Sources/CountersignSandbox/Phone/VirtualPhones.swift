@@ -5,9 +5,9 @@ internal import IdentityCore
 internal import Logging
 internal import NIOConcurrencyHelpers
 
-/// The phones of a sandbox, by whose they are.
+/// The phones of a sandbox, by login.
 final class VirtualPhones: Sendable {
-    /// What phones are made of that is the same for all.
+    /// The dependencies that all phones share.
     struct Surroundings: Sendable {
         let origin: URL
         let transport: any URLSessionProtocol
@@ -16,17 +16,17 @@ final class VirtualPhones: Sendable {
         let logger: Logger
         let organization: SandboxOrganization
         let people: @Sendable () -> [SandboxUser]
-        /// The authenticator app of a person.
+        /// Returns the authenticator app of a login.
         let app: @Sendable (String) -> AuthenticatorApp?
 
-        /// What they enroll in; nil if the organization has nothing.
+        /// The authenticator to enroll in; `nil` if the organization has none for phones.
         var authenticator: PushAuthenticator? { organization.authenticators.first { $0.kind == .customApp && $0.isActive } }
     }
 
     private struct State {
         var surroundings: Surroundings?
         var phones: [String: VirtualPhone] = [:]
-        /// The enrollments under way; each caller waits for the same.
+        /// The enrollments in progress; concurrent callers wait for the same one.
         var enrolling: [String: Task<VirtualPhone, any Error>] = [:]
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastID: UInt64 = 0
@@ -37,17 +37,13 @@ final class VirtualPhones: Sendable {
     private let isTemporary: Bool
     private let state = NIOLockedValueBox(State())
 
-    /// No phones yet.
-    ///
-    /// - Parameters:
-    ///   - folder: Where they are kept.
-    ///   - isTemporary: Whether the folder goes with the sandbox.
+    /// Creates an empty collection. A temporary folder is deleted with the sandbox.
     init(folder: URL, isTemporary: Bool) {
         self.folder = folder
         self.isTemporary = isTemporary
     }
 
-    /// Switches on what is kept in the folder, and lets phones be asked for.
+    /// Starts the phones that are stored in the folder, and allows enrollment.
     func open(_ surroundings: Surroundings) {
         state.withLockedValue { $0.surroundings = surroundings }
         for owner in PhoneStorage.owners(in: folder) {
@@ -60,7 +56,7 @@ final class VirtualPhones: Sendable {
         }
     }
 
-    /// Switches all off.
+    /// Stops all phones.
     func close() {
         let (phones, enrolling, watchers) = state.withLockedValue { state in
             defer {
@@ -72,7 +68,7 @@ final class VirtualPhones: Sendable {
         for task in enrolling.values { task.cancel() }
         for phone in phones.values { phone.close() }
         for watcher in watchers.values { watcher.finish() }
-        // One that no phone was made in is not there.
+        // The folder does not exist if no phone was enrolled.
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
 
@@ -87,19 +83,19 @@ final class VirtualPhones: Sendable {
         }
         for phone in phones {
             phone.close()
-            // A folder that can't be removed is harmless: the server no longer knows its phone.
+            // A folder that cannot be removed is harmless: the server no longer knows its phone.
             try? phone.parts.storage.remove()
         }
         tellWatchers()
     }
 
-    /// The phones, by the names of their owners.
+    /// The phones, sorted by login.
     var all: [VirtualPhone] { state.withLockedValue { $0.phones.values.sorted { $0.login < $1.login } } }
 
-    /// A phone that is there; nil if none was set up for that person.
+    /// Returns an existing phone.
     func known(_ login: String) -> VirtualPhone? { state.withLockedValue { $0.phones[login.lowercased()] } }
 
-    /// A person's phone, set up if there is none.
+    /// Returns a user's phone, and enrolls one if there is none.
     func phone(for login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
         let key = login.lowercased()
         let task = state.withLockedValue { state -> Task<VirtualPhone, any Error> in
@@ -112,11 +108,11 @@ final class VirtualPhones: Sendable {
             if !state.isClosed { state.enrolling[key] = task }
             return task
         }
-        // It is for all who ask: one who gives up does not end it.
+        // The enrollment is shared, so cancelling one caller does not cancel it.
         return try await task.value
     }
 
-    /// A person's phone, set up by what the QR code of their sign-in page holds.
+    /// Enrolls a user's phone with the QR code of a sign-in page.
     func phone(
         for login: String, scanning uri: String, userVerification: Bool, session: (any URLSessionProtocol)?
     ) async throws -> VirtualPhone {
@@ -211,7 +207,7 @@ final class VirtualPhones: Sendable {
 
     // MARK: - Watching
 
-    /// Tells when a phone was set up or removed, once at the beginning; ends with the sandbox.
+    /// Yields once at the beginning, and after a phone was enrolled or removed; ends with the sandbox.
     var changes: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLockedValue { state -> UInt64? in

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JOSE
 
-/// What a push service asks of provider tokens (device-authenticator reference 9.2): signature, team, age, and how often they change.
+/// The push service's rules for provider tokens (device-authenticator reference 9.2): signature, team, age and renewal frequency.
 struct ProviderTokenRules {
     private struct Provider {
         let key: VerificationKey
@@ -15,14 +15,14 @@ struct ProviderTokenRules {
         let since: Date
     }
 
-    /// How old a token may be.
+    /// The maximum age of a token, in seconds.
     static let lifetime: TimeInterval = 60 * 60
-    /// How far ahead the provider's clock may be.
+    /// The accepted clock skew of a provider, in seconds.
     static let leeway: TimeInterval = 5 * 60
-    /// How long a provider has to stay with one token.
+    /// The minimum time between two tokens on a connection, in seconds.
     static let shortestRenewal: TimeInterval = 20 * 60
 
-    /// By the key's id.
+    /// By key ID.
     private var providers: [String: Provider] = [:]
     /// The token that each connection uses.
     private var uses: [Int: Use] = [:]
@@ -35,14 +35,12 @@ struct ProviderTokenRules {
         uses[connection] = nil
     }
 
-    /// Checks the header `authorization`.
-    ///
-    /// - Returns: The topics that the provider may push to, or what to answer.
+    /// Checks the header `authorization`. Returns the topics that the provider may push to, or a refusal.
     mutating func check(_ authorization: String?, connection: Int, now: Date) -> Result<Set<String>, Refusal> {
         guard let authorization else { return .failure(.init(.refused(403, "MissingProviderToken"))) }
         let invalid = Refusal(.refused(403, "InvalidProviderToken"))
         let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
-        // Anything that is wrong with the token is answered alike.
+        // Every other defect of the token gets the same response.
         guard parts.count == 2, parts[0].lowercased() == "bearer", let signature = try? JSONWebSignature(parsing: parts[1]),
             signature.algorithm == .es256, let keyID = signature.keyID, let provider = providers[keyID],
             (try? signature.verify(with: provider.key)) != nil, let claims = try? signature.unverifiedClaims(),
@@ -54,7 +52,7 @@ struct ProviderTokenRules {
         return use(parts[1], of: provider, on: connection, now: now)
     }
 
-    /// One connection is for one team, and for one token at a time.
+    /// Enforces that a connection belongs to one team, and uses one token at a time.
     private mutating func use(_ token: String, of provider: Provider, on connection: Int, now: Date) -> Result<Set<String>, Refusal> {
         if let use = uses[connection], use.token != token {
             guard use.teamID == provider.teamID else { return .failure(.init(.refused(403, "InvalidProviderToken"))) }
@@ -66,7 +64,7 @@ struct ProviderTokenRules {
         return .success(provider.topics)
     }
 
-    /// An answer that ends the checks.
+    /// A response that ends the checks.
     struct Refusal: Error {
         let answer: PushGatewayAnswer
 

@@ -4,16 +4,16 @@ internal import JOSE
 
 /// The devices that a gateway knows.
 struct PushDeviceRegistry {
-    /// Takes a push on the device.
+    /// Receives a push on the device.
     typealias Handler = @Sendable (ReceivedPush) async -> Void
 
     private struct Device {
         let topic: String
         let handler: Handler
         var isReachable = true
-        /// The newest push that came while the device was out of reach; a push service keeps no more.
+        /// The newest push for an unreachable device; like the real service, it keeps only one.
         var kept: ReceivedPush?
-        /// When the app was removed; nil while it is there.
+        /// The time when the app was removed; `nil` while it is installed.
         var unregisteredAt: Date?
     }
 
@@ -32,7 +32,7 @@ struct PushDeviceRegistry {
         for environment in PushEnvironment.allCases { devices[Address(environment: environment, token: token)]?.unregisteredAt = date }
     }
 
-    /// Why a device can't be pushed to; nil if it can.
+    /// Returns the reason why a device cannot receive pushes; `nil` if it can.
     func refusal(token: String, topic: String, environment: PushEnvironment) -> PushGatewayAnswer? {
         guard let device = devices[Address(environment: environment, token: token)] else { return .refused(400, "BadDeviceToken") }
         guard device.topic == topic else { return .refused(400, "DeviceTokenNotForTopic") }
@@ -42,9 +42,7 @@ struct PushDeviceRegistry {
         return answer
     }
 
-    /// Takes a push for a device.
-    ///
-    /// - Returns: Who is to be handed it now; nil if the device is out of reach.
+    /// Returns the handler for a push; `nil` if the device is unreachable. In that case, an unexpired push is kept.
     mutating func handler(for push: ReceivedPush, now: Date) -> Handler? {
         let address = Address(environment: push.environment, token: push.deviceToken)
         guard let device = devices[address] else { return nil }
@@ -53,9 +51,7 @@ struct PushDeviceRegistry {
         return nil
     }
 
-    /// Moves a device in or out of reach.
-    ///
-    /// - Returns: What was kept for it, and who is to be handed it.
+    /// Changes whether a device is reachable. Returns the kept pushes that are now due, with their handlers.
     mutating func setReachable(_ isReachable: Bool, token: String, now: Date) -> [(push: ReceivedPush, handler: Handler)] {
         var due: [(push: ReceivedPush, handler: Handler)] = []
         for address in devices.keys where address.token == token {

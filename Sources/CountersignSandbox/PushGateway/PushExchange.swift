@@ -3,13 +3,13 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// A request that waits for its answer, and the stream and the connection that it came by.
+/// A request that waits for its response, with its stream and connection.
 struct PushExchange: Sendable {
     let request: PushGatewayRequest
     let stream: any Channel
     let connection: any Channel
 
-    /// Answers. The provider may be gone, in which case nobody is told.
+    /// Sends the response; a no-op if the provider has disconnected.
     func answer(_ answer: PushGatewayAnswer, id: String) async {
         var headers = HPACKHeaders([(":status", "\(answer.status)"), ("apns-id", id)])
         for (name, value) in answer.headers { headers.add(name: name, value: value) }
@@ -25,21 +25,18 @@ struct PushExchange: Sendable {
                 ).get()
             }
         } catch {
-            // It hung up meanwhile; the push counts all the same, as it does at a push service.
+            // The provider disconnected. The push still counts, as at a real push service.
         }
     }
 
-    /// Begins an answer that is never ended.
+    /// Starts a response that is never completed.
     func beginAnswer(status: Int) async {
         let head = HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders([(":status", "\(status)")]), endStream: false))
-        // The provider may be gone.
+        // Fails only if the provider has disconnected.
         try? await stream.writeAndFlush(head).get()
     }
 
-    /// Announces the end of the connection.
-    ///
-    /// - Parameter last: The last stream that counts.
-    /// - Throws: If the connection has ended already.
+    /// Announces the end of the connection. `last` is the last stream that counts as processed. Throws if the connection is closed.
     func goAway(last: Int) async throws {
         let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: HTTP2StreamID(last), errorCode: .noError, opaqueData: nil)
         try await connection.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload)).get()

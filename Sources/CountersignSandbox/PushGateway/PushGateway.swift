@@ -5,7 +5,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOSSL
 
-/// A push service on this machine: what Apple's is to a server, for sandboxes and tests (device-authenticator reference 9).
+/// A local replacement of Apple's push service, for sandboxes and tests (device-authenticator reference 9).
 ///
 /// ```swift
 /// let gateway = try await PushGateway.start(clock: clock, certificateDate: Date())
@@ -16,10 +16,10 @@ internal import NIOSSL
 ///           additionalTrustRootsPEM: gateway.certificatePEM), logger: logger)
 /// ```
 ///
-/// It speaks the provider API over HTTP/2 and TLS, one port for each environment, and is as strict as the original about provider tokens,
-/// headers, payload and device tokens. It hands what it accepts to the device's handler, keeps the newest push for a device that is out of
-/// reach until it expires, remembers every push, and misbehaves when told to. It owns its connections and tasks until ``stop()``.
-/// `Sendable`; safe from any thread or task.
+/// It implements the provider API over HTTP/2 and TLS, with one port for each environment. It checks provider tokens, headers, payloads and
+/// device tokens as strictly as the original. Accepted pushes go to the device's handler; for an unreachable device, it keeps the newest
+/// push until it expires. It records every push and can simulate faults. Safe from any thread or task; its connections and tasks end with
+/// ``stop()``.
 public final class PushGateway: Sendable {
     private struct State {
         var tokens = ProviderTokenRules()
@@ -29,7 +29,7 @@ public final class PushGateway: Sendable {
         var arrivals = 0
         var arrivalWatchers: [(count: Int, signal: AsyncStream<Void>.Continuation)] = []
         var held: [AsyncStream<Void>.Continuation] = []
-        /// The last stream of each connection, and the last that counts of those that have been said goodbye on.
+        /// The last stream of each connection, and the last stream that counts on connections with a GOAWAY.
         var lastStreams: [Int: Int] = [:]
         var goodbyes: [Int: Int] = [:]
         var listeners: [PushGatewayListener] = []
@@ -37,7 +37,7 @@ public final class PushGateway: Sendable {
 
         mutating func forget(connection: Int) {
             tokens.forget(connection: connection)
-            // Its goodbye is remembered: a request that nobody counts any more may still be on its way.
+            // The GOAWAY is remembered, because an ignored request may still arrive.
             lastStreams[connection] = nil
         }
     }
@@ -46,7 +46,7 @@ public final class PushGateway: Sendable {
     public let productionOrigin: String
     /// The service for development tokens.
     public let developmentOrigin: String
-    /// The certificate of its own authority, in PEM; what providers have to trust. A new one each time.
+    /// The certificate of the gateway's own authority in PEM, which providers must trust. Each gateway has a new one.
     public let certificatePEM: String
     private let clock: SandboxClock
     private let connections: NIOLockedValueBox<PushGatewayListener.Connections>
@@ -67,15 +67,14 @@ public final class PushGateway: Sendable {
 
     // MARK: - Starting and stopping
 
-    /// Starts a gateway, which runs until it is stopped.
-    ///
+    /// Starts a gateway.
     /// - Parameters:
-    ///   - clock: The clock by which it judges provider tokens and expiry.
-    ///   - certificateDate: The real time, by which its certificate is judged.
-    ///   - productionPort: The port of the production service; by default a free one.
-    ///   - developmentPort: The port of the development service; by default a free one.
-    /// - Returns: The gateway, listening.
-    /// - Throws: If the certificate can't be made or a port is taken.
+    ///   - clock: The clock for provider tokens and expiry.
+    ///   - certificateDate: The real time, for the gateway's certificate.
+    ///   - productionPort: The port of the production service; 0 for a free one.
+    ///   - developmentPort: The port of the development service; 0 for a free one.
+    /// - Returns: The listening gateway.
+    /// - Throws: An error if the certificate cannot be created or a port is in use.
     public static func start(
         clock: SandboxClock, certificateDate: Date, productionPort: Int = 0, developmentPort: Int = 0
     ) async throws -> PushGateway {
@@ -111,7 +110,8 @@ public final class PushGateway: Sendable {
         return gateway
     }
 
-    /// Stops: no more pushes are taken, held ones are not answered, connections end. Returns when the handlers have.
+    /// Stops the gateway: it accepts no more pushes, does not answer held ones, and closes its connections. Returns after the handlers have
+    /// ended.
     public func stop() async {
         let (listeners, service) = state.withLockedValue { ($0.listeners, $0.service) }
         for listener in listeners { await listener.close() }
@@ -130,44 +130,37 @@ public final class PushGateway: Sendable {
 
     // MARK: - Providers and devices
 
-    /// Lets a provider push, or changes what it may.
-    ///
+    /// Allows a provider to push, or changes its permissions.
     /// - Parameters:
-    ///   - teamID: The team that its tokens have to name (`iss`).
-    ///   - keyID: The id of its signing key (`kid`).
+    ///   - teamID: The team in its tokens (`iss`).
+    ///   - keyID: The ID of its signing key (`kid`).
     ///   - publicKey: The public part of that key, P-256.
-    ///   - topics: The bundle ids that it may push to.
-    /// - Throws: `JOSEError` if the key is no P-256 key.
+    ///   - topics: The bundle IDs that it may push to.
+    /// - Throws: `JOSEError` if the key is not a P-256 key.
     public func trust(teamID: String, keyID: String, publicKey: JSONWebKey, topics: Set<String>) throws {
         try state.withLockedValue { try $0.tokens.trust(teamID: teamID, keyID: keyID, publicKey: publicKey, topics: topics) }
     }
 
-    /// Makes a device known, or known again.
-    ///
+    /// Registers a device, or registers it again.
     /// - Parameters:
     ///   - deviceToken: Its token, in lower-case hexadecimal.
-    ///   - topic: The bundle id of the app on it.
-    ///   - environment: The service that the token belongs to; the other one doesn't know it.
-    ///   - handler: Handed each push, after the provider got its answer; many at once. Cancelled by ``stop()``.
+    ///   - topic: The bundle ID of the app.
+    ///   - environment: The service that the token belongs to; the other service does not know it.
+    ///   - handler: Receives each push after the provider got the response; may run concurrently. Cancelled by ``stop()``.
     public func register(
         deviceToken: String, topic: String, environment: PushEnvironment, handler: @escaping @Sendable (ReceivedPush) async -> Void
     ) {
         state.withLockedValue { $0.devices.register(token: deviceToken, topic: topic, environment: environment, handler: handler) }
     }
 
-    /// Removes the app from a device: from now on its token is answered with 410 and the time of this call.
-    ///
-    /// - Parameter deviceToken: Its token.
+    /// Removes the app from a device: from now on, its token is answered with 410 and the time of this call.
     public func unregister(deviceToken: String) {
         let now = clock.now
         state.withLockedValue { $0.devices.unregister(token: deviceToken, at: now) }
     }
 
-    /// Moves a device in or out of reach. Out of reach, the newest push that has not expired is kept for it, and handed to it on return.
-    ///
-    /// - Parameters:
-    ///   - isReachable: Whether it can be reached from now on.
-    ///   - deviceToken: Its token.
+    /// Changes whether a device is reachable. While it is unreachable, the gateway keeps the newest unexpired push, and delivers it when
+    /// the device is reachable again.
     public func setReachable(_ isReachable: Bool, deviceToken: String) async {
         let now = clock.now
         let due = state.withLockedValue { $0.devices.setReachable(isReachable, token: deviceToken, now: now) }
@@ -176,15 +169,14 @@ public final class PushGateway: Sendable {
 
     // MARK: - What it saw, and what it does wrong
 
-    /// The pushes that were answered, refused ones too, in the order of their answers.
+    /// The answered pushes, including refused ones, in the order of their responses.
     public var received: [ReceivedPush] { state.withLockedValue { $0.received } }
 
-    /// How many connections there have been.
+    /// The number of connections since the start.
     public var connectionCount: Int { connections.withLockedValue { $0.count } }
 
-    /// Waits until so many pushes have arrived since the start, whether or not they were answered.
-    ///
-    /// - Parameter count: How many.
+    /// Waits until a number of pushes have arrived since the start, whether or not they were answered.
+    /// - Parameter count: The total number of pushes.
     public func waitForArrivals(_ count: Int) async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
         let isDue = state.withLockedValue { state in
@@ -196,16 +188,13 @@ public final class PushGateway: Sendable {
         for await _ in signals {}
     }
 
-    /// Makes the gateway misbehave at the next pushes; each fault is used once, in order.
-    ///
-    /// - Parameters:
-    ///   - fault: What it does wrong.
-    ///   - times: At how many pushes.
+    /// Adds a fault for the next pushes. Faults are used in order, each once.
+    /// - Parameter times: The number of pushes that the fault affects.
     public func misbehave(_ fault: PushGatewayFault, times: Int = 1) {
         state.withLockedValue { $0.faults += Array(repeating: fault, count: max(times, 0)) }
     }
 
-    /// Goes on with the pushes that are held.
+    /// Continues with the held pushes.
     public func releaseHeld() {
         let held = state.withLockedValue { state in
             defer { state.held = [] }
@@ -233,7 +222,7 @@ public final class PushGateway: Sendable {
             await exchange.beginAnswer(status: status)
             return
         case .dropConnection:
-            // It may have ended by itself, which is as good.
+            // Fails only if the connection is already closed.
             try? await exchange.connection.close().get()
             return
         case .goAway(answering: false):
@@ -248,7 +237,8 @@ public final class PushGateway: Sendable {
         }
         let answer = Self.answer(of: fault) ?? check(exchange.request)
         let push = note(exchange.request, answer)
-        // Kept for a device out of reach before the answer: the provider's next push is the newer one, and reach may change once it knows.
+        // An unreachable device's push is stored before the response, because afterwards the provider may send a newer one or the device
+        // may become reachable.
         let now = clock.now
         let handler = answer.status == 200 ? state.withLockedValue { $0.devices.handler(for: push, now: now) } : nil
         await exchange.answer(answer, id: exchange.request.header("apns-id") ?? Self.nilID)
@@ -257,7 +247,7 @@ public final class PushGateway: Sendable {
         for _ in 0..<(fault == .duplicate ? 2 : 1) { await handler(push) }
     }
 
-    /// What a push without an id is called; nobody asks for it again.
+    /// The ID in the response to a push without one.
     private static let nilID = "00000000-0000-0000-0000-000000000000"
 
     private func noteArrival() -> PushGatewayFault? {
@@ -271,7 +261,7 @@ public final class PushGateway: Sendable {
         return fault
     }
 
-    /// Whether a request may be answered: not if it came after a goodbye, since the provider counts it as not taken.
+    /// Whether a request may be answered. After a GOAWAY, the provider counts new requests as not processed.
     private func isStillTaken(_ request: PushGatewayRequest) -> Bool {
         state.withLockedValue { state in
             if let last = state.goodbyes[request.connection], request.stream > last { return false }
@@ -287,7 +277,7 @@ public final class PushGateway: Sendable {
             state.goodbyes[request.connection] = max(last, 0)
             return max(last, 0)
         }
-        // Where the connection has ended already, there is nobody to say it to.
+        // Fails only if the connection is already closed.
         try? await exchange.goAway(last: last)
     }
 

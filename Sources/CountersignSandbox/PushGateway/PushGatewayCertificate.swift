@@ -4,21 +4,17 @@ internal import JOSE
 internal import SwiftASN1
 internal import X509
 
-/// A certificate for `localhost` by an authority that signs this one and no other: its key is forgotten at once.
-///
-/// Only providers that are given it trust it, so that a gateway needs neither a folder nor ``LocalAuthority``, whose constraints on addresses
-/// the providers' TLS library cannot judge.
+/// A certificate for `localhost` by an authority that signs only this one; the authority's key is then discarded. Only providers that
+/// receive the authority's certificate trust it, so a gateway needs no folder. ``LocalAuthority`` is unsuitable, because the providers' TLS
+/// library cannot evaluate its address constraints.
 struct PushGatewayCertificate: Redacted {
-    /// The authority's certificate: what providers have to trust.
+    /// The authority's certificate, which providers must trust.
     let authorityPEM: String
-    /// The certificate to show, and its key.
+    /// The server certificate and its key.
     let certificatePEM: String
     let keyPEM: String
 
-    /// Makes a certificate.
-    ///
-    /// - Parameter now: The real time, by which it is judged.
-    /// - Throws: If it can't be signed.
+    /// Creates a certificate. `now` is the real time.
     init(now: Date) throws {
         let authorityKey = P256.Signing.PrivateKey()
         let authority = try Self.certificate(
@@ -46,7 +42,7 @@ struct PushGatewayCertificate: Redacted {
         keyPEM = key.pemRepresentation
     }
 
-    /// Signs a certificate, good for a year; for itself if there is no issuer.
+    /// Signs a certificate that is valid for a year; self-signed without an issuer.
     private static func certificate(
         _ commonName: String, key: P256.Signing.PublicKey, now: Date, issuer: DistinguishedName?, issuerKey: P256.Signing.PrivateKey,
         extensions: Certificate.Extensions

@@ -8,7 +8,7 @@ internal import NIOSSL
 
 /// Accepts connections for one of the gateway's services, on a port of the loopback interface.
 final class PushGatewayListener: Sendable {
-    /// The numbers of connections, and those that are open.
+    /// The connection count and the open connections.
     struct Connections {
         var count = 0
         var open: [Int: any Channel] = [:]
@@ -25,17 +25,8 @@ final class PushGatewayListener: Sendable {
         port = server.localAddress?.port ?? 0
     }
 
-    /// Listens.
-    ///
-    /// - Parameters:
-    ///   - environment: Which service it is.
-    ///   - port: The port; 0 for a free one.
-    ///   - tls: The certificate to show.
-    ///   - connections: Where connections are counted, by all of a gateway's listeners.
-    ///   - onClose: Told the number of a connection that ended.
-    ///   - hand: Told each request; must not block.
-    /// - Returns: The listener.
-    /// - Throws: If the port can't be had.
+    /// Starts to listen; port 0 selects a free one. All listeners of a gateway share `connections`. `onClose` receives the number of a
+    /// closed connection. `hand` receives each request and must not block.
     static func bind(
         _ environment: PushEnvironment, port: Int, tls: NIOSSLContext, connections: NIOLockedValueBox<Connections>,
         onClose: @escaping @Sendable (Int) -> Void, hand: @escaping @Sendable (PushExchange) -> Void
@@ -76,9 +67,9 @@ final class PushGatewayListener: Sendable {
         }
     }
 
-    /// Ends the listening and the open connections; of all listeners that count together.
+    /// Stops listening, and closes the open connections of all listeners that share them.
     func close() async {
-        // What is closed already is as it should be.
+        // Fails only if it is already closed.
         try? await server.close().get()
         let open = connections.withLockedValue { connections in
             connections.isClosed = true

@@ -2,87 +2,87 @@ public import Delivery
 internal import Foundation
 internal import JOSE
 
-/// One request to the gateway, complete.
+/// A complete request to the gateway.
 struct PushGatewayRequest: Sendable {
     var environment: PushEnvironment
     var connection: Int
-    /// The number of its stream in the connection; later ones have higher numbers.
+    /// The HTTP/2 stream ID; later streams of the connection have higher ones.
     var stream: Int
     var method: String
     var path: String
-    /// In their order, with lower-case names, without those of HTTP/2 itself.
+    /// In their order, with lower-case names, without HTTP/2 pseudo-headers.
     var headers: [(name: String, value: String)]
-    /// Cut at a size beyond any accepted one.
+    /// Truncated at a size beyond any accepted one.
     var body: [UInt8]
 
-    /// The headers by name; of one that came twice, the last.
+    /// The headers by name. Of repeated headers, the last one counts.
     var headersByName: [String: String] { Dictionary(headers.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }) }
 
-    /// What follows `/3/device/`; nil if the path is another.
+    /// The path's part after `/3/device/`; `nil` for another path.
     var deviceToken: String? {
         let prefix = "/3/device"
         guard path == prefix || path.hasPrefix(prefix + "/") else { return nil }
         return String(path.dropFirst(prefix.count + 1))
     }
 
-    /// A header's value; nil if it is missing or empty.
+    /// Returns a header's value; `nil` if it is missing or empty.
     func header(_ name: String) -> String? {
         headers.last { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 }
 
-/// What the gateway answers.
+/// A response of the gateway.
 struct PushGatewayAnswer: Sendable, Equatable {
     var status: Int
     var reason: String?
     var headers: [String: String] = [:]
     /// In milliseconds.
     var timestamp: Int64?
-    /// Instead of what follows from reason and timestamp.
+    /// Replaces the body made from reason and timestamp.
     var body: [UInt8]?
 
-    /// A refusal.
     static func refused(_ status: Int, _ reason: String) -> PushGatewayAnswer { PushGatewayAnswer(status: status, reason: reason) }
 }
 
-/// Something that a ``PushGateway`` does instead of, or beside, what it should.
+/// A simulated fault of a ``PushGateway``.
 public enum PushGatewayFault: Sendable, Hashable {
-    /// It answers so, without looking at the push. Headers are names in lower case and their values; the timestamp is in milliseconds.
+    /// Responds with this status without checking the push. Header names are in lower case; the timestamp is in milliseconds.
     case answer(status: Int, reason: String?, headers: [String: String] = [:], timestamp: Int64? = nil)
-    /// It answers so, with a body that is not what a push service sends.
+    /// Responds with a body that no push service sends.
     case answerBody(status: Int, body: [UInt8])
-    /// It begins to answer so, and never ends.
+    /// Starts a response, and never completes it.
     case stallAnswer(status: Int)
-    /// It waits so many seconds of the sandbox's clock, then does as it should.
+    /// Delays normal processing, in seconds of the sandbox's clock.
     case delay(seconds: Double)
-    /// It waits until ``PushGateway/releaseHeld()``, then does as it should.
+    /// Delays normal processing until ``PushGateway/releaseHeld()``.
     case hold
-    /// It does as it should, and hands the push to the device twice.
+    /// Processes the push normally, but delivers it to the device twice.
     case duplicate
-    /// It closes the connection without an answer.
+    /// Closes the connection without a response.
     case dropConnection
-    /// It announces the end of the connection (GOAWAY). The push is answered before if the flag says so, and otherwise counts as not taken.
+    /// Announces the end of the connection (GOAWAY). `answering` selects whether the push is answered first; otherwise it counts as not
+    /// processed.
     case goAway(answering: Bool)
 }
 
-/// A push as it reached a ``PushGateway``, and what the gateway said to it.
+/// A push that a ``PushGateway`` received, and the response to it.
 public struct ReceivedPush: Sendable, Equatable {
-    /// Which of the gateway's two services it came to.
+    /// The service that received it.
     public var environment: PushEnvironment
-    /// The device token of the path, as it was written.
+    /// The device token in the path, unchanged.
     public var deviceToken: String
-    /// The headers by their lower-case names, without those of HTTP/2 itself; of a header that came twice, the last.
+    /// The headers by lower-case name, without HTTP/2 pseudo-headers; the last one counts.
     public var headers: [String: String]
-    /// The body.
+    /// The request body.
     public var payload: [UInt8]
-    /// The connection that it came by, counted from 1.
+    /// The number of its connection, from 1.
     public var connection: Int
-    /// The status of the answer.
+    /// The HTTP status of the response.
     public var status: Int
-    /// The reason in the answer; nil if it has none.
+    /// The reason in the response; `nil` if it has none.
     public var reason: String?
 
-    /// When the gateway stops trying to deliver it, from `apns-expiration`; nil if it tries once.
+    /// The time until which the gateway keeps the push, from `apns-expiration`; `nil` for a single delivery attempt.
     var expiration: Date? {
         headers["apns-expiration"].flatMap { TimeInterval($0) }.flatMap { $0 > 0 ? Date(clampingNumericDate: $0) : nil }
     }

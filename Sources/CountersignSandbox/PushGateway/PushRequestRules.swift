@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a push service asks of the request beside the provider token (device-authenticator reference 9.2 and 9.3).
+/// The push service's rules for requests, except the provider token (device-authenticator reference 9.2 and 9.3).
 struct PushRequestRules {
     static let pushTypes: Set<String> = [
         "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk",
@@ -9,7 +9,7 @@ struct PushRequestRules {
 
     let request: PushGatewayRequest
 
-    /// What is wrong before anybody asks who sends; nil if nothing.
+    /// Returns a refusal for problems that are checked before the provider token; `nil` for none.
     func refusalOfAddress() -> PushGatewayAnswer? {
         guard let deviceToken = request.deviceToken else { return .refused(404, "BadPath") }
         guard request.method == "POST" else { return .refused(405, "MethodNotAllowed") }
@@ -19,7 +19,7 @@ struct PushRequestRules {
         return nil
     }
 
-    /// What is wrong with headers, payload and the form of the device token; nil if nothing.
+    /// Returns a refusal for problems of the headers, the payload and the format of the device token; `nil` for none.
     func refusal(allowing topics: Set<String>) -> PushGatewayAnswer? {
         refusalOfTopic(topics) ?? refusalOfHeaders() ?? refusalOfPayload() ?? refusalOfDeviceToken()
     }

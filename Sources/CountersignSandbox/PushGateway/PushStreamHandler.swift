@@ -3,12 +3,12 @@ internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
 
-/// Reads one HTTP/2 stream up to its end, and hands the request on.
+/// Reads one HTTP/2 stream to its end, and passes the request on.
 final class PushStreamHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
-    /// More is counted as this much: it is refused anyway.
+    /// The maximum stored size of a body, in bytes; larger bodies are refused anyway.
     private static let mostBody = 16 << 10
 
     private let environment: PushEnvironment
@@ -46,12 +46,12 @@ final class PushStreamHandler: ChannelInboundHandler {
     }
 
     private static func number(of stream: any Channel) -> Int {
-        // A stream that has been opened has a number, and its handler runs where it may be asked.
+        // An open stream has an ID, and its handler runs on the event loop that can read it.
         (try? stream.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID)).flatMap { $0 }.map { Int($0) } ?? 0
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The provider gave up on this one.
+        // The provider cancelled this request.
         context.close(promise: nil)
     }
 }

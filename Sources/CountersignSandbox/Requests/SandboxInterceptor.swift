@@ -5,7 +5,7 @@ internal import JOSE
 internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 
-/// Stands before the server: hands control requests to the control API, lets faults happen, and keeps the log.
+/// Intercepts the server's requests: passes control requests to the control API, applies faults, and records the others.
 struct SandboxInterceptor: Sendable {
     let clock: SandboxClock
     let faults: FaultPlan
@@ -37,7 +37,7 @@ struct SandboxInterceptor: Sendable {
         case .contentType(let type): return await next(request).typed(type)
         case .forgedIDToken(let forgery): return forge(forgery, in: await next(request))
         case .delay(let seconds):
-            // Cancelled: the caller has gone, and the answer reaches nobody.
+            // A cancelled wait means that the client has disconnected.
             try? await clock.sleep(for: seconds)
             return await next(request)
         }
@@ -72,7 +72,7 @@ extension LoggedRequest {
             fault: fault)
     }
 
-    /// Reads a form; of parameters with the same name, the first counts.
+    /// Parses a form; of parameters with the same name, the first counts.
     private static func parameters(_ text: String) -> [String: String] {
         var parameters: [String: String] = [:]
         for pair in text.split(separator: "&") {
@@ -89,9 +89,9 @@ extension LoggedRequest {
     }
 }
 
-/// A request that the sandbox's server got.
+/// A request that the sandbox's server received.
 public struct LoggedRequest: Sendable, Equatable {
-    /// When, by the sandbox's clock.
+    /// The time, by the sandbox's clock.
     public let time: Date
     /// `GET`, `POST`, …
     public let method: String
@@ -99,13 +99,13 @@ public struct LoggedRequest: Sendable, Equatable {
     public let path: String
     /// The endpoint: the last part of the path.
     public let endpoint: Fault.Endpoint
-    /// The parameters of form or query; the values of secrets are replaced by `(secret)`.
+    /// The parameters of the form or the query; secret values are replaced by `(secret)`.
     public let parameters: [String: String]
     /// The headers by lower-case name, without `authorization` and `cookie`.
     public let headers: [String: String]
-    /// The status of the answer; nil if the connection was broken instead.
+    /// The status of the response; `nil` if a fault closed the connection without a response.
     public let status: Int?
-    /// The fault that it met.
+    /// The fault that affected the request, if any.
     public let fault: Fault.Effect?
 
     /// The `grant_type` parameter.
@@ -117,7 +117,7 @@ public struct LoggedRequest: Sendable, Equatable {
     ]
 }
 
-/// The requests that the sandbox got, in the order in which they were answered; the oldest go when there are too many.
+/// The requests that the sandbox received, in the order of the responses. The oldest are removed at the capacity limit.
 final class RequestLog: Sendable {
     private static let capacity = 10_000
     private let requests = NIOLockedValueBox<[LoggedRequest]>([])

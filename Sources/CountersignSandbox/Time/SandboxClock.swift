@@ -3,36 +3,36 @@ public import Foundation
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The one clock of a sandbox: the server reads it, and every `OAuth2Client` that it is given to.
+/// The clock of a sandbox, shared by the server and every `OAuth2Client` that uses it.
 ///
 /// ```swift
 /// sandbox.clock.advance(by: 3600)  // the access token is now expired, on both sides
 /// ```
 ///
-/// `Sendable`; safe from any thread or task.
+/// Safe from any thread or task.
 public final class SandboxClock: OAuth2Clock {
-    /// How the clock goes by itself.
+    /// The behavior of the clock between manual changes.
     public enum Mode: String, Sendable, CaseIterable {
-        /// It goes with the system's clock.
+        /// Runs with the system's clock.
         case running
-        /// It stands until it is advanced.
+        /// Stands still until it is advanced.
         case standing
-        /// It stands, and who waits on it moves it on by that much at once: a test that makes the client wait takes no time.
-        /// Not for automatic refresh, which waits for ever.
+        /// Stands still, but each wait advances it at once by the full interval, so that a test with a waiting client takes no time. Do not
+        /// use it with automatic refresh, which never stops waiting.
         case skipping
     }
 
     private struct State {
-        /// The reading, while standing; the distance to the system's clock, while running.
+        /// The time of a stopped clock, and the offset of a running clock from the system's clock.
         var standing: Date
         var offset: TimeInterval
-        /// How often it was moved by hand.
+        /// The number of manual changes.
         var moves = 0
         var waiters: [UInt64: CheckedContinuation<Void, any Error>] = [:]
         var nextWaiter: UInt64 = 0
         var watchers: [(waiters: Int, signal: AsyncStream<Never>.Continuation)] = []
 
-        /// The watchers who wait for no more than the waiters that there are, and takes them off.
+        /// Removes and returns the watchers whose number of waiters is reached.
         mutating func takeReadyWatchers() -> [AsyncStream<Never>.Continuation] {
             let count = waiters.count
             defer { watchers.removeAll { $0.waiters <= count } }
@@ -40,18 +40,16 @@ public final class SandboxClock: OAuth2Clock {
         }
     }
 
-    /// How the clock goes by itself.
+    /// The behavior of the clock between manual changes.
     public let mode: Mode
     private let start: (reading: Date, offset: TimeInterval)
     private let system: @Sendable () -> Date
     private let state: NIOLockedValueBox<State>
 
-    /// Makes a clock.
-    ///
+    /// Creates a clock.
     /// - Parameters:
-    ///   - mode: How it goes by itself.
-    ///   - start: Its first reading; nil for the system's time.
-    ///   - system: The clock that it goes with while ``Mode/running``.
+    ///   - start: The initial time; `nil` for the system's time.
+    ///   - system: The system's clock, used in the mode ``Mode/running``.
     public init(_ mode: Mode = .running, startingAt start: Date? = nil, system: @escaping @Sendable () -> Date = { Date() }) {
         self.mode = mode
         self.system = system
@@ -61,13 +59,12 @@ public final class SandboxClock: OAuth2Clock {
         state = NIOLockedValueBox(State(standing: reading, offset: reading.timeIntervalSince(time)))
     }
 
-    /// The time now.
+    /// The current time.
     public var now: Date {
         state.withLockedValue { reading($0) }
     }
 
-    /// Moves the clock on and wakes who waited for a time that is now past.
-    ///
+    /// Advances the clock and resumes callers that waited for a time that is now past.
     /// - Parameter interval: The number of seconds; a negative number sets the clock back. The result is limited to the years 1970 to 9999.
     public func advance(by interval: TimeInterval) {
         wake { state in
@@ -76,8 +73,7 @@ public final class SandboxClock: OAuth2Clock {
         }
     }
 
-    /// Sets the clock and wakes who waited for a time that is now past.
-    ///
+    /// Sets the clock and resumes callers that waited for a time that is now past.
     /// - Parameter date: The new time, limited to the years 1970 to 9999.
     public func set(to date: Date) {
         wake { set(&$0, to: date) }
@@ -92,10 +88,9 @@ public final class SandboxClock: OAuth2Clock {
         }
     }
 
-    /// Waits until the clock has gone on.
-    ///
-    /// - Parameter interval: By how many seconds; zero and less return at once.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    /// Waits until the clock has advanced.
+    /// - Parameter interval: The number of seconds; with zero or less, it returns at once.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(for interval: TimeInterval) async throws {
         try Task.checkCancellation()
         guard interval > 0 else { return }
@@ -112,7 +107,8 @@ public final class SandboxClock: OAuth2Clock {
         }
     }
 
-    /// Waits until so many tasks wait on this clock, so that a test knows whom it wakes; returns at once if its task is cancelled.
+    /// Waits until at least `count` tasks wait on this clock, so that a test knows which tasks it resumes. Returns at once if its task is
+    /// cancelled.
     package func waitForSleepers(_ count: Int) async {
         let (signals, signal) = AsyncStream.makeStream(of: Never.self)
         let ready = state.withLockedValue { state in
@@ -146,7 +142,7 @@ public final class SandboxClock: OAuth2Clock {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Returns when the clock was moved by hand once more than that, or after some real time.
+    /// Returns after a manual change later than `moves`, or after some seconds of real time.
     private func waitForMove(after moves: Int, orFor seconds: TimeInterval?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.waitForMove(after: moves) }
@@ -171,7 +167,7 @@ public final class SandboxClock: OAuth2Clock {
                     return state.takeReadyWatchers()
                 }
                 guard let ready else {
-                    // Moved meanwhile, or cancelled before it waits: the handler below has run and found nobody.
+                    // The clock changed meanwhile, or the task was cancelled before it waits; then the handler below found no waiter.
                     return continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
                 }
                 for signal in ready { signal.finish() }

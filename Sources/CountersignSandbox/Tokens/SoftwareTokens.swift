@@ -5,9 +5,9 @@ internal import IdentityCore
 public import JOSE
 internal import NIOConcurrencyHelpers
 
-/// A token of a sandbox's person that another system would know, such as one on a key ring.
+/// A user's one-time-code token that an external system verifies, such as a key-ring token.
 public struct SoftwareToken: Sendable {
-    /// Whose tokens there are.
+    /// The manufacturers of tokens.
     public enum Provider: String, Sendable, CaseIterable {
         /// RSA SecurID.
         case rsa = "RSA"
@@ -15,17 +15,17 @@ public struct SoftwareToken: Sendable {
         case symantec = "SYMANTEC"
     }
 
-    /// Whose it is.
+    /// The manufacturer.
     public let provider: Provider
-    /// What the other system knows it by; what a person types when they set it up.
+    /// The external system's ID of the token; the user types it at enrollment.
     public let credentialID: String
     let secret: [UInt8]
     let clock: SandboxClock
 
-    /// The code that it shows now. Each is good once.
+    /// The current code. Each code is valid once.
     public var code: String { code(after: 0) }
 
-    /// The code that it shows next, half a minute later.
+    /// The next code, 30 seconds later.
     public var nextCode: String { code(after: 1) }
 
     private func code(after steps: Int64) -> String {
@@ -34,11 +34,11 @@ public struct SoftwareToken: Sendable {
 }
 
 extension SoftwareToken: Redacted {
-    /// The provider and what it is known by; never the secret.
+    /// The provider and the credential ID; never the secret.
     public var description: String { "SoftwareToken(\(provider.rawValue), \(credentialID))" }
 }
 
-/// Stands in for the systems that know tokens: it knows those that the sandbox gave. Safe from any task.
+/// Simulates the external systems that verify tokens. It knows the tokens that the sandbox created. Safe from any task.
 final class SoftwareTokens: TokenService {
     private struct Known {
         var token: SoftwareToken
@@ -54,7 +54,7 @@ final class SoftwareTokens: TokenService {
     /// Removes every token.
     func reset() { known.withLockedValue { $0 = [:] } }
 
-    /// Makes a token of a person's.
+    /// Creates a token for a user.
     func give(_ provider: SoftwareToken.Provider, to login: String, random: any RandomSource) throws -> SoftwareToken {
         let secret = try random.bytes(TimeBasedCode.secretLength)
         let token = SoftwareToken(
@@ -77,27 +77,22 @@ final class SoftwareTokens: TokenService {
 }
 
 extension Sandbox {
-    /// Gives a person a token that another system would know, and has the sandbox know it. They set it up in the classic API, where the
-    /// organization lets them (`rsa` and `symantec` among the factors of `authn_api`).
+    /// Creates a token for a user in the simulated external system. The user enrolls it with the classic API, if the organization allows it
+    /// (`rsa` and `symantec` among the factors of `authn_api`).
     ///
     /// ```swift
     /// let token = try sandbox.softwareToken(.rsa, for: "jane.doe@example.com")
     /// ```
     ///
-    /// - Parameters:
-    ///   - provider: Whose system would know it.
-    ///   - login: Whose it is.
-    /// - Returns: The token.
-    /// - Throws: If there is no randomness.
+    /// - Throws: An error if the system provides no random bytes.
     public func softwareToken(_ provider: SoftwareToken.Provider, for login: String) throws -> SoftwareToken {
         try tokens.give(provider, to: login, random: SystemRandomSource())
     }
 
-    /// Makes the token by which a person signs in for the first time, by the classic API.
-    ///
-    /// - Parameter login: Whose: somebody who is staged, or has no password.
-    /// - Returns: The token, good once and for a week.
-    /// - Throws: ``FactorError`` if there is nobody with that login, or they can sign in already; or what the store throws.
+    /// Creates the token with which a user signs in for the first time, with the classic API.
+    /// - Parameter login: A user who is staged or has no password.
+    /// - Returns: The token, valid once and for a week.
+    /// - Throws: ``FactorError`` if no user has this login, or the user can already sign in; errors of the store.
     public func activationToken(for login: String) async throws -> String {
         let context = RequestContext(now: clock.now, requestID: "sandbox-activation")
         guard let id = try await engine.user(login: login)?.id,
@@ -111,39 +106,37 @@ extension Sandbox {
     }
 }
 
-/// A device of a sandbox's person whose codes follow a counter (RFC 4226), such as one on a key ring: each press shows the next one.
+/// A hardware token whose codes follow a counter (RFC 4226): each press shows the next code.
 ///
-/// An administrator gives it: it is part of the ``SandboxUser``, or a member `hotp` of a user in the org file. People do not set it up.
+/// An administrator assigns it, in ``SandboxUser`` or as the member `hotp` of a user in the org file. Users cannot enroll it.
 public struct CounterDevice: Sendable, Equatable {
-    /// What it is known by, such as the number on its back: 1 to 100 bytes.
+    /// The ID of the device, such as its serial number: 1 to 100 bytes.
     public let credentialID: String
-    /// The counter of its next code, from 0 on.
+    /// The counter of its next code, at least 0.
     public let counter: Int64
-    /// Its seed in Base32.
+    /// The seed in Base32.
     let secret: String
 
-    /// Describes a device.
-    ///
+    /// Creates a device.
     /// - Parameters:
-    ///   - secret: Its seed: Base32 of at least 16 bytes.
-    ///   - credentialID: What it is known by: 1 to 100 bytes.
-    ///   - counter: The counter of its next code, from 0 on.
+    ///   - secret: The seed: Base32 of at least 16 bytes.
+    ///   - credentialID: The ID of the device: 1 to 100 bytes.
+    ///   - counter: The counter of its next code, at least 0.
     public init(secret: String, credentialID: String, counter: Int64 = 0) {
         self.secret = secret
         self.credentialID = credentialID
         self.counter = counter
     }
 
-    /// What it shows after some presses. Each code is good once, and leaves those before it good no more.
-    ///
-    /// - Parameter presses: How often the button was pressed since ``counter``, from 1 on.
-    /// - Returns: Six digits; nil if the seed is no Base32.
+    /// Returns the code after some presses. Each code is valid once, and invalidates all codes before it.
+    /// - Parameter presses: The number of presses since ``counter``, at least 1.
+    /// - Returns: Six digits; `nil` if the seed is not Base32.
     public func code(press presses: Int64) -> String? {
         Base32.decode(secret).map { TimeBasedCode.code(secret: $0, step: counter + presses - 1) }
     }
 }
 
 extension CounterDevice: Redacted {
-    /// What it is known by; never the seed.
+    /// The credential ID; never the seed.
     public var description: String { "CounterDevice(\(credentialID))" }
 }

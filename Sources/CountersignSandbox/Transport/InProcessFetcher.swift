@@ -3,7 +3,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import ResourceServer
 
-/// Lets the sample resource server reach the sandbox without a port, and so without trust in its certificate.
+/// Connects the sample resource server to the sandbox without a port, so that it need not trust the sandbox's certificate.
 struct InProcessFetcher: ResourceFetcher {
     let server: AuthorizationServer
 

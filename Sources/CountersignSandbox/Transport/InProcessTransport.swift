@@ -7,22 +7,19 @@ internal import HTTPTypes
 public import FoundationNetworking
 #endif
 
-/// Carries the SDK's requests to a sandbox in the same process, without a port.
+/// Sends the SDK's requests to a sandbox in the same process, without a port.
 ///
-/// What a fault does to a connection becomes the error that URLSession would report. Requests to other hosts fail: nothing leaves the
-/// process. `Sendable`; safe from any task.
+/// A simulated connection fault becomes the error that URLSession would report. Requests to other hosts fail, so that nothing leaves the
+/// process. Safe from any task.
 public struct InProcessTransport: URLSessionProtocol {
     let server: AuthorizationServer
     let origin: URL
 
-    /// The settings of a session without cookies and cache.
+    /// The configuration of a session without cookies and cache.
     public var configuration: URLSessionConfiguration { .ephemeral }
 
-    /// Sends a request to the sandbox and waits for the whole answer.
-    ///
-    /// - Parameter request: The request.
-    /// - Returns: The body and the answer's head.
-    /// - Throws: `URLError` if the connection was broken by a fault, or the request is for another host.
+    /// Sends a request to the sandbox and waits for the complete response.
+    /// - Throws: `URLError` if a fault closed the connection, or the request is for another host.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         guard let url = request.url, url.scheme == origin.scheme, url.host() == origin.host(), url.port == origin.port else {
             throw URLError(.cannotFindHost)
@@ -34,7 +31,7 @@ public struct InProcessTransport: URLSessionProtocol {
             throw URLError(.networkConnectionLost)
         }
         var fields: [String: String] = [:]
-        // Several of one name become one with commas (RFC 9110, 5.2), as URLSession has them.
+        // Fields with the same name are joined with commas (RFC 9110, 5.2), as in URLSession.
         for field in head.headerFields {
             fields[field.name.canonicalName] = (fields[field.name.canonicalName].map { $0 + ", " } ?? "") + field.value
         }
@@ -58,7 +55,7 @@ public struct InProcessTransport: URLSessionProtocol {
         }
     }
 
-    /// Path and query as they would stand in the request line.
+    /// Returns path and query as in the request line.
     static func target(of url: URL) -> String {
         let path = url.path(percentEncoded: true)
         return (path.isEmpty ? "/" : path) + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")

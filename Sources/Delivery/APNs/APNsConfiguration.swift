@@ -1,30 +1,20 @@
 internal import NIOSSL
 
 extension APNsSender {
-    /// Where the push service is, and how patient the sender is with it.
+    /// The push service's addresses, timeouts and retries.
     package struct Configuration: Sendable, Equatable {
-        /// The service for production tokens: `https://`, a host, and perhaps a port.
+        /// The service for production tokens: `https://`, a host and an optional port.
         package var productionOrigin: String
-        /// The service for development tokens, alike.
+        /// The service for development tokens, in the same format.
         package var developmentOrigin: String
-        /// Certificates in PEM that are trusted beside the system's; nil for none. For a local gateway, not for Apple's.
+        /// PEM certificates that are trusted in addition to the system's, for a local gateway; `nil` for none.
         package var additionalTrustRootsPEM: String?
-        /// How long one try may take, from connecting to the whole answer.
+        /// The timeout of one attempt, from connecting to the complete response.
         package var attemptTimeout: Duration
-        /// How long connecting may take.
         package var connectTimeout: Duration
-        /// How often a push is tried.
         package var retry: RetryPolicy
 
-        /// Describes the service; by default Apple's.
-        ///
-        /// - Parameters:
-        ///   - productionOrigin: The service for production tokens: `https://`, a host, and perhaps a port.
-        ///   - developmentOrigin: The service for development tokens, alike.
-        ///   - additionalTrustRootsPEM: Certificates in PEM that are trusted beside the system's; by default none.
-        ///   - attemptTimeout: How long one try may take, from connecting to the whole answer; by default 10 seconds.
-        ///   - connectTimeout: How long connecting may take; by default 5 seconds.
-        ///   - retry: How often a push is tried.
+        /// Creates a configuration; by default for Apple's service.
         package init(
             productionOrigin: String = "https://api.push.apple.com", developmentOrigin: String = "https://api.sandbox.push.apple.com",
             additionalTrustRootsPEM: String? = nil, attemptTimeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
@@ -48,7 +38,7 @@ extension APNsSender {
 }
 
 extension APNsSender.Configuration {
-    /// The origins, without a slash at the end.
+    /// Returns the origins without a trailing slash.
     func checkedOrigins() throws(APNsConfigurationError) -> [PushEnvironment: String] {
         var origins: [PushEnvironment: String] = [:]
         for environment in PushEnvironment.allCases {
@@ -68,7 +58,7 @@ extension APNsSender.Configuration {
         return origins
     }
 
-    /// TLS 1.2 or later (reference 9.2), judged by the system's roots and the additional ones.
+    /// Returns TLS 1.2 or later (reference 9.2) with the system's and the additional roots.
     func checkedTLS() throws(APNsConfigurationError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -4,13 +4,11 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOSSL
 
-/// The connections to the push service: for each signing key one to each environment, since the service takes the tokens of one team only on a
-/// connection, and counts how often they change.
-///
-/// `Sendable`; safe from any thread or task.
+/// The connections to the push service, one for each signing key and environment. The service accepts tokens of only one team on a
+/// connection, and limits how often they change. Safe from any thread or task.
 final class APNsConnections: Sendable {
     private struct State {
-        /// By team and key id.
+        /// By team ID and key ID.
         var clients: [[String]: HTTPClient] = [:]
         var open: [ObjectIdentifier: any Channel] = [:]
         var isShutDown = false
@@ -29,23 +27,22 @@ final class APNsConnections: Sendable {
         }
     }
 
-    /// What sends the requests of a provider; nil after the end.
+    /// Returns the HTTP client of a provider; `nil` after the shutdown.
     func client(for credentials: APNsCredentials) -> HTTPClient? {
         let key = [credentials.teamID, credentials.keyID]
         return state.withLockedValue { state in
             if state.isShutDown { return nil }
             if let client = state.clients[key] { return client }
-            // It only takes the configuration; it connects when it has something to send.
+            // It does not connect before the first request.
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
             state.clients[key] = client
             return client
         }
     }
 
-    /// Whether the end has come.
     var isShutDown: Bool { state.withLockedValue { $0.isShutDown } }
 
-    /// Ends all connections; requests on them fail.
+    /// Closes all connections; requests on them fail.
     func shutdown() async {
         let (clients, open) = state.withLockedValue { state in
             state.isShutDown = true
@@ -54,31 +51,31 @@ final class APNsConnections: Sendable {
         }
         await withTaskGroup(of: Void.self) { group in
             for client in clients {
-                // It fails only where it was shut down before, which nobody else can.
+                // Fails only after an earlier shutdown, and each client is shut down only here.
                 group.addTask { try? await client.shutdown() }
             }
-            // A connection that was idle when the service said goodbye is closed by the service alone (async-http-client 1.37), which may take
-            // its time, or not do it.
+            // After the service's GOAWAY, async-http-client 1.37 waits until the service closes an idle connection. That may take long or
+            // never happen.
             for channel in open { channel.close(promise: nil) }
         }
     }
 }
 
 extension HTTPClient.Configuration {
-    /// How a client has to be set up for the push service.
+    /// The HTTP client's settings for the push service.
     fileprivate init(
         _ configuration: APNsSender.Configuration, tls: TLSConfiguration, onConnection note: @escaping @Sendable (any Channel) -> Void
     ) {
         self.init(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
-            // The deadline of a request ends with the head of the answer; this is for the body.
+            // A request's deadline ends with the response head; the read timeout covers the body.
             timeout: .init(connect: TimeAmount(configuration.connectTimeout), read: TimeAmount(configuration.attemptTimeout)),
-            // The service wants to see connections that stay; middleboxes forget those that are silent for some six minutes.
+            // The service prefers long-lived connections, but middleboxes drop idle ones after about six minutes.
             connectionPool: .init(idleTimeout: .minutes(5)))
         httpVersion = .automatic
-        // The sender's own pauses are the ones that count, and it wants to hear of each failure.
+        // The sender makes its own retries and must see each failure.
         connectionPool.retryConnectionEstablishment = false
-        // A span would hold the URL, and with it the device token.
+        // A trace span would contain the URL with the device token.
         tracing.tracer = nil
         let limit = max(Int(clamping: configuration.attemptTimeout / .milliseconds(1)), 1)
         http2ConnectionDebugInitializer = { channel in
@@ -87,10 +84,11 @@ extension HTTPClient.Configuration {
         }
     }
 
-    /// A connection whose peer has vanished would swallow every try until the kernel gives up, after a quarter of an hour.
+    /// Limits the time that sent data may remain unacknowledged. Otherwise a lost connection would block all attempts for about 15 minutes,
+    /// until the kernel gives up.
     private static func limitUnacknowledged(_ channel: any Channel, milliseconds: Int) -> EventLoopFuture<Void> {
         #if os(Linux)
-        // TCP_USER_TIMEOUT: how long sent data may remain unacknowledged.
+        // TCP_USER_TIMEOUT, in milliseconds.
         channel.setOption(ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18)), value: milliseconds)
         #else
         channel.eventLoop.makeSucceededVoidFuture()

@@ -1,25 +1,21 @@
 internal import JOSE
 
-/// What a provider signs in to the push service with: a team, and a signing key that the team registered (device-authenticator reference 9.1).
-///
-/// Two are equal when team, key id and key are. Its descriptions never show the key.
+/// A provider's credentials at the push service: a team and its signing key (device-authenticator reference 9.1). Credentials are equal
+/// when team, key ID and key are equal. Descriptions never show the key.
 package struct APNsCredentials: Sendable {
-    /// The team's id, ten letters and digits.
+    /// Ten letters and digits.
     package let teamID: String
-    /// The signing key's id, ten letters and digits.
+    /// Ten letters and digits.
     package let keyID: String
     let signingKey: SigningKey
-    /// Team, key id and the key's public fingerprint.
+    /// Team ID, key ID and the public key's thumbprint.
     private let identity: [String]
 
-    /// Reads the credentials.
-    ///
+    /// Validates the credentials. The error's code names the first invalid parameter.
     /// - Parameters:
-    ///   - teamID: The team's id, ten letters and digits, as the developer account shows it.
-    ///   - keyID: The signing key's id, ten letters and digits; it is part of the `.p8` file's name.
+    ///   - teamID: Ten letters and digits, from the developer account's membership page.
+    ///   - keyID: Ten letters and digits, from the name of the `.p8` file.
     ///   - privateKeyPEM: The content of the `.p8` file: an unencrypted P-256 key in PEM.
-    /// - Throws: ``APNsConfigurationError`` with ``APNsConfigurationError/Code/invalidTeamID``, ``APNsConfigurationError/Code/invalidKeyID`` or
-    ///   ``APNsConfigurationError/Code/invalidPrivateKey``, whichever is wrong first.
     package init(teamID: String, keyID: String, privateKeyPEM: String) throws(APNsConfigurationError) {
         guard Self.isIdentifier(teamID) else {
             throw APNsConfigurationError(
@@ -54,7 +50,7 @@ package struct APNsCredentials: Sendable {
             }
     }
 
-    /// Enough to find the mistake by, and no more: somebody may have put the key in the wrong place.
+    /// Returns at most 12 characters for an error message, because the text may be a key in the wrong place.
     private static func shown(_ text: String) -> String {
         let printable = text.unicodeScalars.prefix(12).map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" }
         return "\"" + String(printable) + (text.unicodeScalars.count > 12 ? "…" : "") + "\""
@@ -62,13 +58,10 @@ package struct APNsCredentials: Sendable {
 }
 
 extension APNsCredentials: Hashable {
-    /// Whether team, key id and key are the same.
     package static func == (lhs: APNsCredentials, rhs: APNsCredentials) -> Bool { lhs.identity == rhs.identity }
-    /// Hashes team, key id and the key's public fingerprint.
     package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
 extension APNsCredentials: Redacted {
-    /// The team and the key's id.
     package var description: String { "APNsCredentials(team: \(teamID), key: \(keyID))" }
 }

@@ -4,13 +4,13 @@ internal import JOSE
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The request for one try of a push (device-authenticator reference 9.2).
+/// The request for one attempt of a push (device-authenticator reference 9.2).
 struct APNsRequest {
     let notification: PushNotification
 
-    /// Why the push can't be put into a request; the outcome is the one that the gateway's refusal would lead to. Nil if it can.
+    /// The outcome for a push with invalid values, equal to the gateway's refusal; `nil` for a valid push.
     var refusal: PushOutcome? {
-        // What would change the path, or end a header, never gets near the wire.
+        // These checks prevent values that change the path or add a header.
         guard Self.isHexadecimal(notification.deviceToken) else { return .tokenDead(since: nil) }
         guard Self.isHeader(notification.topic) else { return .refused(reason: "BadTopic", status: 400) }
         guard Self.isHeader(notification.id) else { return .refused(reason: "BadMessageId", status: 400) }
@@ -18,7 +18,6 @@ struct APNsRequest {
         return nil
     }
 
-    /// The request.
     func request(origin: String, providerToken: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: "\(origin)/3/device/\(notification.deviceToken.lowercased())")
         request.method = .POST
@@ -28,7 +27,7 @@ struct APNsRequest {
     }
 
     private func headers(providerToken: String) -> HTTPHeaders {
-        // 0 would mean: try once. Whole seconds, so that no push outlives what it is about.
+        // At least 1, because 0 means a single delivery attempt. Rounded down to seconds, so that no push outlives its expiry.
         let expiration = min(max(notification.expiresAt.numericDate, 1), Int64(UInt32.max))
         var headers: HTTPHeaders = [
             "authorization": "bearer \(providerToken)",

@@ -5,16 +5,15 @@ package import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Sends pushes to Apple's push service, or to a gateway that speaks its protocol: HTTP/2 over TLS (device-authenticator reference 9).
+/// Sends pushes to Apple's push service, or to a gateway with the same protocol: HTTP/2 over TLS (device-authenticator reference 9).
 ///
 /// ```swift
 /// let sender = try APNsSender(logger: logger)
 /// let outcome = await sender.send(notification)
 /// await sender.shutdown()
 /// ```
-///
-/// All pushes of one signing key to one environment share one connection. It makes nothing but the request: what is in the payload, and what follows
-/// from a dead device token, is for others. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
+/// All pushes of one signing key to one environment share a connection. The caller creates the payload and handles dead device tokens. Safe
+/// from any task. Call ``shutdown()`` before releasing it.
 package final class APNsSender: PushSender, Redacted {
     private let configuration: Configuration
     private let origins: [PushEnvironment: String]
@@ -23,14 +22,12 @@ package final class APNsSender: PushSender, Redacted {
     private let timing: PushTiming
     private let log: PushLog
 
-    /// Makes a sender; it connects when there is something to send.
-    ///
+    /// Creates a sender; it connects at the first push.
     /// - Parameters:
-    ///   - configuration: Where the service is; by default Apple's.
-    ///   - timing: Time and chance; by default the system's.
-    ///   - logger: Where it logs. Neither device tokens, payloads nor provider tokens are logged.
-    /// - Throws: ``APNsConfigurationError`` with ``APNsConfigurationError/Code/invalidOrigin`` or
-    ///   ``APNsConfigurationError/Code/invalidTrustRoots``.
+    ///   - configuration: By default Apple's service.
+    ///   - timing: The clock and the random source.
+    ///   - logger: Never receives device tokens, payloads or provider tokens.
+    /// - Throws: ``APNsConfigurationError`` for an invalid origin or invalid trust roots.
     package init(_ configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger)
         throws(APNsConfigurationError)
     {
@@ -41,17 +38,13 @@ package final class APNsSender: PushSender, Redacted {
         connections = APNsConnections(configuration, tls: try configuration.checkedTLS())
     }
 
-    /// Sends one push, and tries again as long as that makes sense.
-    ///
-    /// - Parameter notification: What to send, and to whom.
-    /// - Returns: How it ended.
     package func send(_ notification: PushNotification) async -> PushOutcome {
         let outcome = await tryUntilDone(APNsRequest(notification: notification))
         log.ended(notification, outcome)
         return outcome
     }
 
-    /// Ends the connections. What is being sent gives up; call it when nothing is. Later pushes give up at once.
+    /// Closes the connections. Sends in progress and later sends give up.
     package func shutdown() async {
         await connections.shutdown()
     }
@@ -99,7 +92,7 @@ package final class APNsSender: PushSender, Redacted {
         guard let client = connections.client(for: notification.credentials) else { return Self.wasShutDown }
         guard let origin = origins[notification.environment] else { return .ended(.refused(reason: "BadPath", status: 404)) }
         do {
-            // Without a logger: it would be told the URL, and with it the device token.
+            // No logger is passed, because the client would log the URL with the device token.
             let response = try await client.execute(
                 request.request(origin: origin, providerToken: token), timeout: TimeAmount(configuration.attemptTimeout))
             let answer = GatewayAnswer(
@@ -110,7 +103,7 @@ package final class APNsSender: PushSender, Redacted {
         } catch {
             guard !connections.isShutDown else { return Self.wasShutDown }
             guard !Task.isCancelled else { return .ended(.gaveUp(reason: "cancelled")) }
-            // What TLS has to say may fill a page.
+            // TLS errors can be very long.
             return .retry(reason: String("\(error)".prefix(200)), after: nil)
         }
     }
@@ -119,10 +112,10 @@ package final class APNsSender: PushSender, Redacted {
         do {
             return Array(try await response.body.collect(upTo: GatewayAnswer.maximumBodySize).readableBytesView)
         } catch is NIOTooManyBytesError {
-            // No push service says so much: the status has to do.
+            // Ignore the oversized body; the status is enough.
             return []
         } catch  where response.status == .ok {
-            // It was taken, whatever happened then; sent again it would arrive twice.
+            // The gateway accepted the push; a retry would deliver it twice.
             return []
         }
     }
@@ -134,11 +127,11 @@ package final class APNsSender: PushSender, Redacted {
     private static let unsigned = PushOutcome.gaveUp(reason: "the key can't sign the provider token")
 
     private func currentToken(for credentials: APNsCredentials) -> String? {
-        // A key that was read signs; the outcome says if ever it doesn't.
+        // Not expected to fail, because the key was validated; otherwise the outcome reports it.
         try? tokens.token(for: credentials, now: timing.now())
     }
 
-    /// Whether there is another token now than the refused one.
+    /// Whether a token other than the refused one is now available.
     private func renewToken(_ refused: String, of credentials: APNsCredentials) -> Bool {
         guard let renewed = try? tokens.renewal(of: refused, for: credentials, now: timing.now()) else { return false }
         if renewed { log.didRenewToken(credentials) }

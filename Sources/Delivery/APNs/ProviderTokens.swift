@@ -2,32 +2,30 @@ internal import Foundation
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The provider tokens in use, one for each set of credentials (device-authenticator reference 9.2).
-///
-/// The service refuses tokens older than an hour, and providers that make a new one more often than every 20 minutes.
-/// `Sendable`; safe from any thread or task.
+/// The current provider tokens, one for each set of credentials (device-authenticator reference 9.2). The service refuses tokens older than
+/// an hour, and providers that create tokens more often than every 20 minutes. Safe from any thread or task.
 final class ProviderTokens: Sendable {
     private struct Entry {
         let token: String
         let issuedAt: Date
-        /// When a token was last replaced because the service called it too old.
+        /// The last time that a token was replaced because the service called it expired.
         let forcedAt: Date?
     }
 
-    /// After this a token is replaced: well before the hour at which the service refuses it.
+    /// The age at which a token is replaced, in seconds: well before the hour at which the service refuses it.
     static let lifetime: TimeInterval = 50 * 60
-    /// No more than one token that the service asked for in this time. If it refuses that one too, clocks differ, and more would not help.
+    /// The minimum time between renewals that the service demands, in seconds. If the service refuses the new token too, the clocks differ,
+    /// and another token would not help.
     static let shortestRenewal: TimeInterval = 20 * 60
-    /// A token from further in the future is replaced: the clock was set back, and the service would refuse it.
+    /// The maximum time that a token may be issued in the future, in seconds. After the clock was set back, the service would refuse such a
+    /// token.
     static let toleratedFuture: TimeInterval = 60
 
     private let entries = NIOLockedValueBox<[APNsCredentials: Entry]>([:])
 
-    /// The token to use now.
-    ///
-    /// - Throws: `JOSEError` if the key can't sign.
+    /// Returns the current token; throws `JOSEError` if the key cannot sign.
     func token(for credentials: APNsCredentials, now: Date) throws -> String {
-        // Signing takes well under a millisecond. Under the lock it happens once, where many pushes meet an old token at the same time.
+        // Signing takes well under a millisecond. Under the lock, concurrent pushes with an old token sign only once.
         try entries.withLockedValue { entries in
             if let entry = entries[credentials], -Self.toleratedFuture..<Self.lifetime ~= now.timeIntervalSince(entry.issuedAt) {
                 return entry.token
@@ -36,15 +34,8 @@ final class ProviderTokens: Sendable {
         }
     }
 
-    /// Sees to it that there is another token than one that the service called too old.
-    ///
-    /// - Parameters:
-    ///   - refused: The token that was refused.
-    ///   - credentials: Whose token it was.
-    ///   - now: The time.
-    /// - Returns: Whether it was made now; false if another push got it made before. Nil if there will be no other token yet, because the one
-    ///   that the service asked for last is too young to be replaced.
-    /// - Throws: `JOSEError` if the key can't sign.
+    /// Replaces a token that the service called expired. Returns `true` if this call created the new token, and `false` if another push
+    /// did. Returns `nil` if the last such renewal was less than ``shortestRenewal`` ago. Throws `JOSEError` if the key cannot sign.
     func renewal(of refused: String, for credentials: APNsCredentials, now: Date) throws -> Bool? {
         try entries.withLockedValue { entries in
             if let entry = entries[credentials] {
@@ -59,7 +50,7 @@ final class ProviderTokens: Sendable {
     private static func renew(
         _ entries: inout [APNsCredentials: Entry], for credentials: APNsCredentials, now: Date, forcedAt: Date?
     ) throws -> String {
-        // Credentials that were replaced leave a token behind, which nobody asks for any more.
+        // Remove tokens of credentials that are no longer used.
         entries = entries.filter { abs(now.timeIntervalSince($0.value.issuedAt)) < 2 * lifetime }
         let claims: JSONValue = ["iss": .string(credentials.teamID), "iat": .integer(now.numericDate)]
         let token = try credentials.signingKey.sign(claims)

@@ -2,16 +2,15 @@ internal import Foundation
 package import Logging
 internal import NIOConcurrencyHelpers
 
-/// Looks up digests of new passwords in lists of breached passwords: a file, a range endpoint, or both.
-///
-/// It fails open: a list that can't be asked, or not in time, counts as one that does not hold the password, and the log says so. The log shows
-/// nothing of a password or of its digest. After three failures in a row, the range endpoint is not asked for a minute, so that the passwords of
-/// an org file do not wait for one timeout each. `Sendable`; safe from any task.
+/// Looks up digests of new passwords in lists of breached passwords: a file, a range endpoint, or both. It fails open: an unavailable list
+/// counts as a list without the password, and a warning is logged. Logs show nothing of a password or its digest. After three failures in a
+/// row, the range endpoint is not queried for a minute. Applying an org file then does not wait for one timeout per password. Safe from any
+/// task.
 package final class BreachedPasswordCheck: Sendable {
     private static let mostFailures = 3
     private static let pauseSeconds = 60
 
-    /// The range endpoint's failures since its last answer, and until when it is not asked.
+    /// The range endpoint's failures since its last response, and the end of the pause.
     private struct Outage {
         var failures = 0
         var end = Date.distantPast
@@ -24,14 +23,10 @@ package final class BreachedPasswordCheck: Sendable {
     private let logger: Logger
 
     /// Creates a check; it connects at the first lookup.
-    ///
     /// - Parameters:
     ///   - file: A list on disk; `nil` for none.
     ///   - rangeURL: The address of a range endpoint before the prefix, such as `https://api.pwnedpasswords.com/range`; `nil` for none.
     ///   - timeout: The total timeout of a lookup at the endpoint.
-    ///   - timing: The time, and how it waits; by default the system's clock.
-    ///   - logger: Where failures are logged.
-    /// - Throws: ``BreachedPasswordError`` if the address is invalid.
     package init(
         file: BreachedPasswordFile?, rangeURL: String?, timeout: Duration = .seconds(2), timing: PushTiming = .system, logger: Logger
     ) throws(BreachedPasswordError) {
@@ -45,10 +40,8 @@ package final class BreachedPasswordCheck: Sendable {
         }
     }
 
-    /// Looks up a digest: in the file first, then at the endpoint.
-    ///
-    /// - Parameter sha1: The SHA-1 digest of the password, 20 bytes.
-    /// - Returns: Whether a list contains it; `false` if no list is available.
+    /// Returns whether a list contains the SHA-1 digest (20 bytes) of a password; `false` if no list is available. The file is searched
+    /// first.
     package func contains(sha1: [UInt8]) async -> Bool {
         let digits = Array("0123456789ABCDEF".utf8)
         let digest = sha1.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
@@ -71,7 +64,7 @@ package final class BreachedPasswordCheck: Sendable {
         let now = now()
         let isPausing = outage.withLockedValue { outage in
             outage.failures += 1
-            // Questions that were under way when the pause began do not extend it.
+            // Lookups in progress when the pause began do not extend it.
             guard outage.failures >= Self.mostFailures, outage.end <= now else { return false }
             outage.end = now.addingTimeInterval(TimeInterval(Self.pauseSeconds))
             return true
@@ -95,11 +88,10 @@ package final class BreachedPasswordCheck: Sendable {
     }
 }
 
-/// The error for a list of breached passwords that can't be used. Its message says what to do, and shows nothing of a password.
+/// The error for a list of breached passwords that cannot be used. It contains no part of a password.
 package struct BreachedPasswordError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What happened, then what to do.
+    /// The problem and its solution.
     package let message: String
-    /// The same as ``message``.
     package var description: String { message }
 
     init(_ message: String) { self.message = message }

@@ -8,15 +8,13 @@ internal import Darwin
 #endif
 
 /// A sorted file with one hexadecimal SHA-1 digest of a breached password per line, optionally followed by `:COUNT`. Have I Been Pwned
-/// offers its list for download in this format, ordered by hash.
-///
-/// A shorter file contains only the first 10 to 40 digits of each digest, the same number in every line. Then all passwords with these digits
-/// count as breached. The file is searched on disk, so it can be larger than the memory. Replacing the file requires a restart. `Sendable`;
-/// safe from any task.
+/// offers its list in this format, ordered by hash. A shorter file contains only the first 10 to 40 digits of each digest, the same number
+/// in every line. Then all passwords with these digits count as breached. The file is searched on disk, so it can be larger than memory.
+/// Replacing the file requires a restart. Safe from any task.
 package final class BreachedPasswordFile: Sendable {
-    /// The accepted numbers of digits in a line. Fewer digits would refuse passwords by chance.
+    /// The accepted numbers of digits in a line. With fewer digits, unrelated passwords would match by chance.
     private static let digits = 10...40
-    /// The number of digits of an NTLM hash (MD4), which this server can't compute.
+    /// The number of digits of an NTLM hash (MD4), which this server cannot compute.
     private static let ntlmDigits = 32
     /// A read size that exceeds two lines.
     private static let window = 256
@@ -25,10 +23,7 @@ package final class BreachedPasswordFile: Sendable {
     private let size: Int
     private let digits: Int
 
-    /// Opens a file and checks its first and last lines.
-    ///
-    /// - Parameter path: The file.
-    /// - Throws: ``BreachedPasswordError`` if it can't be read, or if its first and last lines show that it is no sorted list of SHA-1 digests.
+    /// Opens a file. It throws if the file cannot be read, or if its first and last lines are not from a sorted list of SHA-1 digests.
     package init(path: String) throws(BreachedPasswordError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -59,17 +54,14 @@ package final class BreachedPasswordFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Searches for a digest on a thread of the process's pool for blocking work.
-    ///
-    /// - Parameter digest: The digest in hexadecimal, 40 digits in upper case.
-    /// - Returns: Whether the file contains it.
-    /// - Throws: ``BreachedPasswordError`` if the file is damaged; `CancellationError`.
+    /// Searches for a digest of 40 upper-case hexadecimal digits on the thread pool for blocking work. It throws ``BreachedPasswordError``
+    /// if the file is damaged, and `CancellationError`.
     func contains(_ digest: [UInt8]) async throws -> Bool {
         let key = Array(digest.prefix(digits))
         return try await NIOThreadPool.singleton.runIfActive { [self] in try search(key) }
     }
 
-    /// A binary search by offsets: each step reads the first line that begins at an offset or after it.
+    /// A binary search by offsets: each step reads the first line that begins at or after an offset.
     private func search(_ key: [UInt8]) throws(BreachedPasswordError) -> Bool {
         var (low, high) = (0, size)
         while low < high {

@@ -3,13 +3,11 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Queries a k-anonymity range endpoint, in the protocol of Have I Been Pwned: `GET {base}/{first 5 digits of the SHA-1}` returns a line
-/// `SUFFIX:COUNT` for each known digest with this prefix. The endpoint learns five digits of a digest and nothing else.
-///
-/// It requests padding, so that the size of the response reveals nothing, and follows no redirect. It connects at the first lookup. A value;
-/// safe from any task.
+/// Queries a k-anonymity range endpoint with the protocol of Have I Been Pwned. `GET {base}/{first 5 digits of the SHA-1}` returns a line
+/// `SUFFIX:COUNT` for each known digest with this prefix. The endpoint learns only these five digits. The client requests padding, so that
+/// the response size reveals nothing, and follows no redirects. Safe from any task.
 struct PasswordRangeClient: Sendable {
-    /// The largest accepted response, in bytes. With padding, responses have about 40 KiB.
+    /// The largest accepted response, in bytes. Padded responses have about 40 KiB.
     private static let largestAnswer = 1 << 20
     static let prefixDigits = 5
 
@@ -17,7 +15,7 @@ struct PasswordRangeClient: Sendable {
     private let timeout: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// One client for the lifetime of the process, created at the first lookup.
+    /// The shared client of the process, created at the first lookup.
     private static let client: HTTPClient = {
         var settings = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(10)),
@@ -27,11 +25,8 @@ struct PasswordRangeClient: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }()
 
-    /// - Parameters:
-    ///   - base: The address before the prefix: https, or http on this machine.
-    ///   - timeout: The total timeout of a lookup.
-    ///   - sleep: Waits until the timeout.
-    /// - Throws: ``BreachedPasswordError`` if the address is invalid.
+    /// Creates a client. `base` is the address before the prefix: https, or http on this machine; another address throws. `timeout` is the
+    /// total timeout of a lookup.
     init(base: String, timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void) throws(BreachedPasswordError) {
         let hosts = ["localhost", "127.0.0.1", "::1", "[::1]"]
         guard let url = URL(string: base), let host = url.host(), url.user == nil, url.query == nil, url.fragment == nil,
@@ -45,11 +40,8 @@ struct PasswordRangeClient: Sendable {
         self.sleep = sleep
     }
 
-    /// Looks up a digest.
-    ///
-    /// - Parameter digest: The digest in hexadecimal, 40 digits in upper case.
-    /// - Returns: Whether the endpoint knows it.
-    /// - Throws: The reason why the endpoint did not answer in time; `CancellationError`.
+    /// Returns whether the endpoint knows a digest of 40 upper-case hexadecimal digits. It throws if the endpoint does not respond in time
+    /// or fails, and `CancellationError`.
     func contains(_ digest: [UInt8]) async throws -> Bool {
         let prefix = String(decoding: digest.prefix(Self.prefixDigits), as: UTF8.self)
         var request = HTTPClientRequest(url: "\(base)/\(prefix)")

@@ -11,11 +11,10 @@ internal import NIOHTTP1
 /// let outcome = await sender.send(notification)
 /// await sender.shutdown()
 /// ```
-///
-/// It calls the registered URI and follows no redirect, so that no answer leads it elsewhere; of an answer it reads the status only.
-/// `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
+/// It follows no redirects, so that a response cannot send the token to another address. It reads only the status of a response. Safe from
+/// any task. Call ``shutdown()`` before releasing it.
 package final class HTTPLogoutSender: LogoutSender {
-    /// Seconds that one try may take.
+    /// The timeout of one attempt, in seconds.
     private static let attemptTimeout: Int64 = 10
 
     private let client: HTTPClient
@@ -23,12 +22,11 @@ package final class HTTPLogoutSender: LogoutSender {
     private let timing: PushTiming
     private let logger: Logger
 
-    /// Makes a sender; it connects when there is something to send.
-    ///
+    /// Creates a sender; it connects at the first notification.
     /// - Parameters:
-    ///   - retry: How often it tries; by default five times in some fifteen seconds.
-    ///   - timing: Time and chance; by default the system's.
-    ///   - logger: Where it logs; never a token.
+    ///   - retry: By default 5 attempts in about 15 seconds.
+    ///   - timing: The clock and the random source.
+    ///   - logger: Never receives a token.
     package init(
         retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(10), attempts: 5), timing: PushTiming = .system, logger: Logger
     ) {
@@ -44,10 +42,7 @@ package final class HTTPLogoutSender: LogoutSender {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Sends one notification: tries again while nobody answers or the server has a problem of its own, until the token is over.
-    ///
-    /// - Parameter notification: What to send, and where.
-    /// - Returns: How it ended.
+    /// Sends one notification. It retries connection errors, status 429 and server errors until the token expires or the attempts run out.
     package func send(_ notification: LogoutNotification) async -> LogoutOutcome {
         let outcome = await tryUntilDone(notification)
         logger.log(
@@ -58,9 +53,9 @@ package final class HTTPLogoutSender: LogoutSender {
         return outcome
     }
 
-    /// Ends the connections. What is being sent gives up.
+    /// Closes the connections; sends in progress give up.
     package func shutdown() async {
-        // It fails only where it was shut down before.
+        // Fails only after an earlier shutdown.
         try? await client.shutdown()
     }
 
@@ -96,13 +91,13 @@ package final class HTTPLogoutSender: LogoutSender {
         var request = HTTPClientRequest(url: notification.uri)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/x-www-form-urlencoded")
-        // A token is of characters that no form escapes.
+        // A JWT contains no characters that need form encoding.
         request.body = .bytes(ByteBuffer(string: "logout_token=\(notification.token)"))
         do {
             let response = try await client.execute(request, timeout: .seconds(Self.attemptTimeout))
             return .success(Int(response.status.code))
         } catch {
-            // What TLS has to say may fill a page.
+            // TLS errors can be very long.
             return .failure(Failure(reason: String("\(error)".prefix(200))))
         }
     }

@@ -1,4 +1,4 @@
-/// Holds notifications until they can be sent, so that whoever signs out never waits for applications.
+/// Queues logout notifications, so that a sign-out never waits for applications.
 ///
 /// ```swift
 /// let queue = LogoutQueue(sender: sender)
@@ -7,22 +7,20 @@
 /// queue.shutdown()
 /// await running
 /// ```
-///
-/// So many wait and so many are on their way at once, and no more: an application that hangs holds up its own and a few others for as long
-/// as a try may take. `Sendable`; safe from any thread or task.
+/// Waiting notifications and concurrent sends are limited. An application that does not respond occupies a send until its timeout and can
+/// delay others. Safe from any thread or task.
 package final class LogoutQueue: Sendable {
     private let sender: any LogoutSender
-    /// One lane: an application has no queue of its own.
+    /// One lane for all applications.
     private let queue: DeliveryQueue<Bool, LogoutNotification>
 
-    /// Makes a queue. Notifications can be submitted at once, and are sent when it runs.
-    ///
+    /// Creates a queue. Notifications can be submitted at once; they are sent while ``run()`` runs.
     /// - Parameters:
-    ///   - sender: What sends. It is not shut down with the queue.
-    ///   - capacity: The most that wait, at least 1.
-    ///   - concurrency: The most on their way at once, at least 1.
-    ///   - drainTime: How long they may go on after ``shutdown()``.
-    ///   - timing: The clock of the drain time; by default the system's.
+    ///   - sender: Not shut down with the queue.
+    ///   - capacity: The maximum number of waiting notifications, at least 1.
+    ///   - concurrency: The maximum number of concurrent sends, at least 1.
+    ///   - drainTime: The time that sends may continue after ``shutdown()``.
+    ///   - timing: The clock of the drain time.
     package init(
         sender: any LogoutSender, capacity: Int = 10_000, concurrency: Int = 32, drainTime: Duration = .seconds(5),
         timing: PushTiming = .system
@@ -31,14 +29,11 @@ package final class LogoutQueue: Sendable {
         queue = DeliveryQueue(lanes: [true], capacity: capacity, concurrency: concurrency, drainTime: drainTime, timing: timing)
     }
 
-    /// Takes a notification. Never waits: what is full is full.
-    ///
-    /// - Parameter notification: What to send, and where.
-    /// - Returns: Whether it was taken.
+    /// Queues a notification and returns at once. Returns `false` if the queue is full or shut down.
     @discardableResult
     package func submit(_ notification: LogoutNotification) -> Bool { queue.submit(notification, to: true) }
 
-    /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
+    /// Sends notifications until the queue is shut down and empty, the drain time has passed, or the task is cancelled. Call it once.
     package func run() async {
         await queue.run { [sender] notification in
             _ = await sender.send(notification)
@@ -46,6 +41,6 @@ package final class LogoutQueue: Sendable {
         }
     }
 
-    /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
+    /// Stops accepting notifications; ``run()`` returns after the remaining ones. Returns at once; idempotent.
     package func shutdown() { queue.shutdown() }
 }

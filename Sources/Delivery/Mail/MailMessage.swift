@@ -1,22 +1,16 @@
 internal import Crypto
 internal import Foundation
 
-/// A mail as it goes over the wire (RFC 5322, RFC 2045 to 2047): ASCII, lines of at most 76 characters that end in CR LF.
-///
-/// Whatever stands in a header is an address of a checked form, a date, an id, or an encoded word: nothing that anybody wrote can begin a
-/// header of its own. What stands in the body is Base64, so that no line of it is a command.
+/// A mail in its wire format (RFC 5322, RFC 2045 to 2047): ASCII, with lines of at most 76 characters that end in CR LF. Header values are
+/// validated addresses, dates, IDs or encoded words, so that no input can add a header. Bodies are Base64, so that no line of them can be
+/// an SMTP command.
 struct MailMessage: Sendable {
     let text: String
 
-    /// Writes a mail; nil if an address is none.
-    ///
-    /// - Parameters:
-    ///   - mail: The mail.
-    ///   - sender: From whom.
-    ///   - now: The date that it bears.
+    /// Formats a mail; `nil` if the recipient's address or the ID is invalid.
     init?(_ mail: Mail, from sender: MailSender, now: Date) {
         guard MailSender.isAddress(mail.recipient), let id = Self.identifier(mail.id) else { return nil }
-        // Follows from the parts, so that no part can hold it.
+        // Derived from the bodies, so that they cannot contain it.
         let digest = SHA256.hash(data: Data((mail.text + "\u{0}" + mail.html).utf8)).prefix(12)
         let boundary = "=_" + digest.map { String($0, radix: 16) }.joined(separator: "_")
         let lines =
@@ -27,7 +21,7 @@ struct MailMessage: Sendable {
                 "Message-ID: <\(id)@\(sender.domain)>",
                 "Subject: \(Self.encoded(mail.subject))",
                 "MIME-Version: 1.0",
-                // RFC 3834: nobody's holiday notice answers it.
+                // RFC 3834: suppresses automatic replies.
                 "Auto-Submitted: auto-generated",
                 "Content-Language: \(Self.language(mail.language))",
                 "Content-Type: multipart/alternative;", " boundary=\"\(boundary)\"",
@@ -44,7 +38,7 @@ struct MailMessage: Sendable {
         return ["--\(boundary)", "Content-Type: \(type); charset=utf-8", "Content-Transfer-Encoding: base64", "", encoded]
     }
 
-    /// Text for a header: as it is if that is a plain line of ASCII, otherwise in encoded words of whole characters (RFC 2047).
+    /// Returns text for a header: unchanged if it is a short line of ASCII, otherwise as encoded words of whole characters (RFC 2047).
     static func encoded(_ text: String) -> String {
         let line = String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
         let isPlain = line.utf8.count <= 60 && line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")
@@ -53,7 +47,7 @@ struct MailMessage: Sendable {
         var bytes: [UInt8] = []
         for scalar in line.prefix(500).unicodeScalars {
             let more = Array(String(scalar).utf8)
-            // 45 bytes are 60 characters of Base64, which with the rest of the word stay below 75.
+            // 45 bytes are 60 characters of Base64. With the rest of the word, they stay below 75.
             if bytes.count + more.count > 45 {
                 words.append(word(bytes))
                 bytes = []
@@ -76,7 +70,7 @@ struct MailMessage: Sendable {
 
     private static func language(_ tag: String) -> String { identifier(tag) ?? "en" }
 
-    /// RFC 5322 section 3.3, in UTC.
+    /// Returns a date in UTC (RFC 5322 section 3.3).
     static func date(_ date: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt

@@ -1,16 +1,9 @@
-/// Whom mails are from.
+/// The sender of mails.
 package struct MailSender: Sendable, Equatable {
-    /// The address.
     package let address: String
-    /// The name beside it; nil for none.
+    /// The display name; `nil` for none.
     package let name: String?
 
-    /// Names a sender.
-    ///
-    /// - Parameters:
-    ///   - address: The address.
-    ///   - name: The name beside it.
-    /// - Throws: ``MessageConfigurationError`` if the address is none.
     package init(address: String, name: String? = nil) throws(MessageConfigurationError) {
         guard Self.isAddress(address) else {
             throw MessageConfigurationError("“\(address.prefix(100))” is no mail address that mails can be sent from.")
@@ -19,12 +12,12 @@ package struct MailSender: Sendable, Equatable {
         self.name = name
     }
 
-    /// What stands after the `@`.
+    /// The part after the `@`.
     var domain: String { address.split(separator: "@").last.map(String.init) ?? "" }
 
     var header: String { name.map { "\(Self.phrase($0)) <\(address)>" } ?? "<\(address)>" }
 
-    /// A name in front of an address: always an encoded word, since many signs have a meaning there.
+    /// Returns a display name for a header: an encoded word unless it is a plain name, because many characters have a meaning there.
     private static func phrase(_ name: String) -> String {
         let isPlain =
             !name.isEmpty && name.utf8.count <= 60
@@ -35,8 +28,8 @@ package struct MailSender: Sendable, Equatable {
         return isPlain ? name : MailMessage.encoded(name + "\u{200B}")
     }
 
-    /// Whether a text can stand between angle brackets in a command and in a header: printable ASCII without space, brackets, quotes and
-    /// separators, and one `@` with something on both sides.
+    /// Whether a text is safe between angle brackets in a command and in a header. It must be printable ASCII without space, brackets,
+    /// quotes and separators, and contain one `@` with text on both sides.
     static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && text.utf8.count <= 254

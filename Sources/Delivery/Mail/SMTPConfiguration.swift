@@ -1,71 +1,55 @@
 internal import JOSE
 package import NIOSSL
 
-/// Which mail server is used, and how.
+/// The address and settings of a mail server.
 package struct SMTPConfiguration: Sendable, Redacted {
-    /// How the connection is encrypted.
+    /// The encryption of the connection.
     package enum Security: String, Sendable, Hashable {
-        /// By `STARTTLS`; a server that does not offer it gets no mail (port 587).
+        /// `STARTTLS` (port 587). A server that does not offer it receives no mail.
         case startTLS
-        /// From the first byte on (port 465).
+        /// TLS from the first byte (port 465).
         case implicitTLS
-        /// Not at all. On this machine only.
+        /// No encryption; allowed on this machine only.
         case insecureOnThisMachine
     }
 
-    /// How the server knows us.
+    /// The account on the mail server.
     package struct Credentials: Sendable, Redacted {
-        /// The name.
         package var user: String
-        /// The password.
         package var password: String
 
-        /// Names both.
-        ///
-        /// - Parameters:
-        ///   - user: The name.
-        ///   - password: The password.
         package init(user: String, password: String) {
             self.user = user
             self.password = password
         }
 
-        /// The name; never the password.
+        /// Shows the user name, never the password.
         package var description: String { "Credentials(\(user))" }
     }
 
-    /// The server's name or address.
+    /// The server's host name or IP address.
     package var host: String
-    /// The port.
     package var port: Int
-    /// How the connection is encrypted.
     package var security: Security
-    /// How the server knows us; nil if it does not have to.
+    /// `nil` for a server without authentication.
     package var credentials: Credentials?
-    /// From whom mails are.
+    /// The sender of all mails.
     package var sender: MailSender
-    /// What we say that we are called, of letters, digits, dots and hyphens; by default what stands after the `@` of the sender.
+    /// The client's name in `EHLO`: letters, digits, dots and hyphens; by default the domain of the sender.
     package var clientName: String
-    /// Whose certificates are trusted.
+    /// The trusted roots for the server's certificate.
     package var trust: NIOSSLTrustRoots
-    /// How long one try may take.
+    /// The timeout of one attempt.
     package var timeout: Duration
-    /// How often it is tried.
     package var retry: RetryPolicy
 
-    /// Sets it.
-    ///
+    /// Creates a configuration.
     /// - Parameters:
-    ///   - host: The server's name or address; a name, wherever its certificate has to match.
-    ///   - port: The port; by default 587, or 465 with ``Security/implicitTLS``.
-    ///   - security: How the connection is encrypted.
-    ///   - credentials: How the server knows us.
-    ///   - sender: From whom mails are.
-    ///   - clientName: What we say that we are called.
-    ///   - trust: Whose certificates are trusted; by default the system's.
-    ///   - timeout: How long one try may take; by default 30 seconds.
-    ///   - retry: How often it is tried; by default five times in some minute.
-    /// - Throws: ``MessageConfigurationError`` if it sends mails, or a password, in the clear to another machine.
+    ///   - host: The host name or IP address; with TLS, it must match the server's certificate.
+    ///   - port: By default 587, or 465 with ``Security/implicitTLS``.
+    ///   - timeout: The timeout of one attempt.
+    ///   - retry: By default 5 attempts with pauses of 15 to 30 seconds in total.
+    /// - Throws: ``MessageConfigurationError`` if the client name is invalid, or if an unencrypted connection leaves this machine.
     package init(
         host: String, port: Int? = nil, security: Security = .startTLS, credentials: Credentials? = nil, sender: MailSender,
         clientName: String? = nil, trust: NIOSSLTrustRoots = .default, timeout: Duration = .seconds(30),

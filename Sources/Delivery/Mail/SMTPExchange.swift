@@ -1,29 +1,27 @@
 internal import Foundation
 internal import JOSE
 
-/// One mail handed to a server (RFC 5321, RFC 3207, RFC 4954): a pure state machine, which is told replies and says what to send.
-///
-/// Nothing that is secret, and no mail, is sent before the connection is encrypted, unless the settings say that it needs no encryption.
+/// The SMTP dialog for one mail (RFC 5321, RFC 3207, RFC 4954): a pure state machine that receives replies and returns the next command. It
+/// sends no secret and no mail before the connection is encrypted, unless the configuration allows an unencrypted connection.
 struct SMTPExchange: Sendable, Redacted {
-    /// What is done after a reply.
+    /// The action after a reply.
     enum Action: Sendable, Equatable {
-        /// This is sent.
         case send(String)
-        /// The connection is encrypted from here on, and then this is sent.
+        /// Encrypts the connection, then sends this.
         case startTLS(thenSend: String)
-        /// It is over; this is sent before the connection is closed, if it is still of use.
+        /// Ends the exchange. The text, if any, is sent before the connection is closed.
         case end(Ending, sending: String?)
     }
 
-    /// How it ended.
+    /// The outcome of the exchange.
     enum Ending: Sendable, Equatable {
-        /// The server took the mail.
+        /// The server accepted the mail.
         case accepted
-        /// The server will not take it.
+        /// The server permanently refused the mail.
         case refused(String)
-        /// It may take it later.
+        /// The mail may succeed later.
         case retry(String)
-        /// The mail was sent, and no answer came: sent again, it might arrive twice.
+        /// The mail was sent, but no reply arrived. It is not sent again, because it might arrive twice.
         case unanswered
     }
 
@@ -39,13 +37,7 @@ struct SMTPExchange: Sendable, Redacted {
     private var isEncrypted: Bool
     private var state = State.greeting
 
-    /// Begins with a connection on which nothing was said.
-    ///
-    /// - Parameters:
-    ///   - configuration: The server, and how it knows us.
-    ///   - sender: From whom.
-    ///   - recipient: To whom.
-    ///   - message: The mail as it goes over the wire.
+    /// Starts an exchange on a new connection. `message` is the mail in its wire format.
     init(_ configuration: SMTPConfiguration, sender: String, recipient: String, message: String) {
         name = configuration.clientName
         credentials = configuration.credentials
@@ -55,13 +47,10 @@ struct SMTPExchange: Sendable, Redacted {
         self.message = message
     }
 
-    /// Takes a reply.
-    ///
-    /// - Parameter reply: What the server said.
-    /// - Returns: What is done now.
+    /// Processes a reply and returns the next action.
     mutating func received(_ reply: SMTPReply) -> Action {
         if state == .over { return .end(.refused("a reply after the end"), sending: nil) }
-        // 421: the server closes, whatever it was asked.
+        // 421: the server closes the connection, whatever the command was.
         if reply.code == 421 { return end(state == .body ? .unanswered : .retry("421"), sending: nil) }
         switch (state, reply.code) {
         case (.greeting, 220): return go(to: .hello, sending: "EHLO \(name)\r\n")
@@ -69,7 +58,7 @@ struct SMTPExchange: Sendable, Redacted {
         case (.startTLS, 220):
             isEncrypted = true
             state = .hello
-            // What the server said it can do counts only once nobody can have changed it.
+            // Capabilities count only after encryption, because an attacker can change them before.
             return .startTLS(thenSend: "EHLO \(name)\r\n")
         case (.plain, 235), (.loginPassword, 235): return beginMail()
         case (.loginName, 334): return go(to: .loginUser, sending: Self.base64(credentials?.user ?? "") + "\r\n")
@@ -82,9 +71,7 @@ struct SMTPExchange: Sendable, Redacted {
         }
     }
 
-    /// The connection is gone.
-    ///
-    /// - Returns: How it ended.
+    /// Records that the connection closed, and returns the outcome.
     mutating func disconnected() -> Ending {
         defer { state = .over }
         return state == .body ? .unanswered : .retry("the connection ended")
@@ -93,7 +80,7 @@ struct SMTPExchange: Sendable, Redacted {
     private mutating func greeted(_ reply: SMTPReply) -> Action {
         let offers = reply.lines.dropFirst().map { $0.uppercased().split(separator: " ").map(String.init) }
         if needsTLS && !isEncrypted {
-            // Without: the server has none, or somebody in between took the offer away.
+            // Without the offer, the server has no STARTTLS or an attacker removed it.
             guard offers.contains(where: { $0.first == "STARTTLS" }) else {
                 return end(.refused("the server offers no STARTTLS"), sending: "QUIT\r\n")
             }
@@ -110,7 +97,7 @@ struct SMTPExchange: Sendable, Redacted {
 
     private mutating func beginMail() -> Action { go(to: .sender, sending: "MAIL FROM:<\(envelope.sender)>\r\n") }
 
-    /// What the server says in words is not repeated: it may name the address.
+    /// Ends the exchange without repeating the server's text, which may contain the address.
     private mutating func failed(_ code: Int) -> Action {
         let step = "\(state)"
         return end((400..<500).contains(code) ? .retry("\(code) at \(step)") : .refused("\(code) at \(step)"), sending: "QUIT\r\n")
@@ -128,7 +115,7 @@ struct SMTPExchange: Sendable, Redacted {
 
     private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
-    /// A line that begins with a dot gets another (RFC 5321 section 4.5.2); the mail ends in a line break.
+    /// Doubles a dot at the beginning of a line (RFC 5321 section 4.5.2), and ends the mail with a line break.
     static func stuffed(_ message: String) -> String {
         let lines = message.replacing("\r\n.", with: "\r\n..")
         return (lines.hasPrefix(".") ? "." : "") + lines + (lines.hasSuffix("\r\n") ? "" : "\r\n")

@@ -1,9 +1,7 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// Runs an ``SMTPExchange`` on a connection.
-///
-/// Belongs to the connection's event loop and is touched there only.
+/// Runs an ``SMTPExchange`` on a connection. Used on the connection's event loop only.
 final class SMTPHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -28,7 +26,7 @@ final class SMTPHandler: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
-        // Of the whole exchange: a server that says a byte now and then must not hold it.
+        // Limits the whole exchange, so that a slow server cannot hold the connection open.
         alarm = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
     }
 
@@ -42,7 +40,7 @@ final class SMTPHandler: ChannelInboundHandler {
         }
         for (index, reply) in replies.enumerated() {
             guard !isOver else { return }
-            // A server speaks when it is asked: what came along unasked was sent by somebody else, before the encryption began.
+            // A server replies once to each command. Data after the reply to STARTTLS was not encrypted and may be injected.
             let hasMore = index + 1 < replies.count || !reader.isEmpty
             perform(exchange.received(reply), hasMore: hasMore, context)
         }
@@ -54,7 +52,7 @@ final class SMTPHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What TLS has to say may fill a page.
+        // TLS errors can be very long.
         let ending = exchange.disconnected()
         finish(ending == .unanswered ? ending : .retry(String("\(error)".prefix(200))), context)
     }

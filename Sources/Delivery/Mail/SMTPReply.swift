@@ -1,11 +1,11 @@
-/// A server's reply: a number of three digits, and lines of text (RFC 5321 section 4.2).
+/// A server's reply: a three-digit code and lines of text (RFC 5321 section 4.2).
 struct SMTPReply: Sendable, Equatable {
     var code: Int
     var lines: [String]
 
-    /// Reads replies out of bytes as they arrive.
+    /// Parses replies from bytes as they arrive.
     struct Reader {
-        /// Longer lines, and longer replies, are no mail server's.
+        /// Limits that no reply of a mail server needs to exceed.
         static let longestLine = 2_048
         static let mostLines = 100
 
@@ -15,13 +15,10 @@ struct SMTPReply: Sendable, Equatable {
         private var code: Int?
         private var lines: [String] = []
 
-        /// Whether nothing has begun that is not finished.
+        /// Whether no incomplete reply is buffered.
         var isEmpty: Bool { pending.isEmpty && lines.isEmpty }
 
-        /// Takes bytes.
-        ///
-        /// - Returns: The replies that they complete.
-        /// - Throws: ``Malformed``.
+        /// Adds bytes and returns the replies that they complete.
         mutating func read(_ bytes: some Sequence<UInt8>) throws(Malformed) -> [SMTPReply] {
             var replies: [SMTPReply] = []
             for byte in bytes {

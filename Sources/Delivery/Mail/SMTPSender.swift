@@ -5,37 +5,28 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// Sends mails by SMTP: encrypted, with a name and a password if the server wants them.
+/// Sends mails by SMTP, encrypted and optionally authenticated.
 ///
 /// ```swift
 /// let settings = try SMTPConfiguration(host: "mail.example.com", credentials: .init(user: "id", password: password),
 ///     sender: MailSender(address: "no-reply@example.com", name: "Example"))
 /// let outcome = await SMTPSender(settings, logger: logger).send(.mail(mail))
 /// ```
-///
-/// Each mail has a connection of its own, which ends with it. A mail is handed over at most once: where the answer to it is lost, it is
-/// not sent again. `Sendable`; safe from any task.
+/// Each mail has its own connection. A mail is handed over at most once: if the reply to it is lost, it is not sent again. Safe from any
+/// task.
 package final class SMTPSender: MessageSender, Redacted {
     private let configuration: SMTPConfiguration
     private let timing: PushTiming
     private let logger: Logger
 
-    /// Makes a sender; it connects when there is something to send.
-    ///
-    /// - Parameters:
-    ///   - configuration: The server, and how it knows us.
-    ///   - timing: Time and chance; by default the system's.
-    ///   - logger: Where it logs; never an address, or what a mail says.
+    /// Creates a sender; it connects at the first mail. The logger never receives an address or content.
     package init(_ configuration: SMTPConfiguration, timing: PushTiming = .system, logger: Logger) {
         self.configuration = configuration
         self.timing = timing
         self.logger = logger
     }
 
-    /// Hands one mail over: tries again while the server cannot be reached, or says that it will take it later.
-    ///
-    /// - Parameter message: What to send, and to whom.
-    /// - Returns: How it ended; a text or a call is refused.
+    /// Sends one mail, and refuses texts and calls. It retries connection errors and temporary refusals.
     package func send(_ message: Message) async -> MessageOutcome {
         guard case .mail(let mail) = message else { return .refused(reason: "a mail server sends no texts") }
         return await RepeatedTries(retry: configuration.retry, timing: timing).run(until: mail.expiresAt) {
@@ -72,13 +63,13 @@ package final class SMTPSender: MessageSender, Redacted {
                 }
             }.connect(host: configuration.host, port: configuration.port).get()
             return await withTaskCancellationHandler {
-                // It always succeeds: a connection that ends says how far it came.
+                // The future never fails: the handler completes it when the connection closes.
                 (try? await ending.futureResult.get()) ?? .retry("cancelled")
             } onCancel: {
                 channel.close(promise: nil)
             }
         } catch {
-            // Nobody else can complete it: there is no connection.
+            // Without a connection, only this line can complete the promise.
             ending.succeed(.retry("no connection"))
             return .retry(String("\(error)".prefix(200)))
         }
@@ -92,7 +83,7 @@ package final class SMTPSender: MessageSender, Redacted {
     }
 
     private static func handler(_ context: NIOSSLContext, host: String) throws -> NIOSSLClientHandler {
-        // An address is no name that a certificate's server could be asked for (RFC 6066 section 3).
+        // An IP address is not allowed as a TLS server name (RFC 6066 section 3).
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
     }

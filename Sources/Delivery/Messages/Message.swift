@@ -1,14 +1,13 @@
 package import Foundation
 internal import JOSE
 
-/// A message to a person, ready to be sent.
+/// A message to a user, ready to be sent.
 package enum Message: Sendable {
-    /// A mail.
     case mail(Mail)
-    /// A text or a call.
+    /// A text message or a voice call.
     case telephone(TelephoneMessage)
 
-    /// The message's own id, of letters, digits and hyphens.
+    /// The message's ID: letters, digits and hyphens.
     package var id: String {
         switch self {
         case .mail(let mail): mail.id
@@ -16,7 +15,7 @@ package enum Message: Sendable {
         }
     }
 
-    /// Nobody wants it after that.
+    /// The time after which the message is not sent any more.
     package var expiresAt: Date {
         switch self {
         case .mail(let mail): mail.expiresAt
@@ -24,7 +23,6 @@ package enum Message: Sendable {
         }
     }
 
-    /// The way that it takes.
     package var channel: MessageChannel {
         switch self {
         case .mail: .mail
@@ -33,28 +31,29 @@ package enum Message: Sendable {
     }
 }
 
-/// The ways that messages take.
+/// The channels by which messages are sent.
 public enum MessageChannel: String, Sendable, Hashable, CaseIterable {
-    /// SMTP.
+    /// Email over SMTP.
     case mail
     /// A text message.
     case text
-    /// A call.
+    /// A voice call.
     case call
 }
 
-/// How a message ended. Every message ends in exactly one of these.
+/// The final outcome of a message. Each message has exactly one.
 public enum MessageOutcome: Sendable, Hashable {
-    /// Who carries messages took it, and knows it by this id; whether it arrives, nobody says.
+    /// The mail server or telephony provider accepted the message. The ID is the one that it reported. Delivery to the user is not
+    /// confirmed.
     case delivered(id: String)
-    /// It was refused for a reason that the next try would meet again.
+    /// The message was refused, and a retry would fail for the same reason.
     case refused(reason: String)
-    /// It was tried, and time or tries ran out; or it had expired before it was its turn.
+    /// Sending was given up: the message expired, the attempts ran out, the reply was lost, or the task was cancelled.
     case gaveUp(reason: String)
-    /// It was never tried: the queue was full, or ended.
+    /// No attempt was made: the queue was full or shut down.
     case dropped
 
-    /// A word for it, which says nothing of the message.
+    /// The outcome's name for logs and metrics, without message content.
     public var word: String {
         switch self {
         case .delivered: "delivered"
@@ -65,37 +64,29 @@ public enum MessageOutcome: Sendable, Hashable {
     }
 }
 
-/// Brings messages to people.
+/// Sends messages to users.
 package protocol MessageSender: Sendable {
-    /// Sends one message, and tries again as long as that makes sense.
-    ///
-    /// Returns soon after the message expired or the task was cancelled, at the latest. Safe from any task, many at once.
-    ///
-    /// - Parameter message: What to send, and to whom.
-    /// - Returns: How it ended.
+    /// Sends one message and retries temporary failures. Returns at the latest soon after the message expired or the task was cancelled.
+    /// Safe to call concurrently from any task.
     func send(_ message: Message) async -> MessageOutcome
 }
 
-/// A mail with a text and a page.
-///
-/// Its descriptions show neither the address nor what it says.
+/// An email with a plain-text and an HTML body. Descriptions show neither the address nor the content.
 package struct Mail: Sendable {
-    /// Of letters, digits and hyphens.
+    /// Letters, digits and hyphens.
     package var id: String
     /// The recipient's address, without a name.
     package var recipient: String
-    /// One line. Line breaks in it become spaces.
+    /// One line; line breaks are replaced with spaces.
     package var subject: String
-    /// For programs that show no pages.
+    /// The body for mail clients that do not show HTML.
     package var text: String
-    /// HTML.
     package var html: String
-    /// The language of both, a tag of RFC 5646.
+    /// The language of both bodies: a language tag (RFC 5646).
     package var language: String
-    /// Nobody wants it after that.
+    /// The time after which the mail is not sent any more.
     package var expiresAt: Date
 
-    /// Describes a mail.
     package init(id: String, recipient: String, subject: String, text: String, html: String, language: String = "en", expiresAt: Date) {
         self.id = id
         self.recipient = recipient
@@ -108,46 +99,38 @@ package struct Mail: Sendable {
 }
 
 extension Mail: Redacted {
-    /// The id.
     package var description: String { "Mail(\(id))" }
 }
 
-/// A text or a call.
-///
-/// Its descriptions show neither the number nor what it says.
+/// A text message or a voice call. Descriptions show neither the phone number nor the content.
 package struct TelephoneMessage: Sendable {
-    /// The two ways that a telephone has.
     package enum Channel: String, Sendable, Hashable {
-        /// A text message.
         case text = "SMS"
-        /// A call.
         case call = "VOICE"
     }
 
-    /// What it is about.
+    /// The reason for the message, as the hook's `requestType`.
     package enum Purpose: String, Sendable, Hashable {
-        /// Somebody signs in.
+        /// Sign-in.
         case verification = "com.okta.user.telephony.mfa-verification"
-        /// The telephone is set up.
+        /// Enrollment of the phone.
         case enrollment = "com.okta.user.telephony.pre-enrollment"
-        /// A password is set again.
+        /// Password reset.
         case passwordReset = "com.okta.user.telephony.password-reset"
-        /// An account is unlocked.
+        /// Account unlock.
         case accountUnlock = "com.okta.user.telephony.account-unlock"
     }
 
-    /// To whom, as far as whoever carries it is told.
+    /// The user's details that the telephony provider receives.
     package struct Recipient: Sendable {
-        /// The user's id.
         package var userID: String
-        /// The name that they sign in with.
+        /// The sign-in name.
         package var login: String
-        /// The given name; nil if it is not known.
+        /// The given name; `nil` if unknown.
         package var firstName: String?
-        /// The family name; nil if it is not known.
+        /// The family name; `nil` if unknown.
         package var lastName: String?
 
-        /// Describes a person.
         package init(userID: String, login: String, firstName: String? = nil, lastName: String? = nil) {
             self.userID = userID
             self.login = login
@@ -156,32 +139,28 @@ package struct TelephoneMessage: Sendable {
         }
     }
 
-    /// Of letters, digits and hyphens.
+    /// Letters, digits and hyphens.
     package var id: String
-    /// The way that it takes.
     package var channel: Channel
-    /// In the form of E.164.
+    /// In E.164 format.
     package var phoneNumber: String
-    /// What is dialled after the call is taken; nil for none.
+    /// The extension to dial after the call is answered; `nil` for none.
     package var phoneExtension: String?
-    /// What the text says, or the call.
+    /// The text to send or to speak.
     package var text: String
-    /// The code in it; nil for none.
+    /// The code in the text; `nil` for none.
     package var code: String?
-    /// The language, a tag of RFC 5646.
+    /// A language tag (RFC 5646).
     package var language: String
-    /// What it is about.
     package var purpose: Purpose
-    /// To whom.
     package var recipient: Recipient
-    /// The request that led to it.
+    /// The ID of the request that caused the message.
     package var requestID: String
-    /// From where that came; nil if it is not known.
+    /// The IP address of that request; `nil` if unknown.
     package var address: String?
-    /// Nobody wants it after that.
+    /// The time after which the message is not sent any more.
     package var expiresAt: Date
 
-    /// Describes a text or a call.
     package init(
         id: String, channel: Channel, phoneNumber: String, phoneExtension: String? = nil, text: String, code: String?,
         language: String = "en", purpose: Purpose, recipient: Recipient, requestID: String, address: String? = nil, expiresAt: Date
@@ -202,6 +181,5 @@ package struct TelephoneMessage: Sendable {
 }
 
 extension TelephoneMessage: Redacted {
-    /// The id and the channel.
     package var description: String { "TelephoneMessage(\(id), \(channel.rawValue))" }
 }

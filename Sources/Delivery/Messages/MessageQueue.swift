@@ -2,13 +2,11 @@ internal import Foundation
 package import Logging
 package import Metrics
 
-/// Holds messages until they can be sent, so that whoever submits them never waits for a mail server or a telephone company.
-///
-/// Each channel has a queue of its own, so that trouble with one leaves the others alone. Each message that was taken is reported to the
-/// handler exactly once, when ``run()`` has returned at the latest. What it logs and counts names no number, no address and no code.
-/// `Sendable`; safe from any thread or task.
+/// Queues messages, so that requests never wait for a mail server or a telephony provider. Each channel has its own queue, so that problems
+/// on one channel do not delay the others. Each accepted message is reported to the handler exactly once, before ``run()`` returns. Logs
+/// and metrics contain no phone numbers, addresses or codes. Safe from any thread or task.
 package final class MessageQueue: Sendable {
-    /// Is told how a message ended. Never cancelled with the queue; ``run()`` waits for it.
+    /// Receives the outcome of a message. It is not cancelled with the queue; ``run()`` waits for it.
     package typealias Handler = @Sendable (Message, MessageOutcome) async -> Void
 
     private let sender: any MessageSender
@@ -18,17 +16,15 @@ package final class MessageQueue: Sendable {
     private let handler: Handler
     private let queue: DeliveryQueue<MessageChannel, Message>
 
-    /// Makes a queue. Messages can be submitted at once, and are sent when it runs.
-    ///
+    /// Creates a queue. Messages can be submitted at once; they are sent while ``run()`` runs.
     /// - Parameters:
-    ///   - sender: What sends. It is not shut down with the queue.
-    ///   - capacity: The most that wait, in each channel, at least 1.
-    ///   - concurrency: The most on their way at once, in each channel, at least 1.
-    ///   - drainTime: How long they may go on after ``shutdown()``.
-    ///   - timing: The clock of the drain time; by default the system's.
-    ///   - logger: Where it logs.
-    ///   - metrics: Where messages are counted, as `countersign_messages_total`; by default where the process does.
-    ///   - handler: Is told how each message ended that was taken.
+    ///   - sender: Not shut down with the queue.
+    ///   - capacity: The maximum number of waiting messages for each channel, at least 1.
+    ///   - concurrency: The maximum number of concurrent sends for each channel, at least 1.
+    ///   - drainTime: The time that sends may continue after ``shutdown()``.
+    ///   - timing: The clock of the drain time.
+    ///   - metrics: The factory of the counter `countersign_messages_total`.
+    ///   - handler: Receives the outcome of each accepted message.
     package init(
         sender: any MessageSender, capacity: Int = 1_000, concurrency: Int = 8, drainTime: Duration = .seconds(5),
         timing: PushTiming = .system, logger: Logger, metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
@@ -41,7 +37,7 @@ package final class MessageQueue: Sendable {
             lanes: MessageChannel.allCases, capacity: capacity, concurrency: concurrency, drainTime: drainTime, timing: timing)
         counters = Dictionary(
             uniqueKeysWithValues: MessageChannel.allCases.map { channel in
-                // All of them, so that each is seen at 0.
+                // Create every counter now, so that each one is exported with the value 0.
                 let pairs = ["delivered", "refused", "gave up", "dropped"].map { word in
                     let dimensions = [("channel", channel.rawValue), ("outcome", word.replacing(" ", with: "_"))]
                     return (word, Counter(label: "countersign_messages_total", dimensions: dimensions, factory: metrics))
@@ -50,10 +46,7 @@ package final class MessageQueue: Sendable {
             })
     }
 
-    /// Takes a message. Never waits: what is full is full.
-    ///
-    /// - Parameter message: What to send, and to whom.
-    /// - Returns: Whether it was taken. If not, the handler is not told.
+    /// Queues a message and returns at once. Returns `false` if the queue is full or shut down; then the handler is not called.
     @discardableResult
     package func submit(_ message: Message) -> Bool {
         if queue.submit(message, to: message.channel) { return true }
@@ -61,7 +54,7 @@ package final class MessageQueue: Sendable {
         return false
     }
 
-    /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
+    /// Sends messages until the queue is shut down and empty, the drain time has passed, or the task is cancelled. Call it once.
     package func run() async {
         await queue.run {
             await self.send($0)
@@ -70,7 +63,7 @@ package final class MessageQueue: Sendable {
         }
     }
 
-    /// Takes no more, and lets ``run()`` return when it has sent what it has. Returns at once; safe to call again.
+    /// Stops accepting messages; ``run()`` returns after the remaining ones. Returns at once; idempotent.
     package func shutdown() { queue.shutdown() }
 
     // MARK: - Running
@@ -82,7 +75,7 @@ package final class MessageQueue: Sendable {
 
     private func ended(_ message: Message, _ outcome: MessageOutcome) async {
         note(message, outcome)
-        // What the handler writes down must not get lost with the queue: it has a task of its own, which is waited for.
+        // The handler runs in a task of its own, so that cancelling the queue does not interrupt its writes.
         await Task { await handler(message, outcome) }.value
     }
 
@@ -101,40 +94,28 @@ package final class MessageQueue: Sendable {
     }
 }
 
-/// What is wrong with the settings of a mail server or a telephony hook.
+/// An invalid setting of a mail server or a telephony hook.
 package struct MessageConfigurationError: LocalizedError, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// The problem and its solution.
     package let message: String
 
     init(_ message: String) { self.message = message }
 
-    /// The message.
     package var description: String { message }
-    /// The message.
     package var errorDescription: String? { message }
 }
 
-/// Sends mails one way, and texts and calls another.
-///
-/// `Sendable`; safe from any task.
+/// Sends mails with one sender, and texts and calls with another. Safe from any task.
 package struct MessageRouter: MessageSender {
     private let mail: (any MessageSender)?
     private let telephone: (any MessageSender)?
 
-    /// Joins two senders, which are not shut down with it.
-    ///
-    /// - Parameters:
-    ///   - mail: Sends mails; nil refuses them.
-    ///   - telephone: Sends texts and calls; nil refuses them.
+    /// Creates a router. Without a sender, messages of that kind are refused. The senders are not shut down with the router.
     package init(mail: (any MessageSender)?, telephone: (any MessageSender)?) {
         self.mail = mail
         self.telephone = telephone
     }
 
-    /// Sends a message by the sender of its kind.
-    ///
-    /// - Parameter message: What to send, and to whom.
-    /// - Returns: How it ended.
     package func send(_ message: Message) async -> MessageOutcome {
         switch message {
         case .mail: await mail?.send(message) ?? .refused(reason: "no mail server is configured")

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What one try to send a message came to.
+/// The result of one attempt to send a message.
 enum MessageTry: Sendable {
     case ended(MessageOutcome)
-    /// It may go better in a moment.
+    /// A temporary failure; a later attempt may succeed.
     case retry(reason: String, after: Duration?)
 }
 
-/// Tries until a message is sent, refused, or of no use any more.
+/// Repeats attempts until the message is delivered, refused or expired, or the attempts run out.
 struct RepeatedTries: Sendable {
     let retry: RetryPolicy
     let timing: PushTiming
 
-    /// - Returns: How it ended, at the latest soon after `expiresAt`.
+    /// Returns the outcome at the latest soon after `expiresAt`.
     func run(until expiresAt: Date, _ attempt: () async -> MessageTry) async -> MessageOutcome {
         var last: String?
         var tries = 0

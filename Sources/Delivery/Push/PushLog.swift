@@ -1,11 +1,11 @@
 internal import Crypto
 internal import Logging
 
-/// What is logged about pushes: ids, the app, the outcome; of the device token a fingerprint that tells devices apart.
+/// Logs pushes: IDs, app and outcome. Device tokens are logged only as fingerprints.
 struct PushLog: Sendable {
     let logger: Logger
 
-    /// A push came to its end.
+    /// Logs the final outcome of a push.
     func ended(_ notification: PushNotification, _ outcome: PushOutcome) {
         let level: Logger.Level =
             switch outcome {
@@ -17,7 +17,7 @@ struct PushLog: Sendable {
         logger.log(level: level, "push ended", metadata: metadata(notification).merging(details(outcome)) { $1 })
     }
 
-    /// The service did not take a push, for now or for good.
+    /// Logs a refusal by the gateway, temporary or permanent.
     func refused(_ notification: PushNotification, _ answer: GatewayAnswer) {
         logger.info(
             "push refused",
@@ -25,14 +25,13 @@ struct PushLog: Sendable {
         )
     }
 
-    /// A push is tried again.
     func willRetry(_ notification: PushNotification, reason: String, pause: Duration) {
         logger.info(
             "push is tried again",
             metadata: metadata(notification).merging(["reason": .string(reason), "pause": .string("\(pause)")]) { $1 })
     }
 
-    /// A provider token was replaced because the gateway called it too old.
+    /// Logs that a provider token was replaced because the gateway called it expired.
     func didRenewToken(_ credentials: APNsCredentials) {
         logger.notice(
             "the push service called the provider token expired; if that goes on, this machine's clock is wrong",
@@ -57,7 +56,7 @@ struct PushLog: Sendable {
         }
     }
 
-    /// Eight digits of a hash: the same device looks the same, and nobody gets back from it.
+    /// Returns eight digits of a hash: equal for the same device, and not reversible.
     static func fingerprint(_ deviceToken: String) -> String {
         let digits = Array("0123456789abcdef")
         return String(

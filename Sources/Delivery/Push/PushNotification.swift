@@ -1,60 +1,40 @@
 package import Foundation
 internal import JOSE
 
-/// One push to one device (device-authenticator reference 9.2).
-///
-/// Its descriptions show neither the device token nor the payload.
+/// One push to one device (device-authenticator reference 9.2). Descriptions show neither the device token nor the payload.
 package struct PushNotification: Sendable {
-    /// What kind of push it is.
     package enum PushType: String, Sendable, Hashable {
-        /// Shown to the person.
+        /// Shown to the user.
         case alert
-        /// Wakes the app only; goes with ``Priority/whenConvenient``.
+        /// Only wakes the app; used with ``Priority/whenConvenient``.
         case background
     }
 
-    /// How much the gateway hurries.
+    /// The delivery priority at the gateway (`apns-priority`).
     package enum Priority: Int, Sendable, Hashable {
-        /// At once.
         case immediate = 10
-        /// When it suits the device's battery.
+        /// Delivered when it suits the device's battery.
         case whenConvenient = 5
     }
 
-    /// The device, in lower-case hexadecimal.
+    /// In lower-case hexadecimal.
     package var deviceToken: String
-    /// The bundle id of the app.
+    /// The bundle ID of the app.
     package var topic: String
-    /// The world that the device token belongs to.
     package var environment: PushEnvironment
     /// A JSON object, at most 4096 bytes.
     package var payload: [UInt8]
-    /// Nobody wants the push after that.
+    /// The time after which the push is neither sent nor stored by the gateway.
     package var expiresAt: Date
-    /// The push's own id, a UUID in lower case.
+    /// A lower-case UUID.
     package var id: String
-    /// A later push with the same text replaces this one, 64 bytes at most; nil for none.
+    /// At most 64 bytes; a later push with the same value replaces this one. `nil` for none.
     package var collapseID: String?
-    /// What kind of push it is.
     package var pushType: PushType
-    /// How much the gateway hurries.
     package var priority: Priority
-    /// What the provider signs in with.
+    /// The provider's credentials at the gateway.
     package var credentials: APNsCredentials
 
-    /// Describes a push.
-    ///
-    /// - Parameters:
-    ///   - deviceToken: The device, in lower-case hexadecimal.
-    ///   - topic: The bundle id of the app.
-    ///   - environment: The world that the device token belongs to.
-    ///   - payload: A JSON object, at most 4096 bytes.
-    ///   - expiresAt: When nobody wants the push any more; it is neither sent nor kept after that.
-    ///   - id: The push's own id, a UUID in lower case.
-    ///   - collapseID: What a later push replaces this one by, 64 bytes at most; by default nothing.
-    ///   - pushType: What kind of push it is; by default one that is shown.
-    ///   - priority: How much the gateway hurries; by default it does.
-    ///   - credentials: What the provider signs in with.
     package init(
         deviceToken: String, topic: String, environment: PushEnvironment, payload: [UInt8], expiresAt: Date, id: String,
         collapseID: String? = nil, pushType: PushType = .alert, priority: Priority = .immediate, credentials: APNsCredentials
@@ -73,44 +53,37 @@ package struct PushNotification: Sendable {
 }
 
 extension PushNotification: Redacted {
-    /// The push's id, topic and environment.
     package var description: String { "PushNotification(\(id), \(topic), \(environment.rawValue))" }
 }
 
-/// Which of the push service's two worlds a device token belongs to (device-authenticator reference 9.1).
-///
-/// A token of one is unknown in the other.
+/// The push service environment that a device token belongs to (device-authenticator reference 9.1). A token is valid in one environment
+/// only.
 public enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
-    /// Apps from the store and test distribution.
+    /// Apps from the App Store and from test distribution.
     case production
-    /// Apps that a developer's machine signed.
+    /// Apps with a development signature.
     case development
 }
 
-/// How a push ended. Every push ends in exactly one of these.
+/// The final outcome of a push. Each push has exactly one.
 package enum PushOutcome: Sendable, Hashable {
-    /// The gateway accepted it; whether the device shows it is unknown. The id is the gateway's.
+    /// The gateway accepted the push and assigned this ID. Delivery to the device is not confirmed.
     case delivered(id: String)
-    /// The device token is good for nothing any more: push to it no more, unless it was registered after the given time. Nil says that the
-    /// token never was one for this topic and environment.
+    /// The device token is no longer valid. Do not use it again unless it was registered after `since`. With `nil`, the token was never
+    /// valid for this topic and environment.
     case tokenDead(since: Date?)
-    /// The gateway refused it for a reason that the next try would meet again: credentials, configuration or a mistake of ours. An operator
-    /// should hear of it.
+    /// The gateway refused the push, and a retry would fail for the same reason: credentials, configuration or a bug. It needs an
+    /// operator's attention.
     case refused(reason: String, status: Int)
-    /// It was tried, and time or tries ran out; or it had expired before it was its turn.
+    /// Sending was given up: the push expired, the attempts ran out, or the sender was cancelled, shut down or unable to sign its token.
     case gaveUp(reason: String)
-    /// It was never tried: the queue was full, or ended.
+    /// No attempt was made: the queue was full or shut down.
     case dropped
 }
 
-/// Brings pushes to devices.
+/// Sends pushes to devices.
 package protocol PushSender: Sendable {
-    /// Sends one push, and tries again as long as that makes sense.
-    ///
-    /// Returns soon after the push expired or the task was cancelled, at the latest. Safe from any task, many at once. Where an answer is
-    /// lost on its way, the push may arrive twice, with the same id.
-    ///
-    /// - Parameter notification: What to send, and to whom.
-    /// - Returns: How it ended.
+    /// Sends one push and retries temporary failures. Returns at the latest soon after the push expired or the task was cancelled. Safe to
+    /// call concurrently from any task. If a response is lost, the push may arrive twice, with the same ID.
     func send(_ notification: PushNotification) async -> PushOutcome
 }

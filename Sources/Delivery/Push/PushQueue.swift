@@ -2,7 +2,7 @@ package import Foundation
 package import Logging
 package import Metrics
 
-/// Holds pushes until they can be sent, so that whoever submits them never waits for a push service.
+/// Queues pushes, so that requests never wait for a push service.
 ///
 /// ```swift
 /// let queue = PushQueue(sender: sender, logger: logger) { push, outcome in
@@ -13,26 +13,19 @@ package import Metrics
 /// queue.shutdown()
 /// await running
 /// ```
-///
-/// Each environment has a queue of its own and so many pushes on their way at once, so that trouble with one leaves the other alone. Each push that
-/// was taken is reported to the handler exactly once, when ``run()`` has returned at the latest. `Sendable`; safe from any thread or task.
+/// Each environment has its own queue, so that problems in one do not delay the other. Each accepted push is reported to the handler
+/// exactly once, before ``run()`` returns. Safe from any thread or task.
 package final class PushQueue: Sendable {
-    /// How much a queue holds and does at once.
+    /// The limits of a queue, for each environment.
     package struct Configuration: Sendable, Hashable {
-        /// The most pushes that wait, in each environment.
+        /// The maximum number of waiting pushes, at least 1.
         package var capacity: Int
-        /// The most pushes on their way at once, in each environment; one that pauses before it is tried again counts.
+        /// The maximum number of concurrent sends, at least 1. A push that waits for a retry counts.
         package var concurrency: Int
-        /// How long pushes may go on after ``PushQueue/shutdown()``.
+        /// The time that sends may continue after ``PushQueue/shutdown()``.
         package var drainTime: Duration
 
-        /// Sets the limits.
-        ///
-        /// - Parameters:
-        ///   - capacity: The most pushes that wait, in each environment, at least 1; by default 1,000.
-        ///   - concurrency: The most pushes on their way at once, in each environment, at least 1; by default 32: they share a connection, and
-        ///     a few that are told to come again later must not hold up the rest.
-        ///   - drainTime: How long pushes may go on after the shutdown; by default 5 seconds.
+        /// Creates the limits. The pushes share a connection; the default concurrency leaves room for others while a few wait for a retry.
         package init(capacity: Int = 1000, concurrency: Int = 32, drainTime: Duration = .seconds(5)) {
             self.capacity = max(capacity, 1)
             self.concurrency = max(concurrency, 1)
@@ -40,7 +33,7 @@ package final class PushQueue: Sendable {
         }
     }
 
-    /// Is told how a push ended. Never cancelled with the queue; ``run()`` waits for it.
+    /// Receives the outcome of a push. It is not cancelled with the queue; ``run()`` waits for it.
     package typealias Handler = @Sendable (PushNotification, PushOutcome) async -> Void
 
     private let sender: any PushSender
@@ -49,15 +42,13 @@ package final class PushQueue: Sendable {
     private let handler: Handler
     private let queue: DeliveryQueue<PushEnvironment, PushNotification>
 
-    /// Makes a queue. Pushes can be submitted at once, and are sent when it runs.
-    ///
+    /// Creates a queue. Pushes can be submitted at once; they are sent while ``run()`` runs.
     /// - Parameters:
-    ///   - sender: What sends. It is not shut down with the queue.
-    ///   - configuration: The limits.
-    ///   - timing: The clock of the drain time; by default the system's.
-    ///   - logger: Where pushes that were never tried are logged; the sender logs the others.
-    ///   - metrics: Where pushes are counted; by default where the process does.
-    ///   - handler: Is told how each push ended that was taken.
+    ///   - sender: Not shut down with the queue.
+    ///   - timing: The clock of the drain time.
+    ///   - logger: Logs dropped pushes; the sender logs the others.
+    ///   - metrics: The factory of the counter `countersign_pushes_total`.
+    ///   - handler: Receives the outcome of each accepted push.
     package init(
         sender: any PushSender, configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger,
         metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
@@ -71,10 +62,7 @@ package final class PushQueue: Sendable {
             drainTime: configuration.drainTime, timing: timing)
     }
 
-    /// Takes a push. Never waits: what is full is full.
-    ///
-    /// - Parameter notification: What to send, and to whom.
-    /// - Returns: Whether it was taken. If not, because the queue is full or was shut down, the handler is not told.
+    /// Queues a push and returns at once. Returns `false` if the queue is full or shut down; then the handler is not called.
     @discardableResult
     package func submit(_ notification: PushNotification) -> Bool {
         if queue.submit(notification, to: notification.environment) { return true }
@@ -82,9 +70,8 @@ package final class PushQueue: Sendable {
         return false
     }
 
-    /// Sends what is submitted, until the queue is shut down and empty, the drain time is over, or the task is cancelled. Call it once.
-    ///
-    /// At the end of the drain time, and when it is cancelled, pushes on their way give up, and those that were not yet tried are dropped.
+    /// Sends pushes until the queue is shut down and empty, the drain time has passed, or the task is cancelled. Call it once. When the
+    /// drain time has passed or the task is cancelled, sends in progress give up and the remaining pushes are dropped.
     package func run() async {
         await queue.run {
             await self.send($0)
@@ -94,7 +81,7 @@ package final class PushQueue: Sendable {
         }
     }
 
-    /// Takes no more pushes, and lets ``run()`` return when it has sent those that it has. Returns at once; safe to call again.
+    /// Stops accepting pushes; ``run()`` returns after the remaining ones. Returns at once; idempotent.
     package func shutdown() { queue.shutdown() }
 
     // MARK: - Running
@@ -110,27 +97,20 @@ package final class PushQueue: Sendable {
         log.ended(push, .dropped)
     }
 
-    /// What the handler writes down must not get lost with the queue: it has a task of its own, which is waited for.
+    /// The handler runs in a task of its own, so that cancelling the queue does not interrupt its writes.
     private func tell(_ push: PushNotification, _ outcome: PushOutcome) async {
         await Task { await handler(push, outcome) }.value
     }
 }
 
-/// Time and chance, as pushing needs them.
+/// The clock and the random source of senders and queues.
 package struct PushTiming: Sendable {
-    /// The time of day.
     package var now: @Sendable () -> Date
-    /// Waits; throws `CancellationError` when the task was cancelled meanwhile.
+    /// Waits; throws `CancellationError` when the task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void
-    /// A number from 0 up to 1 that spreads retries; no secret.
+    /// Returns a random number from 0 up to 1 that spreads retries. It need not be unpredictable.
     package var jitter: @Sendable () -> Double
 
-    /// Takes a clock and a source of chance.
-    ///
-    /// - Parameters:
-    ///   - now: The time of day.
-    ///   - sleep: Waits for so long; throws `CancellationError` when the task was cancelled meanwhile.
-    ///   - jitter: A number from 0 up to 1, another one each time; by default the system's.
     package init(
         now: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (Duration) async throws -> Void,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -144,7 +124,7 @@ package struct PushTiming: Sendable {
     package static let system = PushTiming(now: { Date() }, sleep: { try await Task.sleep(for: $0) })
 }
 
-/// Counts pushes by environment and outcome: `countersign_pushes_total`. No label names a device, an app or a person.
+/// Counts pushes by environment and outcome: `countersign_pushes_total`. No label identifies a device, an app or a user.
 struct PushMetrics: Sendable {
     private enum Name: String, CaseIterable {
         case delivered, tokenDead = "token_dead", refused, gaveUp = "gave_up", dropped
@@ -162,7 +142,7 @@ struct PushMetrics: Sendable {
 
     private let counters: [PushEnvironment: [Name: Counter]]
 
-    /// Makes the counters, all of them, so that each is seen at 0.
+    /// Creates every counter, so that each one is exported with the value 0.
     init(factory: any MetricsFactory) {
         let pairs = PushEnvironment.allCases.map { environment in
             let byName = Name.allCases.map { name in
@@ -174,7 +154,6 @@ struct PushMetrics: Sendable {
         counters = Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    /// Notes how a push ended.
     func record(_ outcome: PushOutcome, _ environment: PushEnvironment) {
         counters[environment]?[Name(outcome)]?.increment()
     }

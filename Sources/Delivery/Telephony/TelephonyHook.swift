@@ -2,20 +2,15 @@ internal import Crypto
 internal import Foundation
 internal import JOSE
 
-/// The request and the answer of a telephony inline hook, version 1.0, as Okta's published form has them: whoever carries texts for an Okta
-/// organization can carry ours.
+/// The request and response of a telephony inline hook, version 1.0, in Okta's published format. Existing providers for Okta can be used
+/// unchanged.
 struct TelephonyHook: Sendable, Redacted {
-    /// The largest answer that is read, in bytes.
+    /// The maximum size of a response, in bytes.
     static let maximumAnswer = 64 << 10
 
     let body: [UInt8]
 
-    /// Describes a message to whoever carries it.
-    ///
-    /// - Parameters:
-    ///   - message: The message.
-    ///   - source: What the event is said to come from: the organization's origin.
-    ///   - now: When.
+    /// Builds the request body. `source` is the organization's origin.
     init(_ message: TelephoneMessage, source: String, now: Date) {
         var person: [String: JSONValue] = [
             "login": .string(message.recipient.login), "userId": .string(message.recipient.userID),
@@ -42,13 +37,8 @@ struct TelephonyHook: Sendable, Redacted {
         body = event.serialized()
     }
 
-    /// What a receiver checks that the event is the server's, and fresh: the time in seconds since 1970, and the HMAC-SHA-256 of that time, a
-    /// dot and the body.
-    ///
-    /// - Parameters:
-    ///   - key: What both sides know.
-    ///   - now: When it is sent.
-    /// - Returns: `t=…,v1=…`, the digest in lower-case hexadecimal.
+    /// Returns the signature header `t=…,v1=…`, with which the receiver checks that the event is authentic and fresh. `t` is the time in
+    /// seconds since 1970. `v1` is the HMAC-SHA-256 of that time, a dot and the body, in lower-case hexadecimal.
     func signature(key: String, now: Date) -> String {
         let time = now.numericDate
         let code = HMAC<SHA256>.authenticationCode(
@@ -57,12 +47,12 @@ struct TelephonyHook: Sendable, Redacted {
         return "t=\(time),v1=" + String(code.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    /// What an answer with status 200 says.
+    /// Returns the outcome of a response with status 200.
     static func outcome(ofAnswer body: [UInt8], messageID: String) -> MessageOutcome {
         guard let json = try? JSONValue(parsing: body), json.objectValue != nil else {
             return .refused(reason: "the hook's answer is no JSON object")
         }
-        // What it says in words may name the number.
+        // The error text is not repeated: it may contain the phone number.
         if json["error"]?.objectValue != nil { return .refused(reason: "the hook answered with an error") }
         guard let command = json["commands"]?.arrayValue?.first(where: { $0["type"]?.stringValue == "com.okta.telephony.action" }),
             let value = command["value"]?.arrayValue?.first

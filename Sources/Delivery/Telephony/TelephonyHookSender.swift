@@ -6,44 +6,33 @@ internal import NIOCore
 internal import NIOHTTP1
 package import NIOSSL
 
-/// Sends texts and calls through a telephony inline hook: an HTTPS address of whoever carries them.
+/// Sends texts and calls through a telephony inline hook: an HTTPS endpoint of the telephony provider.
 ///
 /// ```swift
 /// let sender = try TelephonyHookSender(.init(url: "https://hooks.example.com/telephony", signingKey: key), logger: logger)
 /// let outcome = await sender.send(.telephone(message))
 /// await sender.shutdown()
 /// ```
-///
-/// A try that is repeated has the same `eventId`, by which the receiver knows it. It follows no redirect, so that no answer leads a code
-/// elsewhere. `Sendable`; safe from any task. Call ``shutdown()`` before letting it go.
+/// Retries have the same `eventId`, so that the receiver can recognize duplicates. It follows no redirects, so that a response cannot send
+/// a code to another address. Safe from any task. Call ``shutdown()`` before releasing it.
 package final class TelephonyHookSender: MessageSender, Redacted {
-    /// Where the hook is, and how it knows the server.
+    /// The hook's address and the server's credentials for it.
     package struct Configuration: Sendable, Redacted {
         /// `https://…`; `http://` only on this machine.
         package var url: String
         /// The name of the header that carries ``secret``.
         package var headerName: String
-        /// What the header says; nil sends none.
+        /// The value of that header; `nil` sends none.
         package var secret: String?
-        /// What ``TelephonyHookSender`` signs bodies with, in the header `X-Countersign-Signature`; nil signs none.
+        /// The key that signs request bodies, in the header `X-Countersign-Signature`; `nil` for no signature.
         package var signingKey: String?
-        /// What events are said to come from: the organization's origin.
+        /// The `source` of events: the organization's origin.
         package var source: String
-        /// How long one try may take.
+        /// The timeout of one attempt.
         package var timeout: Duration
-        /// How often it tries.
         package var retry: RetryPolicy
 
-        /// Sets it.
-        ///
-        /// - Parameters:
-        ///   - url: Where the hook is.
-        ///   - headerName: The header that carries the secret.
-        ///   - secret: What the header says.
-        ///   - signingKey: What bodies are signed with.
-        ///   - source: The organization's origin.
-        ///   - timeout: How long one try may take; by default 3 seconds, which is what published hooks are made for.
-        ///   - retry: How often it tries; by default three times.
+        /// Creates a configuration. By default, the timeout is 3 seconds, as published hooks expect, and there are 3 attempts.
         package init(
             url: String, headerName: String = "Authorization", secret: String? = nil, signingKey: String? = nil, source: String = "",
             timeout: Duration = .seconds(3), retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(5), attempts: 3)
@@ -57,9 +46,8 @@ package final class TelephonyHookSender: MessageSender, Redacted {
             self.retry = retry
         }
 
-        /// Checks what is set, without connecting.
-        ///
-        /// - Throws: ``MessageConfigurationError`` if the address will not do, or nothing would tell the hook who asks.
+        /// Checks the configuration without connecting. It throws if the address or header is invalid, or if both secret and signing key
+        /// are missing.
         package func validate() throws(MessageConfigurationError) {
             guard let parts = URL(string: url), let host = parts.host(), parts.user == nil, parts.fragment == nil,
                 parts.scheme == "https" || (parts.scheme == "http" && ["localhost", "127.0.0.1", "::1"].contains(host))
@@ -81,14 +69,12 @@ package final class TelephonyHookSender: MessageSender, Redacted {
     private let logger: Logger
     private let client: HTTPClient
 
-    /// Makes a sender; it connects when there is something to send.
-    ///
+    /// Creates a sender; it connects at the first message.
     /// - Parameters:
-    ///   - configuration: Where the hook is.
-    ///   - trust: Whose certificates are trusted; by default the system's.
-    ///   - timing: Time and chance; by default the system's.
-    ///   - logger: Where it logs; never a code or a number.
-    /// - Throws: ``MessageConfigurationError`` if the address will not do, or nothing would tell the hook who asks.
+    ///   - trust: The trusted roots for the hook's certificate.
+    ///   - timing: The clock and the random source.
+    ///   - logger: Never receives a code or a phone number.
+    /// - Throws: The error of ``Configuration/validate()``.
     package init(
         _ configuration: Configuration, trust: NIOSSLTrustRoots = .default, timing: PushTiming = .system, logger: Logger
     ) throws(MessageConfigurationError) {
@@ -107,10 +93,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
-    /// Sends one text or call: tries again while nobody answers or the hook has a problem of its own.
-    ///
-    /// - Parameter message: What to send, and to whom.
-    /// - Returns: How it ended; a mail is refused.
+    /// Sends one text or call, and refuses mails. It retries connection errors, status 429 and server errors.
     package func send(_ message: Message) async -> MessageOutcome {
         guard case .telephone(let message) = message else { return .refused(reason: "a telephony hook sends no mail") }
         return await RepeatedTries(retry: configuration.retry, timing: timing).run(until: message.expiresAt) {
@@ -118,9 +101,9 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         }
     }
 
-    /// Ends the connections. What is being sent gives up.
+    /// Closes the connections; sends in progress give up.
     package func shutdown() async {
-        // It fails only where it was shut down before.
+        // Fails only after an earlier shutdown.
         try? await client.shutdown()
     }
 
@@ -151,7 +134,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         } catch is NIOTooManyBytesError {
             return .ended(.refused(reason: "the hook's answer is too large"))
         } catch {
-            // What TLS has to say may fill a page.
+            // TLS errors can be very long.
             return .retry(reason: String("\(error)".prefix(200)), after: nil)
         }
     }

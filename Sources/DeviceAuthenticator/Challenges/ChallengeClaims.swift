@@ -1,12 +1,13 @@
 internal import Foundation
 internal import JOSE
 
-/// What a challenge says (the device-authenticator reference 3.5), checked for form alone: nothing of it is trusted before the signature is.
+/// The claims of a challenge (the device-authenticator reference 3.5). Only their form is checked; they are not trusted before the
+/// signature is verified.
 struct ChallengeClaims: Sendable {
-    /// What the org may sign challenges with.
+    /// The algorithms with which an org may sign challenges.
     static let algorithms: Set<JWSAlgorithm> = [.rs256, .rs384, .rs512]
     static let type = "okta-pushbind+jwt"
-    /// More than a push or a list of pending challenges ever holds.
+    /// Maximum size in bytes, larger than any push or pending challenge.
     static let maximumSize = 16 << 10
 
     let token: JSONWebSignature
@@ -34,9 +35,8 @@ struct ChallengeClaims: Sendable {
     let clientLocation: String?
     let numberChoices: [String]?
 
-    /// Reads a challenge: steps 2 to 5 of the device-authenticator reference 3.6, and already here what step 8 asks of the algorithm.
-    ///
-    /// - Throws: ``SecurityError/jwtError(_:)``; ``DeviceAuthenticatorError/internalError(_:)`` if it is no push challenge.
+    /// Parses a challenge: steps 2 to 5 of the device-authenticator reference 3.6, and the check of the algorithm from step 8.
+    /// - Throws: ``SecurityError/jwtError(_:)``; ``DeviceAuthenticatorError/internalError(_:)`` if it is not a push challenge.
     init(jwt: String) throws {
         let invalid = SecurityError.jwtError("Invalid JWT structure")
         guard let token = try? JSONWebSignature(parsing: jwt, maximumSize: Self.maximumSize),
@@ -74,7 +74,7 @@ struct ChallengeClaims: Sendable {
         signalProviders = reader.names("signalProviders")
         appInstanceName = payload["appInstanceName"]?.stringValue
         isCIBA = context["transactionType"]?.stringValue == "CIBA"
-        // Escapes that are none make the whole text nil rather than a guess.
+        // Invalid percent-escapes make the whole text `nil`.
         bindingMessage = context["bindingMessage"]?.stringValue?.removingPercentEncoding
         clientOS = context["clientOS"]?.stringValue
         clientLocation = context["clientLocation"]?.stringValue
@@ -83,7 +83,7 @@ struct ChallengeClaims: Sendable {
 
     var transactionType: String { isCIBA ? "CIBA" : "LOGIN" }
 
-    /// The numbers to pick from: strings, or integers that are written with two digits at least.
+    /// Returns the numbers to pick from: strings, or integers, which are padded to two digits.
     private static func numberChoices(_ value: JSONValue?) throws -> [String]? {
         guard let value, !value.isNull else { return nil }
         let numbers = value.arrayValue?.compactMap { number -> String? in
@@ -107,7 +107,7 @@ private struct ClaimReader {
         return value
     }
 
-    /// A time with a fraction is refused, and one that no clock will show.
+    /// Rejects fractions and times that are implausibly large.
     func integer(_ name: String) throws -> Int64 {
         guard let value = payload[name]?.integerValue, (0..<1 << 40).contains(value) else { throw Self.absent(name) }
         return value
@@ -117,11 +117,8 @@ private struct ClaimReader {
 }
 
 extension ChallengeClaims {
-    /// Whether the challenge is from an enrollment's org and for that enrollment.
-    ///
-    /// Stricter than Okta's SDK, which compares none of it: `iss` is the org or one of its custom servers, ids that are present are the
-    /// enrollment's, and the answer goes to the org.
-    ///
+    /// Checks that the challenge comes from the enrollment's org and is for that enrollment. Okta's SDK does not check this. `iss` must be
+    /// the org or one of its custom servers, ids must match the enrollment's if present, and the answer must go to the org.
     /// - Throws: ``SecurityError/jwtError(_:)``, which names the claim.
     func check(against record: EnrollmentRecord) throws {
         _ = try keyIssuer(of: record.organizationURL)
@@ -137,9 +134,8 @@ extension ChallengeClaims {
         }
     }
 
-    /// The issuer whose discovery document leads to the keys: the org, or its custom server.
-    ///
-    /// - Throws: ``SecurityError/jwtError(_:)`` if the challenge is from somewhere else.
+    /// Returns the issuer whose discovery document leads to the keys: the org, or its custom server. Throws ``SecurityError/jwtError(_:)``
+    /// if the challenge comes from elsewhere.
     func keyIssuer(of organization: URL) throws -> URL {
         let foreign = SecurityError.jwtError("iss claim is not the org")
         let base = organization.absoluteString
@@ -161,13 +157,11 @@ extension ChallengeClaims {
         return url
     }
 
-    /// Whether the challenge has expired.
     func isExpired(at now: Date, skew: Int) -> Bool { now.timeIntervalSince1970 - Double(skew) > Double(expiresAt) }
 
-    /// Whether the challenge claims to be made later than now.
+    /// Whether the challenge was issued in the future.
     func isFromFuture(at now: Date, skew: Int) -> Bool { now.timeIntervalSince1970 + Double(skew) < Double(issuedAt) }
 
-    /// Checks the signature.
     func verify(with key: JSONWebKey) throws {
         guard let key = try? VerificationKey(key, algorithm: token.algorithm), (try? token.verify(with: key)) != nil else {
             throw LocalFailure.notVerified

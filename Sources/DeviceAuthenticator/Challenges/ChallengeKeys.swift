@@ -6,24 +6,21 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// The keys that an org signs challenges with: read from the org, kept with the enrollments, found by `kid`.
-///
-/// A set is kept whole, so that a key that the org has withdrawn is gone with the next reading.
+/// The keys with which an org signs challenges: fetched from the org, stored with the enrollments, and looked up by `kid`. A key set is
+/// replaced as a whole, so that a key that the org has withdrawn disappears with the next fetch.
 struct ChallengeKeys: Sendable {
-    /// How long a set is good without asking the org again, in seconds.
+    /// How long a key set is valid without a new fetch, in seconds.
     static let goodFor: TimeInterval = 24 * 3600
-    /// How old a set may be before a pull or a change reads it again, in seconds.
+    /// The age in seconds from which a pull or an enrollment change fetches the set again.
     static let freshFor: TimeInterval = 3600
-    /// The most keys of one issuer, and the most issuers of one org.
+    /// Maximum number of keys per issuer, and of issuers per org.
     static let maximumCount = 32
 
     let store: EnrollmentStore
     let transport: OrgTransport
     let clock: any OAuth2Clock
 
-    /// The key that is known, without asking anybody.
-    ///
-    /// - Returns: nil if it is not known, or was read too long ago.
+    /// Returns a stored key without network access; `nil` if it is unknown or its set is too old.
     func known(_ keyID: String, issuer: URL, organizationID: String) throws -> JSONWebKey? {
         guard let set = try store.challengeKeys(of: organizationID)?.issuers[issuer.absoluteString],
             age(of: set) < Self.goodFor
@@ -31,12 +28,11 @@ struct ChallengeKeys: Sendable {
         return find(keyID, in: set.keys)
     }
 
-    /// The key, read from the org if it is not known; once.
-    ///
-    /// - Throws: ``LocalFailure/notVerified`` if the org has no such key, or names none for the issuer, which the challenge itself has
-    ///   named: the device-authenticator reference 5.4. What ``refresh(_:organizationID:)`` throws if the keys can't be read just now.
+    /// Returns the key. If it is not stored, fetches the key set once.
+    /// - Throws: ``LocalFailure/notVerified`` if the org has no such key, or no keys for the issuer that the challenge names (the
+    ///   device-authenticator reference 5.4); the error of ``refresh(_:organizationID:)`` if the keys cannot be fetched now.
     func key(_ keyID: String, issuer: URL, organizationID: String) async throws -> JSONWebKey {
-        // What can't be read is as good as not known: the org is asked.
+        // A stored set that cannot be read counts as unknown.
         let known = try? await store.run { _ in try self.known(keyID, issuer: issuer, organizationID: organizationID) }
         if let key = known ?? nil { return key }
         let keys: [JSONValue]
@@ -49,7 +45,7 @@ struct ChallengeKeys: Sendable {
         return key
     }
 
-    /// Whether the org's answer says that there are no such keys, and not that it can't tell now.
+    /// Whether the error means that the keys do not exist, and not that they cannot be fetched now.
     private static func isRefusal(_ error: DeviceAuthenticatorError) -> Bool {
         switch error {
         case .serverAPIError(let result, _): (result.response?.statusCode).map { $0 != 429 && $0 < 500 } ?? false
@@ -58,15 +54,14 @@ struct ChallengeKeys: Sendable {
         }
     }
 
-    /// Reads the set again if it is not fresh. Failing is no harm: the next challenge tries again.
+    /// Fetches the set again if it is not fresh. Ignores errors, because the next challenge retries.
     func refreshIfNeeded(_ issuer: URL, organizationID: String) async {
         let set = try? await store.run { try $0.challengeKeys(of: organizationID)?.issuers[issuer.absoluteString] }
         if let set = set ?? nil, age(of: set) < Self.freshFor { return }
         _ = try? await refresh(issuer, organizationID: organizationID)
     }
 
-    /// Reads the set from the org (the device-authenticator reference 2.11).
-    ///
+    /// Fetches and stores the key set (the device-authenticator reference 2.11).
     /// - Throws: ``DeviceAuthenticatorError/networkError(_:)``, ``DeviceAuthenticatorError/serverAPIError(_:_:)``,
     ///   ``DeviceAuthenticatorError/internalError(_:)``, `CancellationError`.
     @discardableResult
@@ -80,7 +75,7 @@ struct ChallengeKeys: Sendable {
         guard let published = try await transport.json(OrgRequests.keys(at: uri))["keys"]?.arrayValue else {
             throw DeviceAuthenticatorError.internalError("The key set of \(issuer.absoluteString) has no keys.")
         }
-        // Only what can sign a challenge, and of that only the public form, is kept.
+        // Stores only keys that can sign challenges, and only their public part.
         let keys = published.compactMap { try? JSONWebKey($0) }.filter { $0.keyType == .rsa && $0.keyID != nil }
             .prefix(Self.maximumCount).compactMap { $0.publicKey?.json() }
         let set = ChallengeKeyRecord.KeySet(fetchedAt: clock.now, keys: keys)

@@ -2,33 +2,32 @@ public import Foundation
 
 /// A request for approval. Safe from any thread.
 public protocol ChallengeProtocol: Sendable {
-    /// The id of the request: the same for a push and for the same challenge pulled. Compare it to find duplicates.
+    /// The id of the request. A push and a pulled challenge of the same request have the same id; compare it to find duplicates.
     var transactionId: String { get }
-    /// The org that asks.
+    /// The org that sent the request.
     var originURL: URL? { get }
-    /// When the request was made.
+    /// When the request was created.
     var transactionTime: Date { get }
-    /// The app that is being signed in to.
+    /// The app that the user signs in to.
     var appInstanceName: String? { get }
 
-    /// Verifies the challenge, asks the app what it needs to know, and sends the answer.
-    ///
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. Calls neither handler on the main queue.
     /// - Parameters:
-    ///   - onRemediation: Is called with each ``RemediationStep``, not on the main queue.
-    ///   - onCompletion: Is called once, not on the main queue: with nil if an answer was delivered, be it approval or denial.
+    ///   - onRemediation: Called with each ``RemediationStep``.
+    ///   - onCompletion: Called once, with `nil` if the answer was delivered, whether approval or denial.
     @preconcurrency
     func resolve(
         onRemediation: @escaping @Sendable (RemediationStep) -> Void, onCompletion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void)
 
-    /// Verifies the challenge, asks the app what it needs to know, and sends the answer.
-    ///
-    /// - Parameter onRemediation: Is called with each ``RemediationStep``, not on the main queue.
-    /// - Throws: ``DeviceAuthenticatorError``; `CancellationError` if the task was cancelled, which ends the wait for the consent step too.
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it.
+    /// - Parameter onRemediation: Called with each ``RemediationStep``, not on the main queue.
+    /// - Throws: ``DeviceAuthenticatorError``; `CancellationError` if the task was cancelled, which also ends the wait for the consent
+    ///   step.
     func resolve(onRemediation: @escaping @Sendable (RemediationStep) -> Void) async throws
 }
 
 extension ChallengeProtocol {
-    /// The spelling of the older documentation.
+    /// The same as `resolve(onRemediation:onCompletion:)`, with the name from the older documentation.
     @preconcurrency
     public func resolve(
         onRemediationStep: @escaping @Sendable (RemediationStep) -> Void,
@@ -37,12 +36,12 @@ extension ChallengeProtocol {
         resolve(onRemediation: onRemediationStep, onCompletion: onCompletion)
     }
 
-    /// The spelling of the older documentation.
+    /// The same as `resolve(onRemediation:)`, with the name from the older documentation.
     public func resolve(onRemediationStep: @escaping @Sendable (RemediationStep) -> Void) async throws {
         try await resolve(onRemediation: onRemediationStep)
     }
 
-    /// For types of the app's own that have the callback form only.
+    /// Default implementation for an app's own types that implement only the callback form.
     public func resolve(onRemediation: @escaping @Sendable (RemediationStep) -> Void) async throws {
         try await Callback.value { completion in
             resolve(onRemediation: onRemediation) { error in completion(error.map(Result.failure) ?? .success(())) }
@@ -50,70 +49,66 @@ extension ChallengeProtocol {
     }
 }
 
-/// A challenge that a push, or the list of pending ones, brought.
+/// A challenge that was received by push or pulled from the server.
 public protocol PushChallengeProtocol: ChallengeProtocol {
-    /// Where the sign-in was started.
+    /// The location where the sign-in was started.
     var clientLocation: String? { get }
-    /// What system the sign-in was started on.
+    /// The operating system on which the sign-in was started.
     var clientOS: String? { get }
-    /// The person's answer. If it is set before the challenge is resolved, the consent step is left out.
+    /// The user's answer. If it is set before the challenge is resolved, the consent step is skipped.
     var userResponse: PushChallengeUserResponse { get set }
 }
 
-/// A challenge that may come from a backchannel request.
+/// A challenge that may come from a backchannel request (CIBA).
 public protocol CIBAChallengeProtocol: PushChallengeProtocol {
-    /// The text that the requesting app shows too; nil for a sign-in.
+    /// The message that the requesting app shows too; `nil` for a sign-in.
     var cibaBindingMessage: String? { get }
 }
 
-/// The person's answer to a challenge.
+/// The user's answer to a challenge.
 public enum PushChallengeUserResponse: Sendable {
-    /// None yet.
+    /// The user has not answered yet.
     case userNotResponded
-    /// Yes.
+    /// The user approved the request.
     case userApproved
-    /// No.
+    /// The user denied the request.
     case userDenied
 }
 
-/// The kinds of request that an enrollment answers.
+/// The kinds of request that an enrollment accepts.
 public struct TransactionType: OptionSet, Sendable, Hashable {
-    /// The bits.
+    /// The bit mask.
     public let rawValue: Int
 
-    /// Kinds of bits.
-    ///
-    /// - Parameter rawValue: The bits.
+    /// Creates a set from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Whether CIBA is among them.
+    /// Whether the set contains ``ciba``.
     public var supportsCIBA: Bool { contains(.ciba) }
 
     /// Sign-ins.
     public static let login = TransactionType(rawValue: 1)
-    /// Backchannel requests.
+    /// Backchannel requests (CIBA).
     public static let ciba = TransactionType(rawValue: 2)
 
-    /// The names on the wire.
+    /// The names in the protocol.
     var names: [String] { (contains(.login) ? ["LOGIN"] : []) + (contains(.ciba) ? ["CIBA"] : []) }
 }
 
-/// Whether a challenge asks for user verification.
+/// A challenge's requirement for user verification.
 public enum UserVerificationChallengeRequirement: String, Sendable {
-    /// Not at all.
+    /// Not requested.
     case none
-    /// Better not.
+    /// Not wanted.
     case discouraged
-    /// If there is a key for it.
+    /// Wanted if the enrollment has a user verification key.
     case preferred
-    /// Always.
+    /// Always required.
     case required
-    /// Another value.
+    /// A value that this module does not know.
     case unknown
 
-    /// Reads the value of a challenge.
-    ///
-    /// - Parameter rawValue: `NONE`, `DISCOURAGED`, `PREFERRED` or `REQUIRED`; anything else is ``unknown``.
+    /// Parses `NONE`, `DISCOURAGED`, `PREFERRED` or `REQUIRED`; any other value is ``unknown``.
     public init(rawValue: String) {
         switch rawValue {
         case "NONE": self = .none
@@ -125,20 +120,18 @@ public enum UserVerificationChallengeRequirement: String, Sendable {
     }
 }
 
-/// Whether a challenge asks for an interaction.
+/// A challenge's requirement for user interaction.
 public enum _UserMediationType: String, Sendable {
-    /// Not at all.
+    /// No interaction.
     case none
-    /// If need be.
+    /// Interaction if necessary.
     case optional
-    /// Always.
+    /// Interaction is required.
     case required
-    /// Another value.
+    /// A value that this module does not know.
     case unknown
 
-    /// Reads the value of a challenge.
-    ///
-    /// - Parameter rawValue: `NONE`, `OPTIONAL` or `REQUIRED`; anything else is ``unknown``.
+    /// Parses `NONE`, `OPTIONAL` or `REQUIRED`; any other value is ``unknown``.
     public init(rawValue: String) {
         switch rawValue {
         case "NONE": self = .none

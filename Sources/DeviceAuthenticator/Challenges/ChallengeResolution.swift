@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// One run of the device-authenticator reference 5.2: verify, ask, sign, send.
+/// Resolves a challenge once: verifies, asks the user, signs, sends (the device-authenticator reference 5.2).
 struct ChallengeResolution: Sendable {
     let challenge: PushChallenge
     let device: PushDevice
@@ -11,7 +11,7 @@ struct ChallengeResolution: Sendable {
     private var claims: ChallengeClaims { challenge.claims }
 
     func run() async throws {
-        // Stored anew since the challenge was parsed, or gone.
+        // The enrollment may have been replaced or deleted since the challenge was parsed.
         guard let enrollment = challenge.enrollment,
             let record = try await device.store.run({ [id = claims.enrollmentID] in try $0.enrollment(id) })
         else { throw DeviceAuthenticatorError.accountNotFoundForChallenge(challenge) }
@@ -36,7 +36,7 @@ struct ChallengeResolution: Sendable {
             return claims.isExpired(at: now, skew: challenge.skew) || claims.isFromFuture(at: now, skew: challenge.skew)
         }
         if isWrong(), device.clock.offset(of: org) == nil {
-            // Every response of the org carries its time. Without a response the device's clock decides.
+            // Every response of the org carries its time. Without a response, the device's clock decides.
             _ = try? await device.transport.send(OrgRequests.organization(of: org))
             try Task.checkCancellation()
         }
@@ -50,14 +50,14 @@ struct ChallengeResolution: Sendable {
         switch challenge.userResponse {
         case .userNotResponded: true
         case .userDenied: false
-        // An approval from a notification's action says no number.
+        // Approval by a notification's action does not include a number.
         case .userApproved: claims.numberChoices != nil && challenge.selectedNumber == nil
         }
     }
 
     private func consent(of enrollment: AuthenticatorEnrollment) async throws -> Consent {
         let answer = ConsentAnswer()
-        // Only the app holds the step: giving it up is an answer too.
+        // Only the app holds the step: if the app releases it without an answer, its `deinit` ends the wait.
         tell(RemediationStepUserConsent(challenge: challenge, enrollment: enrollment, answer: answer))
         return try await answer.value()
     }
@@ -72,7 +72,7 @@ struct ChallengeResolution: Sendable {
 
     // MARK: - The signed answer
 
-    /// What the answer says, as the device-authenticator reference 3.7 lists it.
+    /// The user's consent in the answer (the device-authenticator reference 3.7).
     enum UserConsent: String, Sendable {
         case approved = "APPROVED_CONSENT_PROMPT"
         case approvedVerified = "APPROVED_USER_VERIFICATION"
@@ -83,7 +83,7 @@ struct ChallengeResolution: Sendable {
         case none = "NONE"
     }
 
-    /// - Returns: The answer; and why the person could not be verified, if so.
+    /// Returns the signed answer, and the error if user verification failed.
     private func signedAnswer(_ record: EnrollmentRecord, _ now: Date) async throws -> (String, SecurityError?) {
         guard challenge.userResponse == .userApproved else { return (try await possessionAnswer(.denied, record, now), nil) }
         guard [.preferred, .required].contains(claims.userVerification) else {
@@ -103,7 +103,7 @@ struct ChallengeResolution: Sendable {
             report(.userVerificationKeyNotEnrolled, "The user verification key can't be read", .storageError(error))
             return (try await possessionAnswer(withoutKey, record, now), nil)
         } catch {
-            // Of a key store that throws what it need not. Whoever has left wants no answer at all.
+            // For a key store that throws other errors. A cancelled caller does not want an answer to be sent.
             try Task.checkCancellation()
             report(
                 .userVerificationKeyNotEnrolled, "The user verification key can't be used, falling back to proof of possession",
@@ -114,7 +114,7 @@ struct ChallengeResolution: Sendable {
 
     private var withoutKey: UserConsent { claims.userVerification == .required ? .verificationPermanentlyUnavailable : .none }
 
-    /// The device-authenticator reference 5.3.
+    /// Maps an error of user verification to its report and its consent value (the device-authenticator reference 5.3).
     private func consequence(of error: SecurityError) -> (RemediationStepMessageReasonType, UserConsent) {
         switch error {
         case .localAuthenticationCancelled: (.userVerificationCancelledByUser, .verificationCancelled)
@@ -180,7 +180,7 @@ struct ChallengeResolution: Sendable {
         return context
     }
 
-    /// There are no plug-ins that could tell anything.
+    /// Answers for integrations and signal providers, none of which this module supports.
     private func unanswered(_ names: [String]) -> JSONValue {
         .array(names.map { ["name": .string($0), "error": "not available on this device"] })
     }
@@ -192,7 +192,7 @@ struct ChallengeResolution: Sendable {
             _ = try await device.transport.send(OrgRequests.verify(at: claims.verificationURI, answer: answer))
             device.log.info("challengeAnswered", "The answer to \(claims.transactionID) was delivered")
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // So that the app learns why it was refused, though the server can't say.
+            // Adds the reason, because the server does not know why the device could not verify the user or why its time was wrong.
             let clock = device.clock.error(at: org).flatMap { abs($0.offset) > OrgClock.largestCorrection ? $0 : nil }
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: failure ?? clock), model)
         }

@@ -2,7 +2,7 @@
 internal import UserNotifications
 #endif
 
-/// The categories of notifications and their actions (the device-authenticator reference 4.3).
+/// The notification categories and their actions (the device-authenticator reference 4.3).
 enum NotificationCategories {
     static let challenge = "OKTA_PUSH_CHALLENGE"
     static let verificationChallenge = "OKTA_PUSH_UV_CHALLENGE"
@@ -11,7 +11,7 @@ enum NotificationCategories {
     static let reviewAction = "REVIEW_BUTTON"
 
     #if canImport(UserNotifications) && canImport(Darwin) && !os(tvOS)
-    /// Adds the categories whose titles are set to those that the app has.
+    /// Adds the categories whose titles are set to the app's categories.
     static func register(_ settings: ApplicationConfig.PushSettings) {
         var categories: Set<UNNotificationCategory> = []
         if let approve = settings.approveActionTitle, let deny = settings.denyActionTitle {

@@ -2,9 +2,9 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// A pull of the challenges that wait for an enrollment (the device-authenticator reference 2.8).
+/// Pulls the pending challenges of an enrollment (the device-authenticator reference 2.8).
 struct PendingChallenges: Sendable {
-    /// More than anybody answers.
+    /// Maximum number of challenges, more than a user answers.
     private static let maximumCount = 100
 
     let enrollment: AuthenticatorEnrollment
@@ -30,7 +30,7 @@ struct PendingChallenges: Sendable {
         return challenges
     }
 
-    /// - Returns: nil if the element is no acceptable challenge, or not the org's.
+    /// Returns `nil` if the element is not a valid challenge of the org for this enrollment.
     private func challenge(_ element: JSONValue, _ record: EnrollmentRecord) async throws -> PushChallenge? {
         do {
             let payload = try PushPayload { element[$0]?.stringValue }
@@ -41,7 +41,7 @@ struct PendingChallenges: Sendable {
             do {
                 try await challenge.verify()
             } catch let error as DeviceAuthenticatorError where error.reason != .untrustedChallenge {
-                // The keys can't be read just now: it stays unverified, shows nothing, and is verified when it is resolved.
+                // The keys cannot be fetched now: the challenge stays unverified, hides its details, and is verified when it is resolved.
                 device.log.warning("challengeKeys", "The keys of the org can't be read: \(error.localizedDescription)")
             }
             return challenge

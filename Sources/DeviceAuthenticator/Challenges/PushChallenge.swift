@@ -2,14 +2,13 @@ internal import AuthFoundation
 public import Foundation
 public import JOSE
 
-/// The challenge that this module's functions return, with what it offers beyond the published protocols: cast to it.
+/// The challenge type that this module's functions return. Cast to it for members beyond the published protocols. Safe from any thread.
 ///
-/// A challenge comes through the push service, which is not the org. So what people see of it (``appInstanceName``, ``clientLocation``,
-/// ``clientOS``, ``isCIBA``, ``cibaBindingMessage``, ``numberChoices``) is nil until its signature was checked against the org's keys. That is so when it
-/// is parsed if the key is known (keys are read at enrollment, and again with pulls and changes); for a pulled challenge almost always; and
-/// for any other before the consent step, which is the place to show it. To show it earlier, call ``verify()``.
-///
-/// Safe from any thread.
+/// The push service is not part of the org. The details of a challenge (``appInstanceName``, ``clientLocation``, ``clientOS``, ``isCIBA``,
+/// ``cibaBindingMessage``, ``numberChoices``) are therefore `nil` or `false` until its signature is verified with the org's keys. A pushed
+/// challenge is verified when it is parsed, if the key is already known: keys are fetched at enrollment, at pulls and at changes. A pulled
+/// challenge is verified unless the keys cannot be fetched. Any other challenge is verified before the consent step, so show the details
+/// there. To show them earlier, call ``verify()``.
 public final class PushChallenge: CIBAChallengeProtocol {
     private struct State {
         var isVerified = false
@@ -22,7 +21,7 @@ public final class PushChallenge: CIBAChallengeProtocol {
     let claims: ChallengeClaims
     let skew: Int
     let device: PushDevice
-    /// nil if the challenge is for an enrollment that is not on this device.
+    /// `nil` if the enrollment is not on this device.
     let enrollment: AuthenticatorEnrollment?
     private let state: Locked<State>
 
@@ -39,52 +38,52 @@ public final class PushChallenge: CIBAChallengeProtocol {
 
     // MARK: - What is known at once
 
-    /// The id of the request. Not verified before ``isVerified`` is true, but good for finding duplicates.
+    /// The id of the request. It is not verified before ``isVerified`` is true, but suffices to find duplicates.
     public var transactionId: String { claims.transactionID }
 
-    /// The org that asks; nil if the challenge is for no enrollment on this device.
+    /// The org that sent the request; `nil` if the enrollment is not on this device.
     public var originURL: URL? { enrollment == nil ? nil : URL(string: claims.issuer) }
 
-    /// When the request was made, by the server's clock.
+    /// When the request was created, by the server's clock.
     public var transactionTime: Date { Date(clampingNumericDate: Double(claims.issuedAt)) }
 
-    /// Until when the request can be answered, by the server's clock.
+    /// When the request expires, by the server's clock.
     public var expirationTime: Date { Date(clampingNumericDate: Double(claims.expiresAt)) }
 
-    /// Which enrollment the request is for.
+    /// The enrollment that the request is for.
     public var enrollmentId: String { claims.enrollmentID }
 
-    /// Whether the request asks for user verification.
+    /// The request's requirement for user verification.
     public var userVerification: UserVerificationChallengeRequirement { claims.userVerification }
 
     // MARK: - What is known once it was verified
 
-    /// Whether the signature was checked against the org's keys.
+    /// Whether the signature was verified with the org's keys.
     public var isVerified: Bool { state.withLock { $0.isVerified } }
 
-    /// The app that is being signed in to.
+    /// The app that the user signs in to; `nil` until the challenge is verified.
     public var appInstanceName: String? { isVerified ? claims.appInstanceName : nil }
 
-    /// Where the sign-in was started.
+    /// The location where the sign-in was started; `nil` until the challenge is verified.
     public var clientLocation: String? { isVerified ? claims.clientLocation : nil }
 
-    /// What system the sign-in was started on.
+    /// The operating system on which the sign-in was started; `nil` until the challenge is verified.
     public var clientOS: String? { isVerified ? claims.clientOS : nil }
 
-    /// Whether it is a backchannel request (CIBA), with or without a message, and not a sign-in; false until it was verified.
+    /// Whether it is a backchannel request (CIBA) and not a sign-in; `false` until the challenge is verified.
     public var isCIBA: Bool { isVerified && claims.isCIBA }
 
-    /// The client that asks, by its id; nil until it was verified.
+    /// The id of the requesting client; `nil` until the challenge is verified.
     package var clientID: String? { isVerified ? claims.audience : nil }
 
-    /// The text of a backchannel request; nil for a sign-in, or if there is none.
+    /// The message of a backchannel request; `nil` for a sign-in, without a message, or until the challenge is verified.
     public var cibaBindingMessage: String? { isVerified && claims.isCIBA ? claims.bindingMessage : nil }
 
-    /// The numbers of which the right one, which the sign-in shows, has to be picked to approve; nil if none has to be.
+    /// The numbers from which the user must pick the one that the sign-in shows; `nil` if no number is needed or until the challenge is
+    /// verified.
     public var numberChoices: [String]? { isVerified ? claims.numberChoices : nil }
 
-    /// Checks the signature against the org's keys, which are read if the key is not known. Does nothing for a challenge that was verified.
-    ///
+    /// Verifies the signature with the org's keys, which are fetched if the key is not known. A no-op if the challenge is already verified.
     /// - Throws: ``DeviceAuthenticatorError`` with the reason `untrustedChallenge`, `network` or `enrollmentUnknown`; `CancellationError`.
     public func verify() async throws {
         guard !isVerified else { return }
@@ -100,12 +99,10 @@ public final class PushChallenge: CIBAChallengeProtocol {
         state.withLock { $0.isVerified = true }
     }
 
-    /// Checks the signature with a key that is known already.
-    ///
-    /// - Throws: If the key is known and the signature is not its own.
+    /// Verifies the signature if the key is stored. Throws if the signature is invalid.
     func verifyIfKeyIsKnown(_ record: EnrollmentRecord) throws {
         let issuer = try claims.keyIssuer(of: record.organizationURL)
-        // A key that can't be read now may be read later: `resolve` asks the org.
+        // If the stored keys cannot be read, `resolve` fetches them.
         guard let key = (try? device.challengeKeys.known(claims.keyID, issuer: issuer, organizationID: record.organizationID)) ?? nil else {
             return
         }
@@ -115,20 +112,20 @@ public final class PushChallenge: CIBAChallengeProtocol {
 
     // MARK: - The answer
 
-    /// The person's answer. If it is set before the challenge is resolved, the consent step is left out; but not if a number has to be
-    /// picked to approve, and ``selectedNumber`` has none.
+    /// The user's answer. If it is set before the challenge is resolved, the consent step is skipped, unless an approval needs a number and
+    /// ``selectedNumber`` is `nil`.
     public var userResponse: PushChallengeUserResponse {
         get { state.withLock { $0.response } }
         set { state.withLock { $0.response = newValue } }
     }
 
-    /// The number that the person picked, if ``numberChoices`` has some.
+    /// The number that the user picked from ``numberChoices``.
     public var selectedNumber: String? {
         get { state.withLock { $0.selectedNumber } }
         set { state.withLock { $0.selectedNumber = newValue } }
     }
 
-    /// Whether a denial tells the server that the person did not start the sign-in.
+    /// Whether a denial reports to the server that the user did not start the sign-in.
     public var isReportedSuspicious: Bool {
         get { state.withLock { $0.isReportedSuspicious } }
         set { state.withLock { $0.isReportedSuspicious = newValue } }
@@ -142,31 +139,28 @@ public final class PushChallenge: CIBAChallengeProtocol {
         }
     }
 
-    /// Forgets an approval that can't be sent, so that the next resolution asks again.
+    /// Clears an approval that cannot be sent, so that the next resolution asks again.
     func forgetAnswer() {
         state.withLock { $0.response = .userNotResponded }
     }
 
     // MARK: - Resolving
 
-    /// Verifies the challenge, asks the app what it needs to know, and sends the answer.
-    ///
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. Calls neither handler on the main queue.
     /// - Parameters:
-    ///   - onRemediation: Is called with each ``RemediationStep``, not on the main queue.
-    ///   - onCompletion: Is called once, not on the main queue: with nil if an answer was delivered, be it approval or denial.
+    ///   - onRemediation: Called with each ``RemediationStep``.
+    ///   - onCompletion: Called once, with `nil` if the answer was delivered, whether approval or denial.
     public func resolve(
         onRemediation: @escaping @Sendable (RemediationStep) -> Void, onCompletion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void
     ) {
         Callback.run(onCompletion) { try await self.resolve(onRemediation: onRemediation) }
     }
 
-    /// Verifies the challenge, asks the app what it needs to know, and sends the answer.
-    ///
-    /// After a failure of the network it can be called again, and asks nothing again that was answered.
-    ///
-    /// - Parameter onRemediation: Is called with each ``RemediationStep``, not on the main queue.
-    /// - Throws: ``DeviceAuthenticatorError``, whose reason tells whether the challenge has expired, was answered or cancelled;
-    ///   `CancellationError` if the task was cancelled, which ends the wait for the consent step too.
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. After a network error it can be called again; it
+    /// does not repeat an answered consent step.
+    /// - Parameter onRemediation: Called with each ``RemediationStep``, not on the main queue.
+    /// - Throws: ``DeviceAuthenticatorError``, whose reason tells whether the challenge has expired, was answered or was cancelled;
+    ///   `CancellationError` if the task was cancelled, which also ends the wait for the consent step.
     public func resolve(onRemediation: @escaping @Sendable (RemediationStep) -> Void) async throws {
         let isFirst = state.withLock { state in
             defer { state.isResolving = true }
@@ -183,6 +177,6 @@ public final class PushChallenge: CIBAChallengeProtocol {
 }
 
 extension PushChallenge: Redacted {
-    /// Ids and whether it is verified; nothing of the token.
+    /// The ids and the verification state, without the token.
     public var description: String { "PushChallenge(\(transactionId), enrollment: \(enrollmentId), verified: \(isVerified))" }
 }

@@ -4,16 +4,15 @@ internal import Foundation
 internal import UserNotifications
 #endif
 
-/// What a push, or an element of the list of pending challenges, brings (the device-authenticator reference 4.1).
+/// The payload of a push or of a pending challenge (the device-authenticator reference 4.1).
 struct PushPayload: Sendable {
     static let defaultSkew = 300
     static let version = "IDXv1"
 
     let challenge: String
 
-    /// Reads the payload's members; the plain names win, those with the prefix `okta.` are read if the plain ones are no strings.
-    ///
-    /// - Throws: ``DeviceAuthenticatorError/pushNotRecognized``.
+    /// Reads the payload's members; names with the prefix `okta.` are used if the plain ones are missing. Throws
+    /// ``DeviceAuthenticatorError/pushNotRecognized``.
     init(_ string: (String) -> String?) throws {
         guard (string("payloadVersion") ?? string("okta.payloadVersion")) == Self.version,
             let challenge = string("challenge") ?? string("okta.challenge")
@@ -25,7 +24,7 @@ struct PushPayload: Sendable {
         try self.init { userInfo[$0] as? String }
     }
 
-    /// What an action of a notification says (the device-authenticator reference 4.3).
+    /// Returns the user's answer for a notification action (the device-authenticator reference 4.3).
     static func response(toAction identifier: String?) -> PushChallengeUserResponse {
         switch identifier {
         case NotificationCategories.approveAction: .userApproved

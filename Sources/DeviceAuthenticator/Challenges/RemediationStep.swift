@@ -1,27 +1,26 @@
 internal import AuthFoundation
 internal import Foundation
 
-/// Something that the resolution of a challenge needs the app for, or tells it. Safe from any thread.
-///
-/// Invariant that makes `@unchecked Sendable` true here and below: all properties are immutable and `Sendable`; the class is not final
-/// only so that its subclasses can be told apart, and none is made outside this module.
+/// A question or a message to the app while a challenge is resolved. Safe from any thread. `@unchecked Sendable` is safe here and in the
+/// subclasses because all properties are immutable and `Sendable`. The class is not final only so that it can have subclasses; only this
+/// module creates instances.
 public class RemediationStep: @unchecked Sendable {
     init() {}
 
-    /// Does what is safe without the app: denies a consent step, does nothing for others. Call it for steps that you do not know.
+    /// Applies the safe default: denies a consent step, does nothing for other steps. Call it for unknown steps.
     public func defaultProcess() {}
 }
 
-/// Asks whether the person approves. Answer it once, with ``provide(_:)`` or ``provide(_:selectedNumber:reportSuspicious:)``; only the first answer counts.
+/// Asks whether the user approves. Answer it once, with ``provide(_:)`` or ``provide(_:selectedNumber:reportSuspicious:)``; only the first
+/// answer counts. The details of ``challenge`` are already verified.
 ///
-/// What the challenge shows was verified before. If the step is given up without an answer, nothing is sent, and the resolution fails with
-/// ``DeviceAuthenticatorError/Reason/notAnswered``. Nothing else limits the wait: an answer that comes too late is refused.
-///
-/// Invariant: as ``RemediationStep``.
+/// If the app releases the step without an answer, nothing is sent, and the resolution fails with
+/// ``DeviceAuthenticatorError/Reason/notAnswered``. There is no other timeout, but the server rejects an answer that comes too late.
+/// `@unchecked Sendable` is safe because of the invariant of ``RemediationStep``.
 public class RemediationStepUserConsent: RemediationStep, @unchecked Sendable {
-    /// What the person is asked about.
+    /// The challenge to approve or deny.
     public let challenge: any ChallengeProtocol
-    /// Whose account it is.
+    /// The enrollment of the account.
     public let enrollment: any AuthenticatorEnrollmentProtocol
     private let answer: ConsentAnswer
 
@@ -33,61 +32,55 @@ public class RemediationStepUserConsent: RemediationStep, @unchecked Sendable {
 
     deinit { answer.give(.failure(DeviceAuthenticatorError.genericError(LocalFailure.notAnswered))) }
 
-    /// The numbers to pick from, as they are shown; nil if none has to be picked. The sign-in shows the right one.
+    /// The numbers to pick from, as they are displayed; `nil` if no number is needed. The sign-in shows the right one.
     public var numberChoices: [String]? { (challenge as? PushChallenge)?.numberChoices }
 
-    /// Gives the person's answer.
-    ///
-    /// - Parameter response: The answer; ``UserConsentResponse/none`` counts as a denial. An approval without a number, where one has to be
-    ///   picked, is not sent: the resolution fails with ``DeviceAuthenticatorError/Reason/numberNotPicked``.
+    /// Provides the user's answer without a number.
+    /// - Parameter response: The answer; ``UserConsentResponse/none`` counts as a denial. If ``numberChoices`` is not `nil`, an approval is
+    ///   not sent, and the resolution fails with ``DeviceAuthenticatorError/Reason/numberNotPicked``.
     public func provide(_ response: UserConsentResponse) { provide(response, selectedNumber: nil) }
 
-    /// Gives the person's answer, with the number that they picked.
-    ///
+    /// Provides the user's answer with the number that the user picked.
     /// - Parameters:
-    ///   - response: The answer.
+    ///   - response: The answer; ``UserConsentResponse/none`` counts as a denial.
     ///   - selectedNumber: One of ``numberChoices``.
-    ///   - reportSuspicious: Whether to tell the server, with a denial, that the person did not start the sign-in.
+    ///   - reportSuspicious: Whether a denial reports to the server that the user did not start the sign-in.
     public func provide(_ response: UserConsentResponse, selectedNumber: String?, reportSuspicious: Bool = false) {
         answer.give(.success(Consent(response: response, selectedNumber: selectedNumber, isReportedSuspicious: reportSuspicious)))
     }
 
-    /// Gives the person's answer, and tells the server whether the person took the request for an attack.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - reportSuspicious: Whether to tell the server, with a denial, that the person did not start the sign-in.
+    /// Provides the user's answer without a number.
+    /// - Parameter reportSuspicious: Whether a denial reports to the server that the user did not start the sign-in.
     public func provide(_ response: UserConsentResponse, reportSuspicious: Bool) {
         provide(response, selectedNumber: nil, reportSuspicious: reportSuspicious)
     }
 
-    /// Denies.
+    /// Denies the request.
     public override func defaultProcess() { provide(.none) }
 }
 
-/// The answer to a consent step.
+/// An answer to a consent step.
 public enum UserConsentResponse: Int, Sendable {
-    /// Yes.
+    /// The user approved the request.
     case approved
-    /// No.
+    /// The user denied the request.
     case denied
-    /// No answer, which is sent as a denial.
+    /// The user gave no answer; sent as a denial.
     case none
 }
 
-/// Tells of something that went wrong, and that the resolution goes on in spite of. Nothing has to be called.
-///
-/// Invariant: as ``RemediationStep``.
+/// Reports a problem that does not stop the resolution. No answer is needed. `@unchecked Sendable` is safe because of the invariant of
+/// ``RemediationStep``.
 public class RemediationStepMessage: RemediationStep, @unchecked Sendable {
-    /// How bad it is: always `nonFatalError`.
+    /// The severity: always `nonFatalError`.
     public let messageType: RemediationStepMessageType
-    /// What went wrong.
+    /// The kind of problem.
     public let reasonType: RemediationStepMessageReasonType
-    /// What went wrong, for the log.
+    /// A description of the problem, for logs.
     public let message: String?
-    /// What is being resolved.
+    /// The challenge that is being resolved.
     public let challenge: (any ChallengeProtocol)?
-    /// Why it went wrong.
+    /// The cause of the problem.
     public let error: DeviceAuthenticatorError?
 
     init(
@@ -101,34 +94,33 @@ public class RemediationStepMessage: RemediationStep, @unchecked Sendable {
     }
 }
 
-/// How bad it is.
+/// The severity of a message.
 public enum RemediationStepMessageType: Int, Sendable {
-    /// Not bad.
+    /// Information only.
     case information
-    /// The resolution goes on.
+    /// A problem that does not stop the resolution.
     case nonFatalError
 }
 
-/// What went wrong with user verification.
+/// A problem with user verification.
 public enum RemediationStepMessageReasonType: Int, Sendable {
-    /// There is no key for it.
+    /// There is no usable user verification key.
     case userVerificationKeyNotEnrolled
-    /// The person cancelled.
+    /// The user cancelled.
     case userVerificationCancelledByUser
-    /// The key is damaged or gone.
+    /// The key is damaged or missing.
     case userVerificationKeyCorruptedOrMissing
-    /// The person could not be verified.
+    /// The user could not be verified.
     case userVerificationFailed
 }
 
-/// What a consent step was answered with.
 struct Consent: Sendable, Equatable {
     var response: UserConsentResponse
     var selectedNumber: String?
     var isReportedSuspicious = false
 }
 
-/// An answer that is given once and waited for once. Safe from any thread.
+/// An answer that is given once and awaited once. Safe from any thread.
 final class ConsentAnswer: Sendable {
     private enum State {
         case open
@@ -139,7 +131,7 @@ final class ConsentAnswer: Sendable {
 
     private let state = Locked(State.open)
 
-    /// Takes the first answer; later ones are of no effect.
+    /// Provides the answer; later calls are no-ops.
     func give(_ answer: Result<Consent, any Error>) {
         let waiting: CheckedContinuation<Consent, any Error>? = state.withLock { state in
             switch state {
@@ -155,9 +147,7 @@ final class ConsentAnswer: Sendable {
         waiting?.resume(with: answer)
     }
 
-    /// Waits for the answer.
-    ///
-    /// - Throws: What was given instead of an answer; `CancellationError`.
+    /// Waits for the answer. Throws the error that was given instead, or `CancellationError`.
     func value() async throws -> Consent {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

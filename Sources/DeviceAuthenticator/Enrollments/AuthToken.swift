@@ -1,18 +1,16 @@
 public import Foundation
 public import JOSE
 
-/// What authorises a call at the org. Its descriptions never show the token.
+/// A token that authorizes a call to the org. Descriptions redact it.
 public enum AuthToken: Sendable, Redacted {
-    /// An OAuth access token.
-    ///
-    /// To enroll, to turn user verification on or off, and to delete, its scope has to contain `okta.myAccount.appAuthenticator.manage`.
-    /// Such tokens are for one use: this module never stores one, and an app should not either.
+    /// An OAuth access token. To enroll, to delete, and to turn user verification on or off, it needs the scope
+    /// `okta.myAccount.appAuthenticator.manage`. Such a token is for one use: do not store it. This module does not store it either.
     case bearer(String)
 
-    /// The kind of token; nothing of the token.
+    /// The kind of token, without its value.
     public var description: String { "AuthToken.bearer(…)" }
 
-    /// The value of the header `Authorization`.
+    /// The value of the `Authorization` header.
     var authorization: String {
         switch self {
         case .bearer(let token): "Bearer \(token)"
@@ -20,21 +18,21 @@ public enum AuthToken: Sendable, Redacted {
     }
 }
 
-/// The token of the push service, by which the server reaches this installation. Its descriptions never show it.
+/// The push service's token, with which the server reaches this installation. Descriptions redact it.
 public enum DeviceToken: Sendable, Redacted {
-    /// None is known yet: no pushes come, challenges can be pulled.
+    /// No token is known yet: pushes do not arrive, but challenges can be pulled.
     case empty
-    /// As the system gives it.
+    /// The bytes that the system provides.
     case tokenData(Data)
-    /// In the form that the server takes.
+    /// The string form that the server expects.
     case tokenString(String)
 
-    /// Whether there is one.
+    /// Whether there is a token, without its value.
     public var description: String {
         if case .empty = self { "DeviceToken.empty" } else { "DeviceToken(…)" }
     }
 
-    /// The form on the wire: lower-case hexadecimal of the bytes.
+    /// The form for the server: lower-case hexadecimal.
     var wireValue: String {
         switch self {
         case .empty: ""

@@ -1,9 +1,8 @@
 internal import AuthFoundation
 public import Foundation
 
-/// The enrollment that this module's functions return, with what it offers beyond the published protocol: cast to it.
-///
-/// What it shows is as of its last call; a new call of ``DeviceAuthenticatorProtocol/allEnrollments()`` reads what is stored.
+/// The enrollment type that this module's functions return. Cast to it for members beyond the published protocol. Its values are as of its
+/// last call; ``DeviceAuthenticatorProtocol/allEnrollments()`` reads the stored ones.
 public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     let device: PushDevice
     private let state: Locked<EnrollmentRecord>
@@ -19,22 +18,23 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
 
     /// The enrollment's id.
     public var enrollmentId: String { record.id }
-    /// The org.
+    /// The org of the enrollment.
     public var organization: Organization { Organization(id: record.organizationID, url: record.organizationURL) }
-    /// The user.
+    /// The enrolled user.
     public var user: User { User(id: record.userID, name: record.userName) }
-    /// Whether there is a user verification key.
+    /// Whether the enrollment has a user verification key.
     public var userVerificationEnabled: Bool { record.verificationKeyTag != nil }
     /// Whether the server may send CIBA challenges.
     public var isCIBAEnabled: Bool { TransactionType(rawValue: record.transactionTypes).supportsCIBA }
 
-    /// The client id that the enrollment belongs to.
+    /// The client id of the app that the enrollment belongs to.
     public var oidcClientId: String { record.clientID }
-    /// When the enrollment was made.
+    /// When the enrollment was created.
     public var creationDate: Date { record.createdAt }
-    /// What the server's last answer to a change said about the enrollment. It is never removed because of it: the app decides.
+    /// The state of the enrollment according to the server's last response to a change. The module never deletes an enrollment because of
+    /// it; the app decides.
     public var enrollmentState: EnrollmentState { record.serverErrorCode.map { ServerErrorCode(raw: $0).enrollmentState } ?? .active }
-    /// What the authenticator's policy asked for when the enrollment was made; nil if it is not stored.
+    /// The authenticator's policy for user verification at the time of the enrollment; `nil` if it is not stored.
     public var userVerificationPolicy: UserVerificationPolicySetting? {
         let record = record
         return ((try? device.store.policy(of: record.organizationID, clientID: record.clientID)) ?? nil)?.userVerification
@@ -55,11 +55,10 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     }
 
     /// Turns user verification on or off.
-    ///
     /// - Parameters:
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    ///   - enable: Whether it shall be on.
-    ///   - userVerificationSettings: What guards a key that is made.
+    ///   - enable: Whether to turn it on.
+    ///   - userVerificationSettings: The protection of a new key.
     /// - Throws: ``DeviceAuthenticatorError``; `CancellationError`.
     public func setUserVerification(
         authenticationToken: AuthToken, enable: Bool, userVerificationSettings: BiometricEnrollmentSettings
@@ -68,27 +67,27 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         try await reporting { try await change.setUserVerification(enable, settings: userVerificationSettings) }
     }
 
-    /// Lets the server send CIBA challenges, or not.
+    /// Sets whether the server may send CIBA challenges.
     public func enableCIBATransactions(
         authenticationToken: AuthToken, enable: Bool, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void
     ) {
         Callback.run(completion) { try await self.enableCIBATransactions(authenticationToken: authenticationToken, enable: enable) }
     }
 
-    /// Lets the server send CIBA challenges, or not.
+    /// Sets whether the server may send CIBA challenges.
     public func enableCIBATransactions(authenticationToken: AuthToken, enable: Bool) async throws {
         let change = EnrollmentChange(enrollment: self, token: authenticationToken)
         try await reporting { try await change.setCIBA(enable) }
     }
 
-    /// Tells the server a new push token, for this enrollment.
+    /// Sends a new push token for this enrollment to the server.
     public func updateDeviceToken(
         _ token: Data, authenticationToken: AuthToken, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void
     ) {
         Callback.run(completion) { try await self.updateDeviceToken(token, authenticationToken: authenticationToken) }
     }
 
-    /// Tells the server a new push token, for this enrollment.
+    /// Sends a new push token for this enrollment to the server.
     public func updateDeviceToken(_ token: Data, authenticationToken: AuthToken) async throws {
         let change = EnrollmentChange(enrollment: self, token: authenticationToken)
         try await reporting { try await change.setPushToken(.tokenData(token)) }
@@ -96,7 +95,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
 
     // MARK: - Challenges and upkeep
 
-    /// Asks the server for the challenges that wait for this enrollment.
+    /// Pulls the pending challenges of this enrollment from the server.
     public func retrievePushChallenges(
         authenticationToken: AuthToken, allowedClockSkewInSeconds: Int,
         completion: @escaping @Sendable (Result<[any PushChallengeProtocol], DeviceAuthenticatorError>) -> Void
@@ -107,7 +106,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         }
     }
 
-    /// Asks the server for the challenges that wait for this enrollment.
+    /// Pulls the pending challenges of this enrollment from the server.
     public func retrievePushChallenges(authenticationToken: AuthToken, allowedClockSkewInSeconds: Int) async throws
         -> [any PushChallengeProtocol]
     {
@@ -115,14 +114,14 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         return try await reporting { try await pull.challenges() }
     }
 
-    /// Gets an access token for upkeep without asking the person, by the enrollment's key.
+    /// Gets an access token for maintenance with the enrollment's key, without user interaction.
     public func retrieveMaintenanceToken(
         scopes: [String], completion: @escaping @Sendable (Result<Oauth2Credential, DeviceAuthenticatorError>) -> Void
     ) {
         Callback.run(completion) { try await self.retrieveMaintenanceToken(scopes: scopes) }
     }
 
-    /// Gets an access token for upkeep without asking the person, by the enrollment's key.
+    /// Gets an access token for maintenance with the enrollment's key, without user interaction.
     public func retrieveMaintenanceToken(scopes: [String]) async throws -> Oauth2Credential {
         let request = MaintenanceToken(record: record, device: device)
         return try await reporting { try await request.retrieve(scopes: scopes) }
@@ -130,15 +129,15 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
 
     // MARK: - Deleting
 
-    /// Deletes the enrollment and its keys on this device alone, without the network.
+    /// Deletes the enrollment and its keys on this device only, without network access.
     public func deleteFromDevice() throws {
         do { try device.store.remove(record.id) } catch { throw DeviceAuthenticatorError.reporting(error) }
     }
 
-    /// Deletes the enrollment on the server, and then on this device.
-    ///
+    /// Deletes the enrollment on the server, then on this device.
     /// - Parameter authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    /// - Throws: ``DeviceAuthenticatorError``; `CancellationError`. Then the enrollment is kept.
+    /// - Throws: ``DeviceAuthenticatorError`` or `CancellationError`. If the deletion on the server failed, the enrollment is kept on this
+    ///   device.
     public func delete(authenticationToken: AuthToken) async throws {
         try await reporting { try await self.deleteOnServer(authenticationToken) }
     }
@@ -161,7 +160,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
 }
 
 extension AuthenticatorEnrollment: CustomStringConvertible {
-    /// Ids; nothing of the keys.
+    /// The ids and the org, without keys.
     public var description: String {
         "AuthenticatorEnrollment(\(enrollmentId), user: \(record.userID), org: \(record.organizationURL.absoluteString))"
     }

@@ -1,29 +1,25 @@
 public import Foundation
 
-/// An enrollment: a user whose sign-ins this installation can approve.
-///
-/// Each call with a completion handler has an asynchronous form without it, which does the same and throws ``DeviceAuthenticatorError``, or
-/// `CancellationError` if its task was cancelled. Completion handlers are called once, not on the main queue. Safe from any thread.
+/// An enrollment: a user whose sign-ins this installation can approve. Safe from any thread. Each call with a completion handler has an
+/// `async` form, which throws ``DeviceAuthenticatorError``, or `CancellationError` if its task was cancelled. Completion handlers are
+/// called once, not on the main queue.
 public protocol AuthenticatorEnrollmentProtocol: Sendable {
     /// The enrollment's id.
     var enrollmentId: String { get }
-    /// The org.
+    /// The org of the enrollment.
     var organization: Organization { get }
-    /// The user.
+    /// The enrolled user.
     var user: User { get }
-    /// Whether there is a user verification key.
+    /// Whether the enrollment has a user verification key.
     var userVerificationEnabled: Bool { get }
     /// Whether the server may send CIBA challenges.
     var isCIBAEnabled: Bool { get }
 
-    /// Turns user verification on or off.
-    ///
-    /// Turning it on registers the key that there is, or makes one. If it fails, nothing changes.
-    ///
+    /// Turns user verification on or off. Turning it on registers the existing key, or creates one. If it fails, nothing changes.
     /// - Parameters:
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    ///   - enable: Whether it shall be on.
-    ///   - completion: Gets nil, or why it failed.
+    ///   - enable: Whether to turn it on.
+    ///   - completion: Called with `nil` on success.
     @preconcurrency
     func setUserVerification(
         authenticationToken: AuthToken, enable: Bool, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void)
@@ -31,75 +27,61 @@ public protocol AuthenticatorEnrollmentProtocol: Sendable {
     /// Turns user verification on or off.
     func setUserVerification(authenticationToken: AuthToken, enable: Bool) async throws
 
-    /// Lets the server send CIBA challenges, or not.
-    ///
+    /// Sets whether the server may send CIBA challenges.
     /// - Parameters:
-    ///   - authenticationToken: An access token; one of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
-    ///   - enable: Whether it may.
-    ///   - completion: Gets nil, or why it failed.
+    ///   - authenticationToken: An access token; a token of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
+    ///   - completion: Called with `nil` on success.
     @preconcurrency
     func enableCIBATransactions(
         authenticationToken: AuthToken, enable: Bool, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void)
 
-    /// Lets the server send CIBA challenges, or not.
+    /// Sets whether the server may send CIBA challenges.
     func enableCIBATransactions(authenticationToken: AuthToken, enable: Bool) async throws
 
-    /// Tells the server a new push token, for this enrollment. Call it for each enrollment whenever the system gives the app a new one.
-    ///
+    /// Sends a new push token for this enrollment to the server. Call it for each enrollment when the system provides a new token.
     /// - Parameters:
-    ///   - token: The token as the system gives it.
-    ///   - authenticationToken: An access token; one of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
-    ///   - completion: Gets nil, or why it failed.
+    ///   - token: The bytes that the system provides.
+    ///   - authenticationToken: An access token; a token of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
+    ///   - completion: Called with `nil` on success.
     @preconcurrency
     func updateDeviceToken(
         _ token: Data, authenticationToken: AuthToken, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void)
 
-    /// Tells the server a new push token, for this enrollment.
+    /// Sends a new push token for this enrollment to the server.
     func updateDeviceToken(_ token: Data, authenticationToken: AuthToken) async throws
 
-    /// Asks the server for the challenges that wait for this enrollment.
-    ///
-    /// A challenge that is not acceptable, or not signed by the org, is left out.
-    ///
+    /// Pulls the pending challenges of this enrollment from the server. Challenges that are invalid or not signed by the org are omitted.
     /// - Parameters:
-    ///   - authenticationToken: An access token; one of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
-    ///   - allowedClockSkewInSeconds: How far this device's clock may differ from the server's, in seconds.
-    ///   - completion: Gets the challenges, or why there are none.
+    ///   - authenticationToken: An access token; a token of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
+    ///   - allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
     @preconcurrency
     func retrievePushChallenges(
         authenticationToken: AuthToken, allowedClockSkewInSeconds: Int,
         completion: @escaping @Sendable (Result<[any PushChallengeProtocol], DeviceAuthenticatorError>) -> Void)
 
-    /// Asks the server for the challenges that wait for this enrollment.
+    /// Pulls the pending challenges of this enrollment from the server.
     func retrievePushChallenges(authenticationToken: AuthToken, allowedClockSkewInSeconds: Int) async throws
         -> [any PushChallengeProtocol]
 
-    /// Deletes the enrollment and its keys on this device alone, without the network.
-    ///
-    /// The server still believes in it and goes on sending challenges that nobody can answer: prefer
-    /// ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``.
-    ///
+    /// Deletes the enrollment and its keys on this device only, without network access. The server keeps the enrollment and continues to
+    /// send challenges for it. Prefer ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``.
     /// - Throws: ``DeviceAuthenticatorError/storageError(_:)``.
     func deleteFromDevice() throws
 
-    /// Gets an access token for upkeep without asking the person, by the enrollment's key.
-    ///
-    /// It permits to change the push token and the CIBA setting, and to pull challenges. It is not stored.
-    ///
-    /// - Parameters:
-    ///   - scopes: What it shall permit.
-    ///   - completion: Gets the token, or why there is none.
+    /// Gets an access token for maintenance with the enrollment's key, without user interaction. The token permits to change the push token
+    /// and the CIBA setting, and to pull challenges. It is not stored.
+    /// - Parameter scopes: The scopes of the token.
     @preconcurrency
     func retrieveMaintenanceToken(
         scopes: [String], completion: @escaping @Sendable (Result<Oauth2Credential, DeviceAuthenticatorError>) -> Void)
 
-    /// Gets an access token for upkeep without asking the person, by the enrollment's key.
+    /// Gets an access token for maintenance with the enrollment's key, without user interaction.
     func retrieveMaintenanceToken(scopes: [String]) async throws -> Oauth2Credential
 }
 
-/// Shorter forms.
+/// Shorter forms of the protocol's functions.
 extension AuthenticatorEnrollmentProtocol {
-    /// Asks the server for the challenges that wait, with a skew of 300 seconds.
+    /// Pulls the pending challenges with a skew of 300 seconds.
     @preconcurrency
     public func retrievePushChallenges(
         authenticationToken: AuthToken,
@@ -109,7 +91,7 @@ extension AuthenticatorEnrollmentProtocol {
             authenticationToken: authenticationToken, allowedClockSkewInSeconds: PushPayload.defaultSkew, completion: completion)
     }
 
-    /// Asks the server for the challenges that wait, with a skew of 300 seconds.
+    /// Pulls the pending challenges with a skew of 300 seconds.
     public func retrievePushChallenges(authenticationToken: AuthToken) async throws -> [any PushChallengeProtocol] {
         try await retrievePushChallenges(authenticationToken: authenticationToken, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
@@ -125,7 +107,7 @@ extension AuthenticatorEnrollmentProtocol {
         try await retrieveMaintenanceToken(scopes: MaintenanceToken.defaultScopes)
     }
 
-    /// The spelling of the older documentation; see ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``.
+    /// The older form of ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``, which does the same.
     @preconcurrency
     public func delete(
         enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken,
@@ -134,7 +116,7 @@ extension AuthenticatorEnrollmentProtocol {
         Callback.run(completion) { try await self.delete(enrollment: enrollment, authenticationToken: authenticationToken) }
     }
 
-    /// The spelling of the older documentation; see ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``.
+    /// The older form of ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``, which does the same.
     public func delete(enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken) async throws {
         guard let enrollment = enrollment as? AuthenticatorEnrollment else {
             throw DeviceAuthenticatorError.internalError("The enrollment was not made by this module, so it can't be deleted by it.")
@@ -142,16 +124,16 @@ extension AuthenticatorEnrollmentProtocol {
         try await enrollment.delete(authenticationToken: authenticationToken)
     }
 
-    /// Deletes this enrollment on the server, and then on this device.
+    /// Deletes this enrollment on the server, then on this device.
     @preconcurrency
     public func delete(authenticationToken: AuthToken, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void) {
         delete(enrollment: self, authenticationToken: authenticationToken, completion: completion)
     }
 }
 
-/// For types of the app's own, such as test doubles, that have the published members only.
+/// Default implementations for an app's own types, such as test doubles, that implement only the published members.
 extension AuthenticatorEnrollmentProtocol {
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func setUserVerification(authenticationToken: AuthToken, enable: Bool) async throws {
         try await Callback.value { completion in
             setUserVerification(authenticationToken: authenticationToken, enable: enable) {
@@ -160,7 +142,7 @@ extension AuthenticatorEnrollmentProtocol {
         }
     }
 
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func enableCIBATransactions(authenticationToken: AuthToken, enable: Bool) async throws {
         try await Callback.value { completion in
             enableCIBATransactions(authenticationToken: authenticationToken, enable: enable) {
@@ -169,14 +151,14 @@ extension AuthenticatorEnrollmentProtocol {
         }
     }
 
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func updateDeviceToken(_ token: Data, authenticationToken: AuthToken) async throws {
         try await Callback.value { completion in
             updateDeviceToken(token, authenticationToken: authenticationToken) { completion($0.map(Result.failure) ?? .success(())) }
         }
     }
 
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func retrievePushChallenges(authenticationToken: AuthToken, allowedClockSkewInSeconds: Int) async throws
         -> [any PushChallengeProtocol]
     {
@@ -186,7 +168,7 @@ extension AuthenticatorEnrollmentProtocol {
         }
     }
 
-    /// Waits for the callback form.
+    /// Calls the callback form and waits for its result.
     public func retrieveMaintenanceToken(scopes: [String]) async throws -> Oauth2Credential {
         try await Callback.value { retrieveMaintenanceToken(scopes: scopes, completion: $0) }
     }

@@ -2,14 +2,14 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// One enrollment, from the org's id to the stored record (the device-authenticator reference 2.5).
+/// Creates one enrollment: from the request for the org's id to the stored record (the device-authenticator reference 2.5).
 struct Enrolling: Sendable {
     let device: PushDevice
     let token: AuthToken
     let config: DeviceAuthenticatorConfig
     let parameters: EnrollmentParameters
 
-    /// Who the device is to the org.
+    /// How the device identifies itself to the org.
     private enum Identity {
         case new(tag: String, key: DevicePublicKey)
         case known(DeviceRecord, attestation: String)
@@ -37,7 +37,7 @@ struct Enrolling: Sendable {
         }
     }
 
-    /// Of the keys that may be made, so that all can be deleted.
+    /// Tags of all keys that may be created, so that all can be deleted after a failure.
     private struct Tags {
         let instance: String
         let possession: String
@@ -58,7 +58,7 @@ struct Enrolling: Sendable {
         do {
             answer = try await post(identity, keys, metadata)
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // The server has forgotten the device: once more, as a new one. What is stored of the old one is replaced only if that succeeds.
+            // The server has deleted the device: retry once as a new device. Stored data of the old one is replaced only if that succeeds.
             guard case .known = identity, model?.errorCode == .deviceDeleted || model?.errorCode == .invalidToken else {
                 throw DeviceAuthenticatorError.serverAPIError(result, model)
             }
@@ -85,8 +85,8 @@ struct Enrolling: Sendable {
         return id
     }
 
-    /// Checks that no other org of this device has the id. A hostile org could claim another org's id and replace that org's enrollments, keys
-    /// and policy.
+    /// Checks that no other org on this device has the id. A hostile org could claim another org's id to replace that org's enrollments,
+    /// keys and policy.
     private func checkUnclaimed(_ organizationID: String) async throws {
         let (records, failures) = try await device.store.run { try $0.enrollments() }
         if let failure = failures.first { throw failure }
@@ -119,7 +119,7 @@ struct Enrolling: Sendable {
         do {
             return .known(known, attestation: try await device.store.run { [keys = device.keys] _ in try attestation.signed(by: keys) })
         } catch {
-            // Without the key nobody can show to be the known device.
+            // Without the key, this installation cannot prove that it is the known device.
             device.log.warning("clientInstanceKey", "The key of this installation can't be used; it enrolls as a new device")
             return try await newIdentity(tag: newTag)
         }
@@ -152,7 +152,7 @@ struct Enrolling: Sendable {
     private func pushBody(_ keys: Keys) -> JSONValue {
         let isHardwareBacked = device.keys.isHardwareBacked
         var jwks: JSONValue = ["proofOfPossession": keys.possession.jwk(tag: keys.possessionTag, isHardwareBacked: isHardwareBacked)]
-        // Three states: absent if the app said nothing, null if it said no (the device-authenticator reference 2.5.1).
+        // Three states: absent if the app did not choose, null if it declined (the device-authenticator reference 2.5.1).
         if let tag = keys.verificationTag, let key = keys.verification {
             jwks["userVerification"] = key.jwk(tag: tag, isHardwareBacked: isHardwareBacked)
         } else if parameters.userVerification == false {
@@ -160,7 +160,7 @@ struct Enrolling: Sendable {
         }
         return [
             "pushToken": .string(parameters.deviceToken.wireValue), "apsEnvironment": .string(device.apsEnvironment),
-            // `numberChallenge` is this project's own: the phone can ask for the number that a sign-in shows.
+            // `numberChallenge` is an extension of this project: the phone can ask for the number that a sign-in shows.
             "capabilities": ["transactionTypes": JSONValue(transactionTypes.names), "numberChallenge": true], "keys": jwks,
         ]
     }
@@ -176,7 +176,7 @@ struct Enrolling: Sendable {
                 device.log.warning("storage", "Part of the older enrollment can't be deleted: \(failure.localizedDescription)")
             }
         } catch {
-            // The server would go on asking a device that knows of nothing.
+            // Otherwise the server would continue to send challenges to a device without the enrollment.
             do {
                 _ = try await device.transport.send(OrgRequests.delete(record.id, of: record.organizationURL, token: token))
             } catch {

@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// A change of an enrollment, on the server first and then here (the device-authenticator reference 2.6).
+/// Changes an enrollment on the server, then on this device (the device-authenticator reference 2.6).
 struct EnrollmentChange: Sendable {
     let enrollment: AuthenticatorEnrollment
     let token: AuthToken
@@ -19,7 +19,7 @@ struct EnrollmentChange: Sendable {
         let record = try await current()
         let types: TransactionType = isEnabled ? [.login, .ciba] : [.login]
         let body: JSONValue = ["methods": ["push": ["capabilities": ["transactionTypes": JSONValue(types.names)]]]]
-        // What was asked for counts, whatever the answer says.
+        // Stores the requested value, whatever the response contains.
         try await patch(body, record) { $0.transactionTypes = types.rawValue }
         try Task.checkCancellation()
     }
@@ -35,7 +35,7 @@ struct EnrollmentChange: Sendable {
         var healthy: DevicePublicKey?
         if let old { healthy = try await device.store.run { [keys = device.keys] _ in try keys.publicKey(tag: old) } }
         if let old, let healthy {
-            // The same key, so that turning on what is on changes nothing.
+            // Reuses the key, so that turning on user verification is idempotent.
             try await register(healthy, tag: old, record)
             return
         }
@@ -72,7 +72,7 @@ struct EnrollmentChange: Sendable {
 
     // MARK: - Parts
 
-    /// As it is stored, which another process may have changed.
+    /// Reads the stored enrollment, which another process may have changed.
     private func current() async throws -> EnrollmentRecord {
         let id = enrollment.record.id
         guard let record = try await device.store.run({ try $0.enrollment(id) }) else {
@@ -81,8 +81,8 @@ struct EnrollmentChange: Sendable {
         return record
     }
 
-    /// Sends a change, and stores what became of it. What another process changed meanwhile stays; an answer that has to be read and can't
-    /// be is a failure, and then nothing changes here. Cancelling the caller stops neither; the caller reports it when all is done.
+    /// Sends a change and stores the result. Concurrent changes by other processes are kept. If a response that must be read is invalid,
+    /// the call fails and stores nothing. Cancellation does not interrupt the change; callers check for it afterwards.
     private func patch(
         _ body: JSONValue, _ record: EnrollmentRecord, readsAnswer: Bool = true,
         change: @Sendable @escaping (inout EnrollmentRecord) -> Void = { _ in }
@@ -104,7 +104,7 @@ struct EnrollmentChange: Sendable {
                     change(&record)
                     record.userName = answer?.userName ?? record.userName
                     record.methodID = answer?.methodID ?? record.methodID
-                    // A link that the answer leaves out stays as it is.
+                    // A missing link in the response keeps the stored one.
                     record.pendingLink = answer?.pendingLink ?? record.pendingLink
                     record.serverErrorCode = nil
                     record.updatedAt = now

@@ -6,22 +6,20 @@ internal import FoundationNetworking
 public import JOSE
 #endif
 
-/// What the QR code of a sign-in page says: where this device can be enrolled, as which app, and by which ticket. Beyond the published names.
-///
-/// A person whose sign-in asks for a second factor that they do not have yet is shown one by Countersign's pages. The ticket is good once, for
-/// ten minutes at most, and only as long as that sign-in waits for it. Descriptions never show it. A value; safe from any thread.
+/// The content of a sign-in page's QR code: the org, the app, and a ticket for enrollment. An extension of this project. Countersign's
+/// pages show the code to a user who needs a second factor and has none. The ticket is valid once, for at most ten minutes, and only while
+/// the sign-in waits for it. Descriptions redact it. A value type; safe from any thread.
 public struct EnrollmentLink: Sendable {
     /// The org that the code belongs to.
     public let organizationURL: URL
-    /// The client id of the app that it is for. An app refuses a code that is for another.
+    /// The client id of the app that the code is for. An app must reject a code for another app.
     public let clientID: String
     let ticket: String
 
-    /// Reads what was scanned.
-    ///
-    /// - Parameter text: The address that the QR code holds, of the form `https://id.example.com/enroll/{authenticator}#client_id=…&ticket=…`;
-    ///   white space around it is passed over.
-    /// - Throws: ``DeviceAuthenticatorError/genericError(_:)`` if it is no such address, or is neither https nor on this machine.
+    /// Parses a scanned code.
+    /// - Parameter text: The URL in the QR code, of the form `https://id.example.com/enroll/{authenticator}#client_id=…&ticket=…`.
+    ///   Surrounding white space is ignored.
+    /// - Throws: ``DeviceAuthenticatorError/genericError(_:)`` if the text is not such a URL, or is neither https nor on this machine.
     public init(_ text: String) throws {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard text.utf8.count <= Self.longest, let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
@@ -44,31 +42,26 @@ public struct EnrollmentLink: Sendable {
 
     private static let longest = 2_000
 
-    /// The authenticator that it is for.
     var authenticator: DeviceAuthenticatorConfig { DeviceAuthenticatorConfig(orgURL: organizationURL, oidcClientId: clientID) }
 }
 
 extension EnrollmentLink: Redacted {
-    /// Org and app; never the ticket.
+    /// The org and the app, without the ticket.
     public var description: String { "EnrollmentLink(\(organizationURL.absoluteString), \(clientID))" }
 }
 
-/// Beyond the published names.
+/// Enrollment by QR code, an extension of this project.
 extension DeviceAuthenticatorProtocol {
-    /// Makes this installation an authenticator of the person whose sign-in page shows a QR code. Nobody signs in on this device.
-    ///
-    /// The ticket is used up by the first call that reaches the org; if enrolling fails after that, the page shows another code. All else is as
-    /// with ``enroll(authenticationToken:authenticatorConfig:enrollmentParameters:)``. The sign-in on the page goes on with a push to this
-    /// device.
-    ///
+    /// Enrolls this installation for the user whose sign-in page shows the QR code. The user does not sign in on this device; the sign-in
+    /// on the page continues with a push to it. The first request that reaches the org consumes the ticket; if enrollment fails after that,
+    /// the page shows a new code. Otherwise it works like ``enroll(authenticationToken:authenticatorConfig:enrollmentParameters:)``.
     /// - Parameters:
-    ///   - link: What was scanned. Ask the person whether they are signing in there right now, and show them
-    ///     ``EnrollmentLink/organizationURL``.
-    ///   - enrollmentParameters: What the enrollment shall have.
-    /// - Returns: The enrollment; its ``AuthenticatorEnrollmentProtocol/user`` is who it is for.
-    /// - Throws: ``DeviceAuthenticatorError``: its ``DeviceAuthenticatorError/reason-swift.property`` is
-    ///   ``DeviceAuthenticatorError/Reason/enrollmentLinkRefused`` for a ticket that is used, too old, another app's, or of a sign-in that is
-    ///   over. `CancellationError`.
+    ///   - link: The scanned code. First show ``EnrollmentLink/organizationURL`` and ask the user whether they are signing in there now.
+    ///   - enrollmentParameters: The push token and options of the enrollment.
+    /// - Returns: The enrollment; its ``AuthenticatorEnrollmentProtocol/user`` is the enrolled user.
+    /// - Throws: ``DeviceAuthenticatorError``; its ``DeviceAuthenticatorError/reason-swift.property`` is
+    ///   ``DeviceAuthenticatorError/Reason/enrollmentLinkRefused`` if the ticket is consumed, expired, for another app, or of a sign-in
+    ///   that has ended. `CancellationError`.
     public func enroll(_ link: EnrollmentLink, enrollmentParameters: EnrollmentParameters) async throws
         -> any AuthenticatorEnrollmentProtocol
     {
@@ -78,7 +71,7 @@ extension DeviceAuthenticatorProtocol {
     }
 
     private func linkToken(for link: EnrollmentLink) async throws -> AuthToken {
-        // Types of the app's own, such as test doubles, have no way to the org of their own.
+        // An app's own types, such as test doubles, cannot send requests to the org.
         guard let device = self as? PushDevice else {
             throw DeviceAuthenticatorError.internalError("Only what DeviceAuthenticatorBuilder makes can exchange the ticket of a code.")
         }
@@ -87,7 +80,7 @@ extension DeviceAuthenticatorProtocol {
 }
 
 extension PushDevice {
-    /// Exchanges the ticket for an access token that is good for one enrollment. It is not kept.
+    /// Exchanges the ticket for an access token for one enrollment. It is not stored.
     fileprivate func token(for link: EnrollmentLink) async throws -> AuthToken {
         struct Answer: Decodable {
             var accessToken: String
@@ -97,7 +90,7 @@ extension PushDevice {
             let data = try await transport.send(
                 OrgRequests.enrollmentToken(of: link.organizationURL, clientID: link.clientID, ticket: link.ticket))
             guard let answer = try? JSONDecoder().decode(Answer.self, from: data), answer.accessToken.isHeaderToken else {
-                // The decoder's own error may quote the token.
+                // The decoder's error may quote the token.
                 throw DeviceAuthenticatorError.internalError("The answer of the token endpoint is no token.")
             }
             return .bearer(answer.accessToken)

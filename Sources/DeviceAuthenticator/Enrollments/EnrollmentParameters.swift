@@ -1,60 +1,51 @@
 public import Foundation
 
-/// What an enrollment shall have.
+/// The push token and options of an enrollment.
 public struct EnrollmentParameters: Sendable {
     let deviceToken: DeviceToken
-    /// nil if the app said nothing about it, which the wire tells from "no".
+    /// `nil` if the app did not choose, which differs from `false` in the request.
     private(set) var userVerification: Bool?
     private(set) var userVerificationSettings = BiometricEnrollmentSettings.default
     private(set) var isCIBAEnabled = false
 
-    /// An enrollment for a push token, with neither user verification nor CIBA.
-    ///
+    /// Creates parameters without user verification and CIBA.
     /// - Parameter deviceToken: The token of the push service.
     public init(deviceToken: DeviceToken) {
         self.deviceToken = deviceToken
     }
 
-    /// The spelling of the older documentation.
-    ///
+    /// Creates parameters without CIBA. This signature is from the older documentation.
     /// - Parameters:
-    ///   - deviceToken: The token as the system gives it.
-    ///   - enableUserVerification: Whether to make a user verification key.
+    ///   - deviceToken: The bytes that the system provides.
+    ///   - enableUserVerification: Whether to create a user verification key.
     public init(deviceToken: Data, enableUserVerification: Bool) {
         self.init(deviceToken: .tokenData(deviceToken))
         self.enableUserVerification(enable: enableUserVerification)
     }
 
-    /// Asks for a user verification key, or refuses one.
-    ///
-    /// - Parameters:
-    ///   - enable: Whether to make the key.
-    ///   - userVerificationSettings: What guards it.
+    /// Sets whether to create a user verification key.
+    /// - Parameter userVerificationSettings: The protection of the key.
     public mutating func enableUserVerification(enable: Bool, userVerificationSettings: BiometricEnrollmentSettings = .default) {
         userVerification = enable
         self.userVerificationSettings = userVerificationSettings
     }
 
-    /// Lets the server send CIBA challenges, or not, which is the default.
-    ///
-    /// - Parameter enable: Whether it may.
+    /// Sets whether the server may send CIBA challenges; `false` by default.
     public mutating func enableCIBATransactions(enable: Bool) {
         isCIBAEnabled = enable
     }
 }
 
-/// What guards a user verification key.
+/// The protection of a user verification key.
 public struct BiometricEnrollmentSettings: Sendable {
-    /// The constraints. Off Apple's systems the ``UserVerifier`` decides instead.
+    /// The access constraints of the key. On other platforms than Apple's, the ``UserVerifier`` decides instead.
     public let accessControlFlags: SecAccessControlCreateFlags
 
-    /// Settings with these constraints.
-    ///
-    /// - Parameter accessControlFlags: The constraints.
+    /// Creates settings with access constraints.
     public init(accessControlFlags: SecAccessControlCreateFlags) {
         self.accessControlFlags = accessControlFlags
     }
 
-    /// The biometrics that are enrolled when the key is made: a change of them destroys the key.
+    /// Requires the biometrics that are enrolled when the key is created. Changing them invalidates the key.
     public static var `default`: BiometricEnrollmentSettings { BiometricEnrollmentSettings(accessControlFlags: .biometryCurrentSet) }
 }

@@ -1,60 +1,50 @@
 public import Foundation
 public import JOSE
 
-/// An org, as an enrollment knows it.
+/// The org of an enrollment.
 public struct Organization: Sendable, Equatable {
     /// The org's id.
     public let id: String
     /// The org's URL.
     public let url: URL
 
-    /// An org, for an app's own test doubles.
-    ///
-    /// - Parameters:
-    ///   - id: The org's id.
-    ///   - url: The org's URL.
+    /// Creates an org, for an app's test doubles.
     public init(id: String, url: URL) {
         self.id = id
         self.url = url
     }
 }
 
-/// A user, as an enrollment knows them.
+/// The user of an enrollment.
 public struct User: Sendable, Equatable {
     /// The user's id.
     public let id: String
-    /// The user's name, if the server gave it.
+    /// The user's name, if the server provided it.
     public let name: String?
 
-    /// A user, for an app's own test doubles.
-    ///
-    /// - Parameters:
-    ///   - id: The user's id.
-    ///   - name: The user's name.
+    /// Creates a user, for an app's test doubles.
     public init(id: String, name: String?) {
         self.id = id
         self.name = name
     }
 }
 
-/// What the policy of an authenticator asks for.
+/// The policy of an authenticator.
 public protocol AuthenticatorPolicyProtocol: Sendable {
-    /// Whether enrollments need a user verification key.
+    /// The policy for user verification keys.
     var userVerificationSetting: UserVerificationPolicySetting { get }
 }
 
-/// Whether enrollments need a user verification key.
+/// A policy for user verification keys.
 public enum UserVerificationPolicySetting: Equatable, Codable, Sendable {
-    /// They may have one.
+    /// The key is optional.
     case preferred
-    /// They must have one.
+    /// The key is mandatory.
     case required
-    /// Another value.
+    /// A value that this module does not know.
     case unknown(String)
 
-    /// Reads a value in any case.
-    ///
-    /// - Parameter raw: The value as the server writes it.
+    /// Parses a server's value, ignoring case.
     public init(raw: String) {
         switch raw.lowercased() {
         case "preferred": self = .preferred
@@ -63,7 +53,7 @@ public enum UserVerificationPolicySetting: Equatable, Codable, Sendable {
         }
     }
 
-    /// The value in lower case; of an unknown one as it came.
+    /// The value in lower case; an unknown value is unchanged.
     public var rawValue: String {
         switch self {
         case .preferred: "preferred"
@@ -72,54 +62,48 @@ public enum UserVerificationPolicySetting: Equatable, Codable, Sendable {
         }
     }
 
-    /// Reads a value from a string.
-    ///
-    /// - Parameter decoder: The decoder to read from.
-    /// - Throws: `DecodingError` if it is no string.
+    /// Decodes the value from a string. Throws `DecodingError` for another type.
     public init(from decoder: any Decoder) throws {
         self.init(raw: try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes ``rawValue``.
-    ///
-    /// - Parameter encoder: The encoder to write to.
-    /// - Throws: What the encoder throws.
+    /// Encodes ``rawValue``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
     }
 }
 
-/// What the last answer of the server says about an enrollment (the device-authenticator reference 6.3).
+/// The state of an enrollment according to the server's last response (the device-authenticator reference 6.3).
 public enum EnrollmentState: Sendable {
-    /// Nothing is wrong.
+    /// The server reported no problem.
     case active
-    /// Enrollment, device or user are suspended.
+    /// The enrollment, device or user is suspended.
     case suspended
-    /// Enrollment or user were deleted.
+    /// The enrollment was not found, or the user was deleted.
     case deleted
-    /// Device or enrollment were deleted: remove the enrollment here and enroll again.
+    /// The device or enrollment was deleted: delete the enrollment here and enroll again.
     case reset
 }
 
-/// The answer to a request for a maintenance token. Its descriptions never show the tokens.
+/// A maintenance token response. Descriptions redact the tokens.
 public struct Oauth2Credential: Codable, Sendable, Redacted {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     /// The access token.
     public let access_token: String
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The kind of token, such as `Bearer`.
+    /// The type of the token, such as `Bearer`.
     public let token_type: String
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// How long the token lives, in seconds.
+    /// The lifetime of the token in seconds.
     public let expires_in: Int?
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The refresh token; servers give none with these scopes.
+    /// The refresh token; servers do not issue one for these scopes.
     public let refresh_token: String?
-    /// What the token permits, separated by spaces.
+    /// The scopes of the token, separated by spaces.
     public let scope: String?
 
-    /// Kind, lifetime and scope; nothing of the tokens.
+    /// The type, lifetime and scopes, without the tokens.
     public var description: String {
         "Oauth2Credential(\(token_type), expires in: \(expires_in.map(String.init) ?? "?"), scope: \(scope ?? "?"))"
     }

@@ -6,7 +6,7 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// A request for a token for upkeep (the device-authenticator reference 2.10 and 3.8).
+/// A request for a maintenance token (the device-authenticator reference 2.10 and 3.8).
 struct MaintenanceToken: Sendable {
     static let defaultScopes = ["okta.myAccount.appAuthenticator.maintenance.manage"]
     private static let issuer = "urn:okta:devices:app:authenticator"
@@ -28,32 +28,26 @@ struct MaintenanceToken: Sendable {
                     OrgRequests.maintenanceToken(of: org, clientID: record.clientID, scopes: scopes, assertion: signed))
             }
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // The token endpoint answers every invalid assertion with `invalid_grant`.
+            // The token endpoint rejects every invalid assertion with `invalid_grant`; add a clock error as the probable cause.
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: device.clock.error(at: org)), model)
         }
         guard let credential = try? JSONDecoder().decode(Oauth2Credential.self, from: data),
             credential.access_token.isHeaderToken, credential.token_type.isHeaderToken
         else {
-            // The decoder's own error may quote the token.
+            // The decoder's error may quote the token.
             throw DeviceAuthenticatorError.internalError("The answer of the token endpoint is no token.")
         }
         return credential
     }
 }
 
-/// The access tokens for upkeep of a phone's enrollments, each used until the organization refuses it. In memory only.
+/// An in-memory cache of maintenance tokens, one per enrollment. A token is reused until the org rejects it.
 package actor UpkeepTokens {
     private var tokens: [String: AuthToken] = [:]
 
     package init() {}
 
-    /// Does something with a token, and once more with a fresh one if the organization refuses it.
-    ///
-    /// - Parameters:
-    ///   - enrollment: Whose token.
-    ///   - body: What the token is for.
-    /// - Returns: What came of it.
-    /// - Throws: What getting the token or the body throws.
+    /// Runs the body with a token of the enrollment. If the org rejects a cached token, runs it once more with a new one.
     package func use<Result: Sendable>(
         for enrollment: any AuthenticatorEnrollmentProtocol, _ body: @Sendable (AuthToken) async throws -> Result
     ) async throws -> Result {

@@ -5,40 +5,33 @@ internal import FoundationNetworking
 #endif
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The domain of ``DeviceAuthenticatorError`` as an `NSError`.
+/// The `NSError` domain of ``DeviceAuthenticatorError``.
 public let DeviceAuthenticatorErrorDomain: String = "DeviceAuthenticator.DeviceAuthenticatorError"
 
-/// What went wrong. ``reason-swift.property`` tells apart what a case alone does not.
-///
-/// Two errors are equal when their ``errorCode`` is, as published; compare ``reason-swift.property`` to tell more.
+/// The error type of this module. Errors are equal if their ``errorCode`` is equal; use ``reason-swift.property`` for finer distinctions.
 public enum DeviceAuthenticatorError: Error, Sendable {
-    /// The server answered with another status than 2xx.
+    /// The server responded with another status than 2xx.
     case serverAPIError(HTTPURLResult, ServerAPIErrorModel?)
-    /// No answer came.
+    /// No response was received.
     case networkError(any Error)
-    /// A key or a token failed.
+    /// A key or token operation failed.
     case securityError(SecurityError)
-    /// Stored data failed.
+    /// A storage operation failed.
     case storageError(StorageError)
-    /// Something is not as it must be.
+    /// Another failure, described by the text.
     case genericError(String)
-    /// The server's answer, or this module's own state, can't be used.
+    /// The server's response or the module's own state is invalid.
     case internalError(String)
-    /// A challenge is for an enrollment that is not on this device.
+    /// The challenge is for an enrollment that is not on this device.
     case accountNotFoundForChallenge(any ChallengeProtocol)
-    /// A push is not one of the org's.
+    /// The push is not a challenge of the org.
     case pushNotRecognized
-    /// The authenticator offers no push method.
+    /// The authenticator does not offer the push method.
     case noVerificationMethodsToEnroll
 }
 
 extension DeviceAuthenticatorError: Equatable {
-    /// Whether two errors have the same ``errorCode``.
-    ///
-    /// - Parameters:
-    ///   - lhs: An error.
-    ///   - rhs: An error.
-    /// - Returns: Whether they have the same code.
+    /// Returns whether two errors have the same ``errorCode``.
     public static func == (lhs: DeviceAuthenticatorError, rhs: DeviceAuthenticatorError) -> Bool { lhs.errorCode == rhs.errorCode }
 }
 
@@ -46,7 +39,7 @@ extension DeviceAuthenticatorError: CustomNSError {
     /// ``DeviceAuthenticatorErrorDomain``.
     public static var errorDomain: String { DeviceAuthenticatorErrorDomain }
 
-    /// −1 to −9, in the order of the cases.
+    /// A code from −1 to −9, in the order of the cases.
     public var errorCode: Int {
         switch self {
         case .serverAPIError: -1
@@ -61,7 +54,7 @@ extension DeviceAuthenticatorError: CustomNSError {
         }
     }
 
-    /// The text for people, and the error below this one.
+    /// The localized description and the underlying error.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedDescriptionKey: errorDescription ?? ""]
         switch self {
@@ -75,7 +68,7 @@ extension DeviceAuthenticatorError: CustomNSError {
 }
 
 extension DeviceAuthenticatorError: LocalizedError {
-    /// What happened and what to do next.
+    /// The problem and the next step for the user.
     public var errorDescription: String? {
         switch self {
         case .serverAPIError(let result, let model): Self.text(of: result, model, reason: reason)
@@ -92,7 +85,7 @@ extension DeviceAuthenticatorError: LocalizedError {
         }
     }
 
-    /// Some systems end what they say by a full stop, and others don't.
+    /// Adds a full stop, which only some systems' messages have.
     private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
     private static func text(of result: HTTPURLResult, _ model: ServerAPIErrorModel?, reason: Reason) -> String {

@@ -5,70 +5,64 @@ internal import FoundationNetworking
 #endif
 
 extension DeviceAuthenticatorError {
-    /// Why something failed, finer than the case: what an app decides by.
-    ///
-    /// Further reasons may come, which is why this is no enum.
+    /// The reason for an error, finer than its case. It is not an enum, because further reasons may be added.
     public struct Reason: RawRepresentable, Hashable, Sendable {
         /// The reason's name.
         public let rawValue: String
 
-        /// A reason by its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a reason from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The challenge has expired, by this device's clock or by the server's.
         public static let expired = Reason(rawValue: "expired")
-        /// The challenge was answered before, here or on another device.
+        /// The challenge was already answered, here or on another device.
         public static let alreadyAnswered = Reason(rawValue: "alreadyAnswered")
-        /// The app that wanted to sign in has given up.
+        /// The app that requested the sign-in has cancelled it.
         public static let cancelled = Reason(rawValue: "cancelled")
-        /// The challenge is not one of the org's, or was changed.
+        /// The challenge is not from the org or was modified.
         public static let untrustedChallenge = Reason(rawValue: "untrustedChallenge")
-        /// A number has to be picked to approve, and none was, or one that is not among the choices.
+        /// The approval needs a number, but none or a wrong choice was provided.
         public static let numberNotPicked = Reason(rawValue: "numberNotPicked")
-        /// The consent step was given up without an answer.
+        /// The app released the consent step without an answer.
         public static let notAnswered = Reason(rawValue: "notAnswered")
-        /// Enrollment, device or user are gone on the server. The local copy is kept: the app decides.
+        /// The enrollment, device or user was deleted on the server. The local copy is kept; the app decides.
         public static let enrollmentGone = Reason(rawValue: "enrollmentGone")
-        /// Enrollment, device or user are suspended on the server.
+        /// The enrollment, device or user is suspended on the server.
         public static let enrollmentSuspended = Reason(rawValue: "enrollmentSuspended")
         /// The enrollment is not on this device.
         public static let enrollmentUnknown = Reason(rawValue: "enrollmentUnknown")
-        /// A private key is gone or damaged.
+        /// A private key is missing or damaged.
         public static let keyMissing = Reason(rawValue: "keyMissing")
-        /// The person cancelled the verification.
+        /// The user cancelled the verification.
         public static let userVerificationCancelled = Reason(rawValue: "userVerificationCancelled")
-        /// The person could not be verified.
+        /// The user could not be verified.
         public static let userVerificationFailed = Reason(rawValue: "userVerificationFailed")
-        /// The device has nothing to verify the person with.
+        /// The device has no means to verify the user.
         public static let userVerificationUnavailable = Reason(rawValue: "userVerificationUnavailable")
-        /// The policy asks for a user verification key.
+        /// The policy requires a user verification key.
         public static let userVerificationRequired = Reason(rawValue: "userVerificationRequired")
-        /// No answer came from the server.
+        /// No response was received from the server.
         public static let network = Reason(rawValue: "network")
-        /// The access token is not valid.
+        /// The access token is invalid.
         public static let tokenRefused = Reason(rawValue: "tokenRefused")
-        /// The access token lacks the scope.
+        /// The access token lacks the required scope.
         public static let notPermitted = Reason(rawValue: "notPermitted")
         /// The server does not know the challenge or resource.
         public static let notFound = Reason(rawValue: "notFound")
-        /// The server asks to wait.
+        /// A rate limit was reached.
         public static let tooManyRequests = Reason(rawValue: "tooManyRequests")
-        /// The QR code of a sign-in page is none, too old, used, another app's, or of a sign-in that is over.
+        /// The text is not an enrollment code, or its ticket is expired, consumed, for another app, or of a sign-in that has ended.
         public static let enrollmentLinkRefused = Reason(rawValue: "enrollmentLinkRefused")
-        /// The server refused the request because this device's clock is wrong. The text says by how much.
+        /// The server rejected the request because this device's clock is wrong. The description contains the difference.
         public static let clockWrong = Reason(rawValue: "clockWrong")
-        /// Stored data can't be read or written.
+        /// Stored data cannot be read or written.
         public static let storage = Reason(rawValue: "storage")
-        /// Anything else; the text says more.
+        /// Any other reason; see the description.
         public static let other = Reason(rawValue: "other")
     }
 
-    /// Why it failed.
-    ///
-    /// Of a server's refusal of a challenge (400 `E0000001`), the member `reason` of one of the `errorCauses` tells: `expired`, `answered`
-    /// or `cancelled`; of a server that has no such member, the words of the cause's `errorSummary`.
+    /// The reason for the error. For a rejected challenge (400 `E0000001`) it is the member `reason` in `errorCauses`: `expired`,
+    /// `answered` or `cancelled`. Without that member, the words of the cause's `errorSummary` decide.
     public var reason: Reason {
         switch self {
         case .serverAPIError(let result, let model): Self.reason(of: result, model)
@@ -130,14 +124,14 @@ extension DeviceAuthenticatorError {
     ]
 }
 
-/// Failures that this module itself finds, with the texts by which ``DeviceAuthenticatorError/reason-swift.property`` knows them.
+/// Failures that this module detects; ``DeviceAuthenticatorError/reason-swift.property`` recognizes them by their texts.
 enum LocalFailure {
-    /// Published text.
+    /// Text of Okta's SDK.
     static let expiredText = "Push challenge expired"
     static let expired = DeviceAuthenticatorError.securityError(.jwtError(expiredText))
     static let notVerified = DeviceAuthenticatorError.securityError(.jwtError("JWT verification failed"))
 
-    /// Published text.
+    /// Text of Okta's SDK.
     static let possessionKeyMissing = "Can't find crypto factor silent key in secure storage"
     static let numberNotPicked =
         "This request is approved by picking the number that the sign-in shows. Offer the step's numberChoices, and approve with one of them."

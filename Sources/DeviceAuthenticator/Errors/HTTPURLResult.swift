@@ -5,28 +5,20 @@ public import JOSE
 public import FoundationNetworking
 #endif
 
-/// A request and what came of it, as ``DeviceAuthenticatorError/serverAPIError(_:_:)`` carries it.
-///
-/// What the module itself reports holds neither the `Authorization` header nor the request's body, so that an error can be logged.
-/// Immutable, safe from any thread.
+/// A request and its response, for ``DeviceAuthenticatorError/serverAPIError(_:_:)``. Results from this module contain neither the
+/// `Authorization` header nor the request's body, so that an error can be logged. Immutable; safe from any thread.
 public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     /// The request, without credentials.
     public let request: URLRequest?
-    /// The head of the answer.
+    /// The response without its body.
     public let response: HTTPURLResponse?
-    /// The body of the answer.
+    /// The body of the response.
     public let data: Data?
-    /// A further error beside the response: why user verification failed before the server refused a push answer, or that this device's clock
-    /// is wrong.
+    /// A further error besides the response: user verification failed before the server rejected the answer, or this device's clock is
+    /// wrong.
     public let error: (any Error)?
 
-    /// Makes a result.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - response: The head of the answer.
-    ///   - data: The body of the answer.
-    ///   - error: What went wrong beside the answer.
+    /// Creates a result.
     public init(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)? = nil) {
         self.request = request
         self.response = response
@@ -34,12 +26,12 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
         self.error = error
     }
 
-    /// Returns the same result with a further error beside the response.
+    /// Returns the result with a further error besides the response.
     func with(error: (any Error)?) -> HTTPURLResult {
         HTTPURLResult(request: request, response: response, data: data, error: error ?? self.error)
     }
 
-    /// Method, path and status; nothing that the request or the answer carried.
+    /// The method, path and status, without headers and bodies.
     public override var description: String {
         "HTTPURLResult(\(request?.httpMethod ?? "?") \(request?.url?.path() ?? "?"), status: \(response.map { String($0.statusCode) } ?? "none"))"
     }
@@ -49,10 +41,10 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
 
     // MARK: - NSSecureCoding
 
-    /// Always true.
+    /// Always `true`.
     public static var supportsSecureCoding: Bool { true }
 
-    /// What of a result is written: Foundation's own types for requests and answers can't be archived everywhere.
+    /// The archived data; Foundation's own request and response types cannot be archived on every platform.
     private struct Archive: Codable {
         var requestURL: URL?
         var method: String?
@@ -67,9 +59,7 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
 
     private static let archiveKey = "result"
 
-    /// Writes the result: of the request its URL, method and headers, of the error its domain and code.
-    ///
-    /// - Parameter coder: The coder to write to.
+    /// Encodes the result: the request's URL, method and headers, the response, and the error's domain and code.
     public func encode(with coder: NSCoder) {
         let headers = response?.allHeaderFields.compactMap { name, value in
             (name as? String).flatMap { name in (value as? String).map { (name, $0) } }
@@ -78,13 +68,11 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
             requestURL: request?.url, method: request?.httpMethod, requestHeaders: request?.allHTTPHeaderFields, responseURL: response?.url,
             status: response?.statusCode, responseHeaders: headers.map { Dictionary($0) { first, _ in first } }, data: data,
             errorDomain: error.map { ($0 as NSError).domain }, errorCode: error.map { ($0 as NSError).code })
-        // There is nothing in it that can't be encoded, and the protocol leaves no way to say otherwise.
+        // The archive can always be encoded, and the protocol has no way to report an error.
         coder.encode((try? JSONEncoder().encode(archive)) as NSData?, forKey: Self.archiveKey)
     }
 
-    /// Reads a result.
-    ///
-    /// - Parameter coder: The coder to read from.
+    /// Decodes a result.
     public required init?(coder: NSCoder) {
         guard let data = coder.decodeObject(of: NSData.self, forKey: Self.archiveKey),
             let archive = try? JSONDecoder().decode(Archive.self, from: data as Data)
@@ -103,24 +91,22 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
 
 extension HTTPURLResult: Redacted {}
 
-/// The body of an error of the org (the device-authenticator reference 2.12); every member may be absent.
+/// The body of an error response of the org (the device-authenticator reference 2.12). Any member may be missing.
 public struct ServerAPIErrorModel: Codable, Sendable {
-    /// What went wrong, for programs.
+    /// The error code.
     public let errorCode: ServerErrorCode?
-    /// What went wrong, for people. Of an OAuth error, its code and description.
+    /// A readable description; for an OAuth error, its code and description.
     public let errorSummary: String?
-    /// Where the code is documented.
+    /// A link to the documentation of the code.
     public let errorLink: String?
-    /// The id of this occurrence, for the org's log.
+    /// The id of this occurrence in the org's log.
     public let errorId: String?
-    /// The status that an older form of answer names.
+    /// The status in an older form of the response.
     public let status: String?
-    /// Details; in each the members that are strings.
+    /// The details; each contains only its string members.
     public let errorCauses: [[String: String]]?
 
-    /// Reads what can be read; a member of another form than expected counts as absent.
-    ///
-    /// - Parameter body: The body of an answer.
+    /// Parses a response body. A member of an unexpected type counts as missing.
     init?(body: some Collection<UInt8>) {
         guard let json = try? JSONValue(parsing: body), json.objectValue != nil else { return nil }
         let oauthError = [json["error"]?.stringValue, json["error_description"]?.stringValue].compactMap { $0 }.joined(separator: ": ")

@@ -5,41 +5,35 @@ public import Security
 #endif
 
 #if !canImport(Darwin)
-/// The result code of Apple's Security framework, for the cases of ``SecurityError`` that carry one.
+/// The result code of Apple's Security framework, for cases of ``SecurityError``.
 public typealias OSStatus = Int32
 #endif
 
-/// What went wrong with a key or a token.
-///
-/// `parsePushNotification` throws it as it is, all else inside ``DeviceAuthenticatorError/securityError(_:)``. Texts show no secret.
+/// An error of a key or token. `parsePushNotification` throws it directly; other functions wrap it in
+/// ``DeviceAuthenticatorError/securityError(_:)``. Texts contain no secrets.
 public enum SecurityError: Error, Equatable, Sendable {
     /// A token could not be signed.
     case failedToSignPayload(String)
-    /// A key could not be made.
+    /// A key could not be created.
     case keyGenFailed(OSStatus, String)
-    /// A key is damaged or gone; ``DeviceKeyError`` tells which.
+    /// A key is damaged or missing; ``DeviceKeyError`` tells which.
     case keyCorrupted(any Error)
-    /// The person cancelled the verification.
+    /// The user cancelled the verification.
     case localAuthenticationCancelled(any Error)
-    /// The device has nothing to verify the person with.
+    /// The device has no means to verify the user.
     case localAuthenticationPasscodeNotSet(any Error)
-    /// The person could not be verified.
+    /// The user could not be verified.
     case localAuthenticationFailed(any Error)
     /// A cryptographic operation failed.
     case generalEncryptionError(OSStatus, (any Error)?, String)
-    /// A key has no usable public form.
+    /// A key has no usable public part.
     case jwkError(String)
-    /// A token was refused.
+    /// A token was rejected.
     case jwtError(String)
     /// Data could not be encrypted or decrypted.
     case dataEncryptionDecryptionError((any Error)?)
 
-    /// Whether two errors have the same case and texts; errors inside are compared by domain and code.
-    ///
-    /// - Parameters:
-    ///   - lhs: An error.
-    ///   - rhs: An error.
-    /// - Returns: Whether they are equal.
+    /// Returns whether two errors have the same case and texts. Nested errors are compared by domain and code.
     public static func == (lhs: SecurityError, rhs: SecurityError) -> Bool {
         switch (lhs, rhs) {
         case (.failedToSignPayload(let left), .failedToSignPayload(let right)), (.jwkError(let left), .jwkError(let right)),
@@ -68,7 +62,7 @@ public enum SecurityError: Error, Equatable, Sendable {
 }
 
 extension SecurityError: LocalizedError {
-    /// What happened and what to do next.
+    /// The problem and the next step for the user.
     public var errorDescription: String? {
         switch self {
         case .failedToSignPayload(let text): "The answer could not be signed: \(text)"
@@ -89,10 +83,8 @@ extension SecurityError: LocalizedError {
 
 #if canImport(Security)
 extension SecurityError {
-    /// What a failed signature of the Keychain or the Secure Enclave means.
-    ///
-    /// - Parameter signingError: The error of `SecKeyCreateSignature`, which this takes over.
-    /// - Returns: The error.
+    /// Converts a signing error of the Keychain or the Secure Enclave.
+    /// - Parameter signingError: The error of `SecKeyCreateSignature`; this function takes ownership.
     public static func create(with signingError: Unmanaged<CFError>?) -> SecurityError {
         guard let error = signingError?.takeRetainedValue() else {
             return .generalEncryptionError(errSecInternalError, nil, "The signature failed and the system did not say why.")

@@ -1,10 +1,10 @@
-/// An error code of the org (`errorCode`), as the device-authenticator reference 2.12 lists them.
+/// An error code of the org (`errorCode`, the device-authenticator reference 2.12).
 public enum ServerErrorCode: Codable, Equatable, Sendable {
-    /// `E0000007`: there is no such resource.
+    /// `E0000007`: the resource does not exist.
     case resourceNotFound
-    /// `E0000008`: there is no such enrollment.
+    /// `E0000008`: the enrollment does not exist.
     case enrollmentNotFound
-    /// `E0000011`: the token was refused.
+    /// `E0000011`: the token was rejected.
     case invalidToken
     /// `E0000152`: the device is suspended.
     case deviceSuspended
@@ -16,11 +16,11 @@ public enum ServerErrorCode: Codable, Equatable, Sendable {
     case userSuspended
     /// `E0000156`: the user was deleted.
     case userDeleted
-    /// `E0000158`: the policy asks for a user verification key.
+    /// `E0000158`: the policy requires a user verification key.
     case biometricKeyEnrollmentComplianceError
     /// `E0000180`: the enrollment is suspended.
     case enrollmentSuspended
-    /// `E0000212`: the server took the attempt for phishing.
+    /// `E0000212`: the server detected a phishing attempt.
     case phishingAttemptDetected
     /// Any other code.
     case unknown(String)
@@ -32,9 +32,7 @@ public enum ServerErrorCode: Codable, Equatable, Sendable {
         ("E0000180", .enrollmentSuspended), ("E0000212", .phishingAttemptDetected),
     ]
 
-    /// Reads a code.
-    ///
-    /// - Parameter raw: The code as the server writes it.
+    /// Parses a code as the server writes it.
     public init(raw: String) {
         self = Self.known.first { $0.0 == raw }?.1 ?? .unknown(raw)
     }
@@ -45,36 +43,28 @@ public enum ServerErrorCode: Codable, Equatable, Sendable {
         return Self.known.first { $0.1 == self }?.0 ?? ""
     }
 
-    /// Reads a code from a string.
-    ///
-    /// - Parameter decoder: The decoder to read from.
-    /// - Throws: `DecodingError` if it is no string.
+    /// Decodes a code from a string. Throws `DecodingError` for another type.
     public init(from decoder: any Decoder) throws {
         self.init(raw: try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Writes the code as a string.
-    ///
-    /// - Parameter encoder: The encoder to write to.
-    /// - Throws: What the encoder throws.
+    /// Encodes the code as a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
     }
 
-    /// Whether enrollment, device or user are gone on the server.
+    /// Whether the enrollment, device or user was deleted on the server.
     public var isResourceDeleted: Bool {
         [.enrollmentNotFound, .deviceDeleted, .enrollmentDeleted, .userDeleted].contains(self)
     }
 
-    /// Whether enrollment, device or user are suspended on the server.
+    /// Whether the enrollment, device or user is suspended on the server.
     public var isResourceSuspended: Bool {
         [.deviceSuspended, .userSuspended, .enrollmentSuspended].contains(self)
     }
 
-    /// The HTTP status that the code comes with.
-    ///
-    /// - Returns: The status of the reference's table, 400 for codes that it does not list.
+    /// Returns the HTTP status that belongs to the code; 400 for codes that the reference does not list.
     public func httpCode() -> Int {
         switch self {
         case .resourceNotFound, .enrollmentNotFound: 404
@@ -85,7 +75,7 @@ public enum ServerErrorCode: Codable, Equatable, Sendable {
         }
     }
 
-    /// What the code says about an enrollment (the device-authenticator reference 2.12).
+    /// The resulting state of an enrollment (the device-authenticator reference 2.12).
     var enrollmentState: EnrollmentState {
         switch self {
         case .enrollmentNotFound, .userDeleted: .deleted

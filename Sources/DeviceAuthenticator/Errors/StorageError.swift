@@ -1,20 +1,20 @@
 internal import AuthFoundation
 public import Foundation
 
-/// What went wrong with stored data. Nothing is ever deleted because it could not be read.
+/// An error of stored data. Unreadable data is never deleted for that reason.
 public enum StorageError: Error, Equatable, Sendable {
-    /// What was asked for is not stored.
+    /// The item is not stored.
     case itemNotFound
-    /// The app may not use the container or keychain group that it named.
+    /// The app has no access to the container or keychain group that it named.
     case missingAppGroupEntitlement
-    /// An entry was written by a newer version; the text names it.
+    /// A newer version wrote an entry; the text names it.
     case storageMigrationError(String)
-    /// A database failed. This module uses none; the case is published.
+    /// A database failed. This module does not use one; the case exists for compatibility with Okta's SDK.
     case sqliteError(String)
-    /// Anything else; the text names the entry or file.
+    /// Any other failure; the text names the entry or file.
     case generalStorageError(String)
 
-    /// What happened and what to do next.
+    /// The problem and the next step for the user.
     public var errorDescription: String {
         switch self {
         case .itemNotFound: "What was asked for is not stored on this device. Enroll again."
@@ -36,6 +36,6 @@ public enum StorageError: Error, Equatable, Sendable {
 }
 
 extension StorageError: CustomNSError {
-    /// The text for people, so that `localizedDescription` has it.
+    /// The localized description.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: errorDescription] }
 }

@@ -4,29 +4,27 @@ internal import CryptoExtras
 internal import Dispatch
 public import Foundation
 
-/// Private keys in encrypted files: what an authenticator uses where there is no Secure Enclave.
-///
-/// Each key is a file of 0600 in a folder of 0700, sealed with AES-GCM under the folder's own key file. A key that needs the person is
-/// sealed once more with the secret that the ``UserVerifier`` gives, stretched with scrypt (RFC 7914); see there what that guarantees.
-/// The server is told that these keys are in software. Safe from any thread, and among processes.
+/// Stores private keys in encrypted files; the default on systems without a Secure Enclave. Safe from any thread, and across processes.
+/// Each key is a file of mode 0600 in a folder of mode 0700, sealed with AES-GCM under the folder's key file. A guarded key is also sealed
+/// with the ``UserVerifier``'s secret, stretched with scrypt (RFC 7914); see there for the resulting protection. The server is told that
+/// software holds these keys.
 public struct FileDeviceKeyStore: DeviceKeyStore {
-    /// The power of two of the scrypt cost for secrets, if none is named: 32 MiB and some tenths of a second.
+    /// The default binary logarithm of the scrypt cost: 32 MiB and some tenths of a second.
     public static let defaultSecretCost = 15
 
     private static let stretching = DispatchQueue(label: "countersign.device-authenticator.secrets")
-    /// File work of asynchronous calls, and their waits for the folder's lock, which must not hold a cooperative thread.
+    /// Runs file work of asynchronous calls, which may wait for the folder's lock and must not block a cooperative thread.
     private static let filing = DispatchQueue(label: "countersign.device-authenticator.keys", attributes: .concurrent)
 
     private let folder: EntryFolder
     private let secretCost: Int
     private let randomness: Randomness
 
-    /// A store. Nothing is read or made before the first key is.
-    ///
+    /// Creates a store. It does not access files before it creates the first key.
     /// - Parameters:
-    ///   - directory: The folder; made with the first key. An authenticator's own storage may be in the same one.
-    ///   - secretCost: The power of two of the scrypt cost for secrets, from 10 to 20; by default ``defaultSecretCost``. It is stored with
-    ///     each key, so that changing it harms none.
+    ///   - directory: The folder, created with the first key. It may also be the authenticator's storage folder.
+    ///   - secretCost: The binary logarithm of the scrypt cost for secrets, 10 to 20. It is stored with each key, so changing it does not
+    ///     affect existing keys.
     public init(directory: URL, secretCost: Int = FileDeviceKeyStore.defaultSecretCost) {
         self.init(
             folder: EntryFolder(path: directory.standardizedFileURL.path, keySource: StoreKeyFile()), secretCost: secretCost,
@@ -39,20 +37,20 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         self.randomness = randomness
     }
 
-    /// False: a file is no hardware.
+    /// Always `false`.
     public var isHardwareBacked: Bool { false }
 
     // MARK: - What is stored
 
     private struct StoredKey: Codable, Sendable {
         let publicKey: DevicePublicKey
-        /// Absent if the key is guarded.
+        /// Absent if a secret seals the key.
         var privateKey: Data?
         var isGuarded = false
         var lock: SecretLock?
     }
 
-    /// A private key sealed with what the person knows.
+    /// A private key sealed with the user's secret.
     private struct SecretLock: Codable, Sendable {
         let salt: Data
         let logCost: Int
@@ -61,7 +59,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
 
     // MARK: - Making
 
-    /// Makes a key that is used without asking the person.
+    /// Creates a key that signs without user verification.
     public func makeKey(tag: String) throws -> DevicePublicKey {
         let key = P256.Signing.PrivateKey()
         let publicKey = DevicePublicKey(rawRepresentation: key.publicKey.rawRepresentation)
@@ -69,7 +67,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         return publicKey
     }
 
-    /// Makes a key that is used only after the verifier has verified the person.
+    /// Creates a key that signs only after the verifier has verified the user.
     public func makeGuardedKey(tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?) async throws -> DevicePublicKey
     {
         let verification = try await verify(request, with: verifier)
@@ -97,20 +95,20 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
 
     // MARK: - Using
 
-    /// The public part of a key; nil if there is none that can be read.
+    /// Returns the public key; `nil` if there is no such key.
     public func publicKey(tag: String) throws -> DevicePublicKey? {
         do { return try stored(tag)?.publicKey } catch { throw StorageError(error) }
     }
 
-    /// Signs with a key that needs nobody.
+    /// Signs with a key that needs no user verification.
     public func sign(_ message: Data, tag: String) throws -> Data {
         let key = try usable(tag)
-        // A guarded key never signs here, whatever its tag is stored as.
+        // A guarded key must never sign without user verification, even if its private key is stored without a lock.
         guard !key.isGuarded, let privateKey = key.privateKey else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
         return try signature(of: message, with: privateKey, tag: tag)
     }
 
-    /// Signs with a guarded key, after the verifier has verified the person.
+    /// Signs with a guarded key after the verifier has verified the user.
     public func sign(
         guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
         message: @Sendable (UserVerification.Method) throws -> Data
@@ -128,7 +126,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
             guard let privateKey = key.privateKey else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
             return privateKey
         }
-        // A verifier that has no secret any more can't open what was sealed with one.
+        // Without a secret, a key that was sealed with one cannot be opened.
         guard let secret = verification.secret else { throw UserVerificationFailure.failed.securityError }
         let wrapping = try await stretch(secret, salt: lock.salt, logCost: lock.logCost)
         guard let box = try? AES.GCM.SealedBox(combined: lock.sealed),
@@ -137,7 +135,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         return privateKey
     }
 
-    /// Deletes a key for good.
+    /// Deletes a key permanently.
     public func deleteKey(tag: String) throws {
         do { try folder.change { try $0.remove(.key, tag) } } catch { throw StorageError(error) }
     }
@@ -179,7 +177,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         }
     }
 
-    /// One at a time and on a thread of its own: it takes tenths of a second and tens of MiB.
+    /// Derives a key. One derivation runs at a time, on its own thread, because each takes tenths of a second and tens of MiB.
     private func stretch(_ secret: Data, salt: Data, logCost: Int) async throws -> SymmetricKey {
         guard (10...20).contains(logCost) else { throw SecurityError.dataEncryptionDecryptionError(nil) }
         return try await withCheckedThrowingContinuation { continuation in

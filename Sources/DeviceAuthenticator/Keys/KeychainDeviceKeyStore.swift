@@ -8,16 +8,14 @@ internal import Security
 internal import LocalAuthentication
 #endif
 
-/// Private keys in the Secure Enclave, or in the Keychain of a device without one: what an authenticator uses on Apple's systems.
-///
-/// The system itself verifies the person when a guarded key signs; a ``UserVerifier`` is not asked. Keys are there after the first unlock
-/// since the start, and never leave the device. Safe from any thread.
+/// Stores private keys in the Secure Enclave, or in the Keychain of a device without one; the default on Apple platforms. Safe from any
+/// thread. The system itself verifies the user when a guarded key signs; a ``UserVerifier`` is not used. Keys are available after the first
+/// unlock since the device started, and never leave the device.
 public struct KeychainDeviceKeyStore: DeviceKeyStore {
     private let group: String?
 
-    /// A store.
-    ///
-    /// - Parameter group: The keychain group that the app and its extensions share; nil for the app's own.
+    /// Creates a store.
+    /// - Parameter group: The keychain group that the app and its extensions share; `nil` for the app's own.
     public init(group: String?) {
         self.group = group
     }
@@ -27,10 +25,10 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
 
     // MARK: - Making
 
-    /// Makes a key that is used without asking the person.
+    /// Creates a key that signs without user verification.
     public func makeKey(tag: String) throws -> DevicePublicKey { try makeKey(tag: tag, flags: []) }
 
-    /// Makes a key that the system lets sign only after it has verified the person. Nobody is asked yet.
+    /// Creates a key that signs only after the system has verified the user. Does not verify the user yet.
     public func makeGuardedKey(tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?) async throws -> DevicePublicKey
     {
         try makeKey(tag: tag, flags: request.accessControlFlags)
@@ -71,13 +69,13 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
 
     // MARK: - Using
 
-    /// The public part of a key; nil if there is none, or the system has invalidated it. Nobody is asked.
+    /// Returns the public key without user verification; `nil` if there is no such key or the system has invalidated it.
     public func publicKey(tag: String) throws -> DevicePublicKey? {
         #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
         let context = LAContext()
         context.interactionNotAllowed = true
         guard let key = try find(tag, context: context) else { return nil }
-        // An invalidated key can be found and not used. One that would ask the person is a good one.
+        // An invalidated key can be found but not used. A key that requires user verification is valid.
         do {
             _ = try Self.signature(of: Data(), with: key)
         } catch SecurityError.keyCorrupted {
@@ -89,13 +87,13 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
         return Self.publicKey(of: key)
     }
 
-    /// Signs with a key that needs nobody.
+    /// Signs with a key that needs no user verification.
     public func sign(_ message: Data, tag: String) throws -> Data {
         guard let key = try find(tag, context: nil) else { throw SecurityError.keyCorrupted(DeviceKeyError.missing(tag: tag)) }
         return try Self.signature(of: message, with: key)
     }
 
-    /// Signs with a guarded key; the system asks the person.
+    /// Signs with a guarded key; the system verifies the user.
     public func sign(
         guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
         message: @Sendable (UserVerification.Method) throws -> Data
@@ -105,7 +103,7 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
         #else
         let message = try message(request.accessControlFlags.provenMethod(biometry: .none))
         #endif
-        // The system's call returns when the person has answered, so it gets a thread that may wait.
+        // The system's call blocks until the user has responded, so it runs on a thread that may block.
         let signature = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
             DispatchQueue.global(qos: .userInitiated).async {
                 continuation.resume(with: Result { try sign(message, tag: tag, reason: request.reason) })
@@ -125,7 +123,7 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
         return try Self.signature(of: message, with: key)
     }
 
-    /// Deletes a key for good.
+    /// Deletes a key permanently.
     public func deleteKey(tag: String) throws {
         let status = SecItemDelete(query(tag) as CFDictionary)
         guard status == errSecSuccess || status == errSecItemNotFound else {
@@ -167,7 +165,7 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
         guard status == errSecSuccess, let item, CFGetTypeID(item) == SecKeyGetTypeID() else {
             throw StorageError.generalStorageError("The key \(tag) can't be read from the Keychain (\(status)).")
         }
-        // Checked by the line above: a class of Core Foundation can't be cast conditionally.
+        // The type is checked above because a Core Foundation type cannot be cast conditionally.
         return unsafeDowncast(item, to: SecKey.self)
     }
 

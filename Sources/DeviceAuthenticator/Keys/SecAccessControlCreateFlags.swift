@@ -1,51 +1,44 @@
 #if canImport(Security)
 public import Security
 #else
-/// What guards a user verification key: off Apple's systems, the same names as the flags of the Security framework.
-///
-/// There the ``UserVerifier`` decides how the person is verified, whatever the flags say; they are kept so that the same code compiles.
+/// The protection of a user verification key, with the names of Apple's Security framework. It exists on other platforms so that the same
+/// code compiles. There the ``UserVerifier`` decides how the user is verified; the flags have no effect.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable, Hashable {
-    /// The bits.
+    /// The bit mask.
     public let rawValue: UInt
 
-    /// Flags of bits.
-    ///
-    /// - Parameter rawValue: The bits.
+    /// Creates flags from a bit mask.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Biometrics or the passcode.
     public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
     /// Any biometrics of the device.
     public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
-    /// The biometrics enrolled when the key was made.
+    /// The biometrics that are enrolled when the key is created.
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     /// The passcode of the device.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-    /// One of the constraints is enough.
+    /// One of the constraints suffices.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
-    /// All constraints are needed.
+    /// All constraints are required.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
-    /// The private key may be used to sign.
+    /// The private key may sign.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-    /// A password of the app is needed.
+    /// A password of the app is required.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 }
 #endif
 
 extension SecAccessControlCreateFlags {
-    /// Flags of stored bits.
     init(bits: UInt) { self.init(rawValue: RawValue(bits)) }
 
-    /// Bits to store.
     var bits: UInt { UInt(rawValue) }
 
-    /// What a signature with a key of these flags proves of how the person was verified: nothing where there is a choice.
-    ///
-    /// - Parameter biometry: The method of the device's biometrics; ``UserVerification/Method/none`` if it has none.
-    /// - Returns: The method that no signature is made without; ``UserVerification/Method/none`` if there is no such.
+    /// Returns the verification method that a signature with such a key proves. Returns ``UserVerification/Method/none`` if several methods
+    /// are possible. `biometry` is the method of the device's biometrics.
     func provenMethod(biometry: UserVerification.Method) -> UserVerification.Method {
         let isBiometric = contains(.biometryAny) || contains(.biometryCurrentSet)
-        // The system says not which of several it was content with.
+        // The system does not report which of several methods it accepted.
         if contains(.or) || contains(.userPresence) || (isBiometric && contains(.devicePasscode) && !contains(.and)) { return .none }
         if contains(.devicePasscode) { return .pin }
         return isBiometric ? biometry : .none

@@ -1,10 +1,9 @@
 public import Foundation
 public import JOSE
 
-/// Verifies that the person who holds the device is its owner, before a user verification key is made or used.
-///
-/// Where the system does not do that itself (everywhere but with Apple's Keychain), the app gives one to
-/// ``DeviceAuthenticatorBuilder/userVerifier(_:)``: it asks for a PIN, a security key, or whatever the device has.
+/// Verifies that the owner of the device is present, before a user verification key is created or used. Called from any task; the
+/// resolution of a challenge waits for it. Apple's Keychain verifies the user itself. Elsewhere the app passes a verifier to
+/// ``DeviceAuthenticatorBuilder/userVerifier(_:)``, which asks for a PIN, a security key or another proof.
 ///
 /// ```swift
 /// struct PINVerifier: UserVerifier {
@@ -15,43 +14,32 @@ public import JOSE
 /// }
 /// ```
 ///
-/// What it guarantees: a key that was made with a `secret` is sealed with it (scrypt, then AES-GCM, together with the store's own key), so
-/// that no code without the same secret can use it, this module's included. A short PIN only slows down who has copied the device's
-/// files, key file included. A key made without a secret is guarded by this call alone: a program that can read the store can use it.
-///
-/// Called from any task; the resolution of a challenge waits for it.
+/// A key that was created with a `secret` is sealed with it (scrypt, then AES-GCM, in addition to the store's own key). No code can use the
+/// key without the secret. A short PIN only delays an attacker who has copied the device's files, including the key file. Without a secret,
+/// only this call protects the key: a program that can read the store can use it.
 public protocol UserVerifier: Sendable {
-    /// Verifies the person.
-    ///
-    /// - Parameter request: What for.
-    /// - Returns: How the person was verified, and the secret that unlocks the key, if there is one.
-    /// - Throws: ``UserVerificationFailure``.
+    /// Verifies the user. Returns the method, and the secret that unlocks the key, if there is one.
     func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification
 }
 
-/// What a person is verified for.
+/// A request to verify the user.
 public struct UserVerificationRequest: Sendable, Equatable {
-    /// What the verification leads to.
+    /// The purpose of a verification.
     public enum Purpose: Sendable, Equatable {
-        /// A key is made; the secret that is given now is needed each time that it is used.
+        /// Creates a key. Each use of the key requires the same secret.
         case makeKey
-        /// A challenge is approved.
+        /// Approves a challenge.
         case approve
     }
 
-    /// What the verification leads to.
+    /// The purpose of the verification.
     public let purpose: Purpose
-    /// What to tell the person, such as "Sign in to Acme Portal".
+    /// The text for the user, such as "Sign in to Acme Portal".
     public let reason: String
-    /// What the app asked for when user verification was turned on.
+    /// The protection that the app chose when it turned on user verification.
     public let accessControlFlags: SecAccessControlCreateFlags
 
-    /// Makes a request.
-    ///
-    /// - Parameters:
-    ///   - purpose: What the verification leads to.
-    ///   - reason: What to tell the person.
-    ///   - accessControlFlags: What the app asked for.
+    /// Creates a request.
     public init(purpose: Purpose, reason: String, accessControlFlags: SecAccessControlCreateFlags = .biometryCurrentSet) {
         self.purpose = purpose
         self.reason = reason
@@ -59,49 +47,46 @@ public struct UserVerificationRequest: Sendable, Equatable {
     }
 }
 
-/// How a person was verified.
+/// The result of a verification.
 public struct UserVerification: Sendable, Redacted {
-    /// The method, as the answer's `amr` names it.
+    /// A verification method, as sent in the answer's `amr`.
     public enum Method: String, Sendable, CaseIterable {
-        /// The face.
+        /// Face recognition.
         case face
         /// A fingerprint.
         case fingerprint = "fpt"
         /// A PIN or passcode.
         case pin
-        /// Not known.
+        /// Unknown.
         case none
     }
 
-    /// The method.
+    /// The method of the verification.
     public let method: Method
-    /// What unlocks the key, such as the PIN; nil if the verifier has none.
+    /// Unlocks the key, such as a PIN; `nil` if the verifier has no secret.
     let secret: Data?
 
-    /// Makes a verification.
-    ///
-    /// - Parameters:
-    ///   - method: The method.
-    ///   - secret: What unlocks the key, the same each time; nil if the verifier has none.
+    /// Creates a result.
+    /// - Parameter secret: Unlocks the key; the same each time. `nil` if the verifier has no secret.
     public init(method: Method, secret: Data? = nil) {
         self.method = method
         self.secret = secret
     }
 
-    /// The method; nothing of the secret.
+    /// The method, without the secret.
     public var description: String { "UserVerification(\(method.rawValue))" }
 }
 
-/// Why a person was not verified.
+/// The reason why the user was not verified.
 public enum UserVerificationFailure: Error, Sendable, Equatable, CaseIterable, LocalizedError {
-    /// The person gave up.
+    /// The user cancelled.
     case cancelled
-    /// The person is not who they must be, or mistyped.
+    /// The user is not the owner of the device, or entered a wrong secret.
     case failed
-    /// The device has nothing to verify with.
+    /// The device has no means to verify the user.
     case unavailable
 
-    /// What happened and what to do next.
+    /// The problem and the next step for the user.
     public var errorDescription: String? {
         switch self {
         case .cancelled: "The verification was cancelled. Try again."

@@ -1,41 +1,40 @@
 public import Foundation
 
-/// How important a logged event is.
+/// The level of a log event.
 public enum OktaLoggerLogLevel: Int, Sendable, CaseIterable {
-    /// For those who look for a fault.
+    /// Details for debugging.
     case debug
-    /// What happened.
+    /// A normal event.
     case info
-    /// What may need attention.
+    /// A problem that may need attention.
     case warning
-    /// What failed.
+    /// A failure.
     case error
-    /// What the person did.
+    /// An action of the user.
     case uiEvent
 }
 
-/// Where an authenticator tells what it does. The members are those of Okta's logger, so that one of it fits with an empty extension.
-///
-/// Called from any thread. No event holds a token, a key, a challenge or a push token.
+/// Receives an authenticator's log events, on any thread. The members match those of Okta's logger, so that logger conforms with an empty
+/// extension. Events never contain tokens, keys, challenges or push tokens.
 public protocol OktaLoggerProtocol: Sendable {
-    /// Logs an event of any level; by default calls the member of that level.
+    /// Logs an event of any level. The default implementation calls the function of that level.
     func log(
         level: OktaLoggerLogLevel, eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber,
         funcName: String)
-    /// Logs for those who look for a fault.
+    /// Logs details for debugging.
     func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
-    /// Logs what happened.
+    /// Logs a normal event.
     func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
-    /// Logs what may need attention.
+    /// Logs a problem that may need attention.
     func warning(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
-    /// Logs what the person did.
+    /// Logs an action of the user.
     func uiEvent(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
-    /// Logs what failed.
+    /// Logs a failure.
     func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
 }
 
 extension OktaLoggerProtocol {
-    /// Logs an event of any level by the member of that level.
+    /// Logs an event with the function of its level.
     public func log(
         level: OktaLoggerLogLevel, eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber,
         funcName: String
@@ -50,46 +49,45 @@ extension OktaLoggerProtocol {
     }
 }
 
-/// Writes warnings and errors to standard error: what an authenticator logs to if it is given nothing else.
+/// Writes warnings and errors to standard error. It is the default logger.
 public struct ConsoleLogger: OktaLoggerProtocol {
-    /// A logger.
+    /// Creates a logger.
     public init() {}
 
-    /// Writes nothing.
+    /// Does nothing.
     public func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
     {}
-    /// Writes nothing.
+    /// Does nothing.
     public func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
     }
-    /// Writes nothing.
+    /// Does nothing.
     public func uiEvent(
         eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String
     ) {}
 
-    /// Writes a line.
+    /// Writes one line.
     public func warning(
         eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String
     ) { write("warning", eventName, message) }
 
-    /// Writes a line.
+    /// Writes one line.
     public func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
     {
         write("error", eventName, message)
     }
 
     private func write(_ level: String, _ eventName: String, _ message: String?) {
-        // A closed standard error is nobody's fault here.
+        // Ignored: standard error may be closed.
         try? FileHandle.standardError.write(contentsOf: Data(Self.line(level, eventName, message).utf8))
     }
 
-    /// One line, whatever others have put into the message: it may be read on a terminal.
+    /// Formats one line without terminal control characters, which the message may contain.
     static func line(_ level: String, _ eventName: String, _ message: String?) -> String {
         let text = "\(eventName)\(message.map { ": \($0)" } ?? "")"
         return "DeviceAuthenticator \(level): \(PrintableText.line(text))\n"
     }
 }
 
-/// The loggers of one authenticator.
 struct EventLog: Sendable {
     let loggers: [any OktaLoggerProtocol]
 
@@ -108,17 +106,17 @@ struct EventLog: Sendable {
     }
 }
 
-/// Texts from elsewhere without what would steer a terminal, or turn the direction of what follows.
+/// Removes characters from texts that could control a terminal or change the text direction.
 package enum PrintableText {
-    /// A text that may have lines.
+    /// Replaces such characters and keeps line breaks.
     package static func lines(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
     }
 
-    /// A text that is not to look like further lines of who writes it.
+    /// Replaces such characters, and line breaks with spaces, so that the text cannot imitate further lines.
     package static func line(_ text: String) -> String { lines(text).replacing("\n", with: " ") }
 
-    /// Whether a character controls a terminal: control characters other than line breaks, separators and direction marks.
+    /// Whether a character is a control character other than a line break, a Unicode separator, or a direction mark.
     package static func steers(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x0A: false

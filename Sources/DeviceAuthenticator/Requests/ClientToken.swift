@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// A token that this device signs (the device-authenticator reference 3.3 and 3.4).
+/// A JWT that this device signs (the device-authenticator reference 3.3 and 3.4).
 struct ClientToken: Sendable {
     static let life = 300
 
@@ -10,7 +10,7 @@ struct ClientToken: Sendable {
     let keyTag: String
     var claims: JSONValue
 
-    /// A token with the common claims; `nbf` lies before `iat`, for servers whose clock is behind.
+    /// Creates a token with the common claims; `nbf` is before `iat`, for servers whose clock is behind.
     init(type: String, keyTag: String, issuer: String, audience: String, subject: String, now: Date, randomness: Randomness) {
         self.type = type
         self.keyTag = keyTag
@@ -21,18 +21,17 @@ struct ClientToken: Sendable {
         ]
     }
 
-    /// Header and claims with the dot between them: what is signed.
+    /// The bytes to sign: header and claims, separated by a dot.
     var signingInput: Data {
         let header: JSONValue = ["alg": "ES256", "typ": .string(type), "kid": .string(keyTag)]
         return Data("\(Base64URL.encode(header.serialized())).\(Base64URL.encode(claims.serialized()))".utf8)
     }
 
-    /// The compact form.
     static func compact(_ signingInput: Data, signature: Data) -> String {
         String(decoding: signingInput, as: UTF8.self) + "." + Base64URL.encode(signature)
     }
 
-    /// Signs with a key that needs nobody.
+    /// Signs with a key that needs no user verification.
     func signed(by keys: any DeviceKeyStore) throws -> String {
         let input = signingInput
         return Self.compact(input, signature: try keys.sign(input, tag: keyTag))
@@ -40,7 +39,7 @@ struct ClientToken: Sendable {
 }
 
 extension Randomness {
-    /// A random UUID (RFC 9562, version 4) in upper case, as key tags and token ids have it.
+    /// A random UUID (RFC 9562, version 4) in upper case, for key tags and token ids.
     var uuid: String {
         var bytes = bytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40

@@ -1,6 +1,6 @@
 internal import JOSE
 
-/// The device as requests and answers describe it.
+/// The description of the device in requests and answers.
 struct DeviceDescription: Sendable {
     let profile: DeviceProfile
     let applicationName: String
@@ -9,7 +9,7 @@ struct DeviceDescription: Sendable {
 
     private var sdkVersion: String { "\(DeviceAuthenticatorConstants.name) \(DeviceAuthenticatorConstants.version)" }
 
-    /// The members of `device` in the body of an enrollment that every device has (the device-authenticator reference 2.5.2).
+    /// The common members of `device` in the body of an enrollment (the device-authenticator reference 2.5.2).
     var enrollmentMembers: JSONValue {
         var device: JSONValue = [
             "displayName": .string(profile.safeDisplayName), "platform": .string(profile.platform),
@@ -24,12 +24,13 @@ struct DeviceDescription: Sendable {
         return device
     }
 
-    /// `deviceSignals` of an answer: who the device is, and what of the requested is known (the device-authenticator reference 3.11).
+    /// Returns `deviceSignals` of an answer: the device's ids, and the requested signals that are known (the device-authenticator reference
+    /// 3.11).
     func signals(requested: [String], record: EnrollmentRecord) -> JSONValue {
         var signals: JSONValue = ["id": .string(record.deviceID), "clientInstanceId": .string(record.clientInstanceID)]
         signals["authenticatorAppKey"] = applicationInstallationId.map(JSONValue.string)
         for name in requested {
-            // A challenge can't change who the device says it is.
+            // A challenge must not change the device's ids.
             if signals[name] == nil, let value = signal(name) { signals[name] = value }
         }
         return signals

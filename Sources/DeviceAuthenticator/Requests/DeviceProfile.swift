@@ -14,11 +14,11 @@ internal import Darwin
 internal import LocalAuthentication
 #endif
 
-/// What the server is told of the device, at enrollment and when a challenge asks for it.
+/// The description of the device that the server receives, at enrollment and when a challenge asks for it.
 public struct DeviceProfile: Sendable, Equatable {
-    /// What locks the device.
+    /// A kind of screen lock.
     public enum ScreenLock: String, Sendable {
-        /// Nothing.
+        /// No lock.
         case none = "NONE"
         /// A PIN or passcode.
         case passcode = "PASSCODE"
@@ -26,38 +26,29 @@ public struct DeviceProfile: Sendable, Equatable {
         case biometric = "BIOMETRIC"
     }
 
-    /// The name that the person and the administrator see. From iOS 16 on the system gives a generic one such as "iPhone", unless the
-    /// app has the entitlement `com.apple.developer.device-information.user-assigned-device-name`.
+    /// The name that the user and the administrator see. Since iOS 16 the system provides a generic name such as "iPhone", unless the app
+    /// has the entitlement `com.apple.developer.device-information.user-assigned-device-name`.
     public var displayName: String
-    /// `IOS` and `MACOS`; elsewhere the system's own name such as `LINUX`, which Okta's servers do not know.
+    /// `IOS` or `MACOS`; elsewhere the system's own name such as `LINUX`, which Okta's servers do not know.
     public var platform: String
-    /// Who made the device.
+    /// The manufacturer of the device.
     public var manufacturer: String
-    /// The model, such as `iPhone15,3`; the processor's architecture where no model is known.
+    /// The model, such as `iPhone15,3`; the processor's architecture if the model is unknown.
     public var model: String
     /// The system's version as `major.minor.patch`.
     public var osVersion: String
-    /// Whether keys can be held by hardware.
+    /// Whether hardware can hold keys.
     public var secureHardwarePresent: Bool
-    /// What locks the device.
+    /// The screen lock of the device.
     public var screenLockType: ScreenLock
-    /// `FULL`, `NONE`, `USER`, `ALL_INTERNAL_VOLUMES` or `SYSTEM_VOLUME`; nil if it is not known.
+    /// `FULL`, `NONE`, `USER`, `ALL_INTERNAL_VOLUMES` or `SYSTEM_VOLUME`; `nil` if unknown.
     public var diskEncryptionType: String?
-    /// The serial number, if the app may know it.
+    /// The serial number, if the app has access to it.
     public var serialNumber: String?
-    /// The device's UDID, if the app may know it.
+    /// The device's UDID, if the app has access to it.
     public var udid: String?
 
-    /// Describes a device.
-    ///
-    /// - Parameters:
-    ///   - displayName: The name that people see.
-    ///   - platform: The system's name.
-    ///   - manufacturer: Who made the device.
-    ///   - model: The model.
-    ///   - osVersion: The system's version.
-    ///   - secureHardwarePresent: Whether keys can be held by hardware.
-    ///   - screenLockType: What locks the device.
+    /// Creates a description; see the properties.
     public init(
         displayName: String, platform: String, manufacturer: String, model: String, osVersion: String, secureHardwarePresent: Bool = false,
         screenLockType: ScreenLock = .none
@@ -71,7 +62,7 @@ public struct DeviceProfile: Sendable, Equatable {
         self.screenLockType = screenLockType
     }
 
-    /// The device that the program runs on.
+    /// The device on which the program runs.
     public static var current: DeviceProfile {
         let version = ProcessInfo.processInfo.operatingSystemVersion
         var profile = DeviceProfile(
@@ -91,7 +82,7 @@ public struct DeviceProfile: Sendable, Equatable {
         return profile
     }
 
-    /// Not `ProcessInfo.hostName`, which may ask the network. Phones have no host name of their own.
+    /// The host name. `ProcessInfo.hostName` is not used, because it may send network requests. Phones have no own host name.
     private static var hostName: String {
         #if os(iOS)
         return machine.hasPrefix("iPad") ? "iPad" : "iPhone"
@@ -109,11 +100,11 @@ public struct DeviceProfile: Sendable, Equatable {
         return withUnsafeBytes(of: &system.machine) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// The name without what a page could take for markup.
+    /// The name without markup tags.
     var safeDisplayName: String { displayName.replacing(/<[^>]*>/, with: "") }
 }
 
-/// What systems are called on the wire.
+/// Names of systems in the protocol.
 enum SystemName {
     #if os(iOS)
     static let (platform, agent, manufacturer) = ("IOS", "iOS", "APPLE")
@@ -131,7 +122,8 @@ enum SystemName {
     static let (platform, agent, manufacturer) = ("UNKNOWN", "Unknown", "UNKNOWN")
     #endif
 
-    /// `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (the device-authenticator reference 2.1).
+    /// Returns `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (the device-authenticator reference
+    /// 2.1).
     static func userAgent(application: ApplicationConfig, profile: DeviceProfile) -> String {
         let bundle = Bundle.main.bundleIdentifier ?? application.applicationName
         let version = Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String ?? application.applicationVersion
@@ -142,7 +134,7 @@ enum SystemName {
         ].joined(separator: " ")
     }
 
-    /// What a header can hold between its separators (RFC 9110, section 5.6.2).
+    /// Removes characters that are not allowed in a header token (RFC 9110, section 5.6.2).
     private static func token(_ text: String) -> String {
         let token = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~,".contains($0)) }
         return token.isEmpty ? "unknown" : token

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import JOSE
 
-/// The metadata of an authenticator (the device-authenticator reference 2.4). What is not known is passed over.
+/// The metadata of an authenticator (the device-authenticator reference 2.4). Unknown members are ignored.
 struct AuthenticatorMetadata: Sendable {
     let authenticatorID: String
     let userVerification: UserVerificationPolicySetting
     let methods: [String]
     let enrollEndpoint: URL
 
-    /// Reads the first element of the answer.
+    /// Reads the first element of the response.
     init(_ answer: JSONValue, organization: URL) throws {
         guard let first = answer.arrayValue?.first else { throw DeviceAuthenticatorError.genericError("Authenticator policy not found") }
         let reader = AnswerReader(first, name: "authenticator metadata")
@@ -24,7 +24,7 @@ extension AuthenticatorMetadata: AuthenticatorPolicyProtocol {
     var userVerificationSetting: UserVerificationPolicySetting { userVerification }
 }
 
-/// The enrollment as the server tells it (the device-authenticator reference 2.5.3).
+/// The server's representation of an enrollment (the device-authenticator reference 2.5.3).
 struct EnrollmentAnswer: Sendable {
     let id: String
     let authenticatorID: String
@@ -50,7 +50,6 @@ struct EnrollmentAnswer: Sendable {
         createdAt = answer["createdDate"]?.stringValue.flatMap(Self.date)
     }
 
-    /// Reads the body of an answer.
     init(reading data: Data, organization: URL) throws {
         guard let json = try? JSONValue(parsing: data) else {
             throw DeviceAuthenticatorError.internalError("The server's enrollment is no JSON.")
@@ -58,13 +57,13 @@ struct EnrollmentAnswer: Sendable {
         try self.init(json, organization: organization)
     }
 
-    /// With or without fractional seconds.
+    /// Parses a date with or without fractional seconds.
     static func date(_ text: String) -> Date? {
         (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 }
 
-/// Reads members that must be there; an error names the one that is not.
+/// Reads mandatory members; errors name the missing one.
 private struct AnswerReader {
     let answer: JSONValue
     let name: String
@@ -76,7 +75,7 @@ private struct AnswerReader {
 
     func string(_ path: String...) throws -> String { try string(at: path) }
 
-    /// A URL at the org: access tokens are sent there.
+    /// Returns a URL that must be at the org, because access tokens are sent there.
     func url(_ path: String..., of organization: URL) throws -> URL {
         guard let url = URL(string: try string(at: path)), OrganizationURL.isTrusted(url, of: organization) else {
             throw DeviceAuthenticatorError.internalError(

@@ -5,21 +5,21 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// The requests of the device-authenticator reference 2.2, by their letters there.
+/// Requests with their letters in the device-authenticator reference 2.2.
 enum OrgRequests {
     static let json = "application/json"
     static let versionedJSON = "application/json; okta-version=1.0.0"
     static let mergePatch = "application/merge-patch+json; okta-version=1.0.0"
     static let form = "application/x-www-form-urlencoded"
 
-    /// A: who the org is.
+    /// A: gets the org's id.
     static func organization(of org: URL) throws -> URLRequest {
         var request = try request("GET", org, "/.well-known/okta-organization")
         request.setValue(json, forHTTPHeaderField: "Content-Type")
         return request
     }
 
-    /// B: the authenticators of a client.
+    /// B: gets the authenticators of a client.
     static func configuration(of org: URL, clientID: String, token: AuthToken) throws -> URLRequest {
         var request = try request("GET", org, "/.well-known/app-authenticator-configuration?oauthClientId=\(escaped(clientID))")
         request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
@@ -27,7 +27,7 @@ enum OrgRequests {
         return request
     }
 
-    /// C: enroll.
+    /// C: enrolls.
     static func enroll(at endpoint: URL, body: JSONValue, token: AuthToken) -> URLRequest {
         var request = URLRequest(url: endpoint)
         request.httpMethod = "POST"
@@ -38,7 +38,7 @@ enum OrgRequests {
         return request
     }
 
-    /// D: change an enrollment.
+    /// D: changes an enrollment.
     static func update(_ enrollmentID: String, of org: URL, body: JSONValue, token: AuthToken) throws -> URLRequest {
         var request = try request("PATCH", org, path(of: enrollmentID))
         request.setValue(mergePatch, forHTTPHeaderField: "Content-Type")
@@ -48,7 +48,7 @@ enum OrgRequests {
         return request
     }
 
-    /// E: delete an enrollment.
+    /// E: deletes an enrollment.
     static func delete(_ enrollmentID: String, of org: URL, token: AuthToken) throws -> URLRequest {
         var request = try request("DELETE", org, path(of: enrollmentID))
         request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
@@ -56,7 +56,7 @@ enum OrgRequests {
         return request
     }
 
-    /// F: the challenges that wait.
+    /// F: gets the pending challenges.
     static func pending(at link: URL, token: AuthToken) -> URLRequest {
         var request = URLRequest(url: link)
         request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
@@ -64,7 +64,7 @@ enum OrgRequests {
         return request
     }
 
-    /// G: answer a challenge. The signed answer is the only proof.
+    /// G: answers a challenge. The signed answer is the only proof.
     static func verify(at uri: URL, answer: String) -> URLRequest {
         var request = URLRequest(url: uri)
         request.httpMethod = "POST"
@@ -75,7 +75,7 @@ enum OrgRequests {
         return request
     }
 
-    /// H: a maintenance token. The fields have a fixed order, and a space is `%20` (the device-authenticator reference 2.10).
+    /// H: gets a maintenance token. The fields have a fixed order, and a space is `%20` (the device-authenticator reference 2.10).
     static func maintenanceToken(of org: URL, clientID: String, scopes: [String], assertion: String) throws -> URLRequest {
         var request = try request("POST", org, "/oauth2/v1/token")
         request.setValue(form, forHTTPHeaderField: "Content-Type")
@@ -88,7 +88,7 @@ enum OrgRequests {
         return request
     }
 
-    /// An access token for the ticket of a sign-in page: this project's own.
+    /// Exchanges the ticket of a sign-in page for an access token; an extension of this project.
     static func enrollmentToken(of org: URL, clientID: String, ticket: String) throws -> URLRequest {
         var request = try request("POST", org, "/oauth2/v1/token")
         request.setValue(form, forHTTPHeaderField: "Content-Type")
@@ -100,14 +100,14 @@ enum OrgRequests {
         return request
     }
 
-    /// I: the discovery document of an issuer.
+    /// I: gets the discovery document of an issuer.
     static func discovery(of issuer: URL) throws -> URLRequest {
         var request = try request("GET", issuer, "/.well-known/openid-configuration")
         request.timeoutInterval = 5
         return request
     }
 
-    /// J: an issuer's keys.
+    /// J: gets an issuer's keys.
     static func keys(at uri: URL) -> URLRequest {
         var request = URLRequest(url: uri)
         request.timeoutInterval = 5
@@ -118,7 +118,7 @@ enum OrgRequests {
 
     private static func path(of enrollmentID: String) -> String { "/idp/myaccount/app-authenticators/\(escaped(enrollmentID))" }
 
-    /// An org's URL has no slash at its end, a path has one at its beginning.
+    /// Creates a request. An org's URL has no trailing slash, and `path` starts with one.
     private static func request(_ method: String, _ base: URL, _ path: String) throws -> URLRequest {
         guard base.host() != nil, let url = URL(string: base.absoluteString + path) else {
             throw DeviceAuthenticatorError.genericError(
@@ -129,7 +129,7 @@ enum OrgRequests {
         return request
     }
 
-    /// All but the unreserved characters of RFC 3986.
+    /// Percent-encodes all but the unreserved characters of RFC 3986.
     static func escaped(_ text: String) -> String {
         text.utf8.map { byte -> String in
             switch byte {

@@ -6,21 +6,19 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// Sends requests to the org and reads the answers. Nothing is sent twice.
+/// Sends requests to the org and reads the responses. Never retries.
 struct OrgTransport: Sendable {
-    /// No answer of this protocol comes near it.
+    /// Maximum response size, far larger than any response of this protocol.
     private static let maximumResponseSize = 1 << 20
-    /// The session that is used unless the app passes one. It stops reading at the limit.
+    /// The default session. It stops reading at the limit.
     static let ownSession = EphemeralSession(maximumResponseSize: maximumResponseSize)
 
     let session: any URLSessionProtocol
     let userAgent: String
-    /// Learns the time of each org from its responses.
+    /// Reads the time of each org from its responses.
     let clock: OrgClock
 
-    /// Sends a request.
-    ///
-    /// - Returns: The body of an answer of 2xx.
+    /// Returns the body of a 2xx response.
     /// - Throws: ``DeviceAuthenticatorError/serverAPIError(_:_:)`` for any other status, ``DeviceAuthenticatorError/networkError(_:)``,
     ///   `CancellationError`.
     func send(_ request: URLRequest) async throws -> Data {
@@ -32,9 +30,8 @@ struct OrgTransport: Sendable {
         return data
     }
 
-    /// Sends a request and reads the answer as JSON, whatever its media type.
-    ///
-    /// - Throws: Besides what ``send(_:)`` throws, ``DeviceAuthenticatorError/internalError(_:)`` if the answer is no JSON.
+    /// Returns the response as JSON, regardless of its media type. Throws the errors of ``send(_:)``, and
+    /// ``DeviceAuthenticatorError/internalError(_:)`` if it is not JSON.
     func json(_ request: URLRequest) async throws -> JSONValue {
         let data = try await send(request)
         do throws(JOSEError) {
@@ -61,7 +58,7 @@ struct OrgTransport: Sendable {
         guard data.count <= Self.maximumResponseSize else {
             throw DeviceAuthenticatorError.networkError(URLError(.dataLengthExceedsMaximum))
         }
-        // Foundation on Linux takes a body that was cut off for a whole one.
+        // Foundation on Linux does not report a truncated body.
         if let length = response.value(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) }), data.count < length,
             response.value(forHTTPHeaderField: "Content-Encoding") == nil
         {
@@ -72,7 +69,7 @@ struct OrgTransport: Sendable {
 }
 
 extension URLRequest {
-    /// The request as an error may show it: what it is, and nothing that it proves or carries.
+    /// The request for error reports, without credentials and body.
     fileprivate var withoutSecrets: URLRequest {
         var request = self
         request.setValue(nil, forHTTPHeaderField: "Authorization")
@@ -82,7 +79,7 @@ extension URLRequest {
 }
 
 extension DeviceAuthenticatorError {
-    /// Whatever was thrown, as this module throws it: a `DeviceAuthenticatorError` or `CancellationError`.
+    /// Converts any error to a `DeviceAuthenticatorError` or `CancellationError`.
     static func reporting(_ error: any Error) -> any Error {
         switch error {
         case is DeviceAuthenticatorError, is CancellationError: error
@@ -97,9 +94,9 @@ extension DeviceAuthenticatorError {
     }
 }
 
-/// Between the callback forms and the asynchronous ones, which do the work.
+/// Converts between callback and asynchronous forms. The asynchronous forms do the work.
 enum Callback {
-    /// Runs an asynchronous call for someone who wants to be called back: once, and not on the main queue.
+    /// Runs an asynchronous call and calls the handler once, not on the main queue.
     static func run<Value: Sendable>(
         _ completion: @escaping @Sendable (Result<Value, DeviceAuthenticatorError>) -> Void,
         operation: @escaping @Sendable () async throws -> Value
@@ -111,7 +108,7 @@ enum Callback {
         }
     }
 
-    /// The same for calls that give nothing but an error.
+    /// Variant for calls without a result.
     static func run(
         _ completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void, operation: @escaping @Sendable () async throws -> Void
     ) {
@@ -126,7 +123,7 @@ enum Callback {
         (DeviceAuthenticatorError.reporting(error) as? DeviceAuthenticatorError) ?? .internalError("The call was cancelled.")
     }
 
-    /// Waits for a call that calls back.
+    /// Waits for a call with a completion handler.
     static func value<Value: Sendable>(
         _ start: (@escaping @Sendable (Result<Value, DeviceAuthenticatorError>) -> Void) -> Void
     ) async throws -> Value {
@@ -136,12 +133,9 @@ enum Callback {
     }
 }
 
-/// Runs what the server may act on, and what is stored of it, to its end: the caller's cancellation does not reach it.
-///
-/// Otherwise keys would be deleted that the server has accepted. A caller that was cancelled before does not begin; one that was cancelled
-/// meanwhile waits, which the time-outs of the requests bound, and reports it afterwards.
-///
-/// - Throws: `CancellationError` if the task was cancelled before; what the work throws.
+/// Runs work to its end, even if the caller is cancelled, because otherwise keys could be deleted that the server has accepted. A caller
+/// that is already cancelled does not start the work; one that is cancelled later still waits for it. The timeouts of the requests bound
+/// the wait.
 func seeThrough<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     try Task.checkCancellation()
     return try await Task { try await work() }.value

@@ -2,13 +2,12 @@ internal import AuthFoundation
 internal import Dispatch
 internal import Foundation
 
-/// The enrollments of one folder, with what belongs to them: device records, policies, and the org's challenge keys.
-///
-/// Everything is read from the files each time, so that what another process changed is seen. Safe from any thread.
+/// The enrollments of one folder, with their device records, policies and challenge keys. Each call reads the files, so that changes by
+/// other processes are visible. Safe from any thread.
 final class EnrollmentStore: Sendable {
     private let folder: EntryFolder
     private let keys: any DeviceKeyStore
-    /// File work of asynchronous calls, which must not hold a cooperative thread.
+    /// Runs file work of asynchronous calls, which must not block a cooperative thread.
     private let queue = DispatchQueue(label: "countersign.device-authenticator.store", attributes: .concurrent)
 
     init(folder: EntryFolder, keys: any DeviceKeyStore) {
@@ -25,19 +24,16 @@ final class EnrollmentStore: Sendable {
 
     // MARK: - Enrollments
 
-    /// Those that can be read, oldest first, and for each other one the error that names it.
+    /// Returns the readable enrollments, oldest first, and one error for each unreadable one.
     func enrollments() throws -> (records: [EnrollmentRecord], failures: [StorageError]) {
         let (records, failures) = try folder.all(EnrollmentRecord.self, .enrollment)
         return (records.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }, failures)
     }
 
-    /// - Returns: nil if it is not stored.
     func enrollment(_ id: String) throws -> EnrollmentRecord? { try folder.read(EnrollmentRecord.self, .enrollment, id) }
 
-    /// Stores a new enrollment, with its device and policy, in the place of an older one of the same user, client and org.
-    ///
-    /// - Returns: Why something of what it replaces could not be removed.
-    /// - Throws: If the enrollment was not stored.
+    /// Stores a new enrollment with its device and policy. It replaces an older enrollment of the same user, client and org. Returns the
+    /// errors of removing replaced data; throws if the enrollment was not stored.
     func insert(_ record: EnrollmentRecord, device: DeviceRecord, policy: PolicyRecord) throws -> [any Error] {
         var failures: [any Error] = []
         func attempt(_ removal: () throws -> Void) -> Bool {
@@ -52,7 +48,7 @@ final class EnrollmentStore: Sendable {
                 $0.id == record.id
                     || ($0.organizationID, $0.clientID, $0.userID) == (record.organizationID, record.clientID, record.userID)
             }
-            // Servers choose the ids: no server may replace an enrollment of another server.
+            // Servers choose the ids: a server must not replace an enrollment of another server.
             guard replaced.allSatisfy({ $0.organizationURL == record.organizationURL }) else {
                 throw StorageError.generalStorageError(
                     "The server's enrollment \(record.id) has the id of another organization's enrollment. It was not stored.")
@@ -60,21 +56,19 @@ final class EnrollmentStore: Sendable {
             let oldDevice = try self.device(of: record.organizationID)
             try writer.write(policy, .policy, PolicyRecord.id(organizationID: policy.organizationID, clientID: policy.clientID))
             if oldDevice != device { try writer.write(device, .device, device.organizationID) }
-            // Last of what can fail: who is told of a failure finds no enrollment.
+            // The last write that can fail: after an error there is no enrollment.
             try writer.write(record, .enrollment, record.id)
-            // One that stays keeps its keys.
+            // An enrollment that could not be removed keeps its keys.
             let removed = replaced.filter { old in old.id == record.id || attempt { try writer.remove(.enrollment, old.id) } }
             let instance = oldDevice.map { [$0.clientInstanceKeyTag] } ?? []
             return (removed.flatMap(\.keyTags) + instance).filter { !(record.keyTags + [device.clientInstanceKeyTag]).contains($0) }
         }
-        // After the entries that named them: a kill in between leaves keys that nobody names, and never an entry without its key.
+        // After the entries that use them: if the process is killed in between, unused keys remain, but never an entry without its key.
         for tag in tags { _ = attempt { try keys.deleteKey(tag: tag) } }
         return failures
     }
 
-    /// Those of some keys that nothing stored names.
-    ///
-    /// - Throws: If that can't be told.
+    /// Returns those keys that no stored entry uses. Throws if an entry cannot be read.
     func unnamed(among tags: [String]) throws -> [String] {
         let (records, unreadable) = try enrollments()
         let (devices, others) = try folder.all(DeviceRecord.self, .device)
@@ -83,9 +77,7 @@ final class EnrollmentStore: Sendable {
         return tags.filter { !named.contains($0) }
     }
 
-    /// Changes a stored enrollment.
-    ///
-    /// - Returns: It as it is now; nil if it is not stored any more, and then it stays so.
+    /// Changes a stored enrollment and returns it; `nil` if it is not stored anymore.
     @discardableResult
     func update(_ id: String, _ change: (inout EnrollmentRecord) -> Void) throws -> EnrollmentRecord? {
         try folder.change { writer in
@@ -97,13 +89,12 @@ final class EnrollmentStore: Sendable {
         }
     }
 
-    /// Removes an enrollment with its keys; with the last one of an org also what is stored of the org.
-    ///
-    /// - Throws: If the enrollment was not removed; or the first reason why one of its keys could not be, after all were tried.
+    /// Removes an enrollment with its keys. Also removes the org's data with its last enrollment. Throws if the enrollment was not removed,
+    /// or the first error of deleting its keys, after it has tried all.
     func remove(_ id: String) throws {
         let tags = try folder.change { writer -> [String] in
             let all = try enrollments()
-            // The entry itself may be unreadable; then its keys can't be named, and nothing else is touched.
+            // The entry may be unreadable; its keys are then unknown, and nothing else is deleted.
             let record = all.records.first { $0.id == id }
             try writer.remove(.enrollment, id)
             guard let record else { return [] }
@@ -119,7 +110,7 @@ final class EnrollmentStore: Sendable {
             }
             return tags
         }
-        // Nothing names them any more: this is the only time that they are tried.
+        // No entry refers to these keys anymore, so this is the only attempt to delete them.
         var failure: (any Error)?
         for tag in tags {
             do { try keys.deleteKey(tag: tag) } catch { failure = failure ?? error }
@@ -141,7 +132,7 @@ final class EnrollmentStore: Sendable {
 
     func updateChallengeKeys(of organizationID: String, _ change: (inout ChallengeKeyRecord) -> Void) throws {
         try folder.change { writer in
-            // What can't be read is made anew: it is a copy of what the server publishes.
+            // An unreadable copy is replaced, because the server publishes the keys.
             var record = (try? challengeKeys(of: organizationID)) ?? ChallengeKeyRecord(organizationID: organizationID)
             change(&record)
             try writer.write(record, .challengeKeys, organizationID)

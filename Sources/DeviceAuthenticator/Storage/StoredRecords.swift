@@ -2,28 +2,27 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// What is stored of an enrollment. Never the push token, an access token or a challenge.
+/// The stored data of an enrollment. It never contains the push token, access tokens or challenges.
 struct EnrollmentRecord: Codable, Sendable, Equatable {
     let id: String
     let organizationID: String
-    /// Normalised; see ``OrganizationURL``.
+    /// Normalized; see ``OrganizationURL``.
     let organizationURL: URL
     let clientID: String
     let authenticatorID: String
     let userID: String
     var userName: String?
-    /// The device as the server knew it when it accepted the enrollment: another enrollment may since have made a new one.
+    /// The device's id when the enrollment was accepted. A later enrollment may have created a new device.
     let deviceID: String
     let clientInstanceID: String
     var methodID: String
     var pendingLink: URL?
     let possessionKeyTag: String
     var verificationKeyTag: String?
-    /// The raw value of ``SecAccessControlCreateFlags`` that the key was made with.
+    /// The raw value of the ``SecAccessControlCreateFlags`` of the key.
     var verificationFlags: UInt?
-    /// The raw value of ``TransactionType``.
     var transactionTypes: Int
-    /// The code of the last refused change; nil after a change that was accepted.
+    /// The error code of the last change if it was rejected; `nil` after an accepted change.
     var serverErrorCode: String?
     let createdAt: Date
     var updatedAt: Date
@@ -31,7 +30,7 @@ struct EnrollmentRecord: Codable, Sendable, Equatable {
     var keyTags: [String] { [possessionKeyTag, verificationKeyTag].compactMap { $0 } }
 }
 
-/// What the org calls this installation.
+/// The org's ids for this installation.
 struct DeviceRecord: Codable, Sendable, Equatable {
     let organizationID: String
     let deviceID: String
@@ -39,7 +38,7 @@ struct DeviceRecord: Codable, Sendable, Equatable {
     let clientInstanceKeyTag: String
 }
 
-/// What an authenticator of an org offers and asks for, by org and client.
+/// The policy of an authenticator, by org and client.
 struct PolicyRecord: Codable, Sendable, Equatable {
     let organizationID: String
     let clientID: String
@@ -50,7 +49,7 @@ struct PolicyRecord: Codable, Sendable, Equatable {
     static func id(organizationID: String, clientID: String) -> String { "\(organizationID)|\(clientID)" }
 }
 
-/// The keys that an org signs challenges with, by issuer.
+/// The keys with which an org signs challenges, by issuer.
 struct ChallengeKeyRecord: Codable, Sendable, Equatable {
     struct KeySet: Codable, Sendable, Equatable {
         let fetchedAt: Date

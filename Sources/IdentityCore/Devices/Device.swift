@@ -8,16 +8,16 @@ package struct Device: Sendable, Equatable, Codable {
 
     /// `guo` and 17 characters.
     package var id: String
-    /// `cli` and 17 characters: what the app calls itself with its client instance key.
+    /// `cli` and 17 characters: the app's own id, which it uses with its client instance key.
     package var clientInstanceID: String
-    /// Signs the attestation that a further enrolment brings.
+    /// The public key that verifies the attestation of a further enrolment.
     package var clientInstanceKey: JSONValue
-    /// What the app told of itself: names, versions, platform. Shown to the person; never believed.
+    /// The app's self-description: names, versions, platform. Shown to the user, but not trusted.
     package var profile: [String: String]
     package var status: Status
     package var createdAt: Date
     package var updatedAt: Date
-    /// The time since which it has no enrolment; `nil` while it has one.
+    /// The time when its last enrolment was removed; `nil` while it has one.
     package var unusedSince: Date?
     /// The version of the record that it was read from; 0 before it is stored.
     package var version: Int64 = 0
@@ -41,21 +41,17 @@ package struct Device: Sendable, Equatable, Codable {
         case id, clientInstanceID, clientInstanceKey, profile, status, createdAt, updatedAt, unusedSince
     }
 
-    /// Seconds that a device without enrolments, or one that was deleted, is remembered.
+    /// Seconds for which a deleted device, or one without enrolments, is kept.
     static let retention: TimeInterval = 30 * 86_400
 
-    /// When it can be forgotten.
     var expiresAt: Date? { unusedSince?.addingTimeInterval(Self.retention) }
 }
 
 extension Device {
-    /// The record to store.
     package func record() throws -> Record {
         Record(kind: .device, id: id, version: version, expiresAt: expiresAt, payload: try RecordCoding.encode(self))
     }
 
-    /// Reads a record.
-    /// - Throws: ``StoreError`` if it is no device.
     package init(_ record: Record) throws {
         self = try RecordCoding.decode(Device.self, from: record)
         version = record.version
@@ -69,8 +65,8 @@ package enum DeviceScope {
     package static let maintenanceManage = "okta.myAccount.appAuthenticator.maintenance.manage"
     static let maintenanceRead = "okta.myAccount.appAuthenticator.maintenance.read"
 
-    /// What reads: metadata and what waits for an answer.
+    /// The scopes that permit reading metadata and pending challenges.
     package static let any: Set<String> = [manage, read, maintenanceManage, maintenanceRead]
-    /// What a device may be granted silently, by its own signature.
+    /// The scopes that a device can obtain without the user, by its own signature.
     package static let maintenance: Set<String> = [maintenanceManage, maintenanceRead]
 }

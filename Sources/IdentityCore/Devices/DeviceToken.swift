@@ -1,35 +1,33 @@
 package import Foundation
 package import JOSE
 
-/// What every token that a device signs is checked for (device-authenticator reference 3.3 and 3.4).
-///
-/// Pure. The key is found by the header's `kid` among the keys that its caller names and no others, the algorithm follows from
-/// the key that was registered, and the header only has to agree. What makes a token good once is the caller's to commit: ``use``.
+/// Validates a token that a device signed (device-authenticator reference 3.3 and 3.4). The verification key is selected by the header's
+/// `kid`, only among the keys that the caller passes. The algorithm follows from the registered key; the header must match it. The caller
+/// must commit ``use(by:)`` to reject a replay.
 package struct DeviceToken: Sendable {
-    /// The `iss` of every assertion by which a device asks for a maintenance token; the key tells which device signed it.
+    /// The `iss` of every assertion that requests a maintenance token; the key identifies the device.
     package static let maintenanceIssuer = "urn:okta:devices:app:authenticator"
-    /// Seconds that a device's clock may differ.
+    /// Maximum clock difference of a device, in seconds.
     static let leeway: Double = 60
-    /// Seconds from `iat` to `exp`, at most.
+    /// Maximum seconds from `iat` to `exp`.
     static let longestLife: Double = 600
     private static let longestID = 200
 
     package let claims: ClaimSet
-    /// The `kid` of the key that signed it.
+    /// The `kid` of the key that signed the token.
     package let keyID: String
     package let jwtID: String
-    /// When the last clock that may differ has it expired.
+    /// `exp` plus the leeway.
     package let expiresAt: Date
 
-    /// What a token must be.
+    /// The required properties of a token.
     package struct Expectation: Sendable {
-        /// The values of the header's `typ`, of which an empty one stands for its absence too.
+        /// The permitted values of the header's `typ`; an empty string also permits a token without `typ`.
         package var types: Set<String>
-        /// The public keys that may have signed it.
         package var keys: [JSONValue]
         package var issuer: String
         package var subject: String
-        /// What `aud` must be.
+        /// The permitted values of `aud`.
         package var audience: Set<String>
 
         package init(types: Set<String>, keys: [JSONValue], issuer: String, subject: String, audience: Set<String>) {
@@ -41,9 +39,7 @@ package struct DeviceToken: Sendable {
         }
     }
 
-    /// Checks a token.
-    ///
-    /// - Throws: ``JOSEError`` that says which check failed.
+    /// Checks a token. Throws ``JOSEError`` that names the failed check.
     package init(verifying token: String, _ expected: Expectation, now: Date) throws(JOSEError) {
         let header = try JSONWebSignature(parsing: token)
         guard expected.types.contains(header.type ?? "") else { throw JOSEError(.wrongType, "The token's type (typ) is another's.") }
@@ -71,15 +67,15 @@ package struct DeviceToken: Sendable {
         expiresAt = Date(clampingNumericDate: end + Self.leeway)
     }
 
-    /// The one algorithm that a registered key signs with.
-    /// - Throws: ``JOSEError`` with ``JOSEError/Code/invalidKey`` for a key of another kind than P-256 and RSA.
+    /// Returns the only algorithm that is permitted for a registered key. Throws ``JOSEError/Code/invalidKey`` unless the key is P-256 or
+    /// RSA.
     package static func algorithm(of key: JSONWebKey) throws(JOSEError) -> JWSAlgorithm {
         if key.curve == .p256 { return .es256 }
         guard key.keyType == .rsa else { throw JOSEError(.invalidKey, "A device's key is of the type EC with the curve P-256, or RSA.") }
         return .rs256
     }
 
-    /// Its use. Ids are unique for each owner: an enrolment, or a client instance.
+    /// Returns the single use of this token. Ids are unique for each owner: an enrolment or a client instance.
     package func use(by owner: String) -> AssertionUse { Self.use(ofJWTID: jwtID, by: owner, until: expiresAt) }
 
     package static func use(ofJWTID id: String, by owner: String, until end: Date) -> AssertionUse {
@@ -88,6 +84,6 @@ package struct DeviceToken: Sendable {
 }
 
 extension OrgSnapshot {
-    /// What devices name this organization by in `aud`; some write a slash at its end.
+    /// The values of `aud` by which devices name this organization; some devices append a slash.
     package var deviceAudience: Set<String> { [origin, origin + "/"] }
 }

@@ -1,18 +1,18 @@
 package import Foundation
 package import Store
 
-/// An enrolment together with what it stands on: a device that is there, and perhaps an authenticator.
+/// An enrolment with its device and, if it still exists, its authenticator.
 package struct EnrolledDevice: Sendable {
     package let enrollment: Enrollment
     package let method: PushMethod
     package let device: Device
-    /// Nil if the organization no longer has it.
+    /// `nil` if the organization no longer has it.
     package let authenticator: PushAuthenticator?
 
-    /// Whether the device can answer for the person: neither it nor the enrolment is suspended, and push is on.
+    /// Whether the device can respond for the user: device and enrolment are active, and the authenticator is enabled.
     package var isUsable: Bool { enrollment.status == .active && device.status == .active && authenticator?.isActive == true }
 
-    /// Why it can't be used or changed; `nil` if it can.
+    /// The reason why the device cannot be used or changed; `nil` if it can.
     package var closure: Closure? {
         // Deleting a device deletes its enrolments.
         if device.status == .deleted { return .deviceDeleted }
@@ -21,15 +21,15 @@ package struct EnrolledDevice: Sendable {
         return enrollment.status == .active ? nil : .enrollmentSuspended
     }
 
-    /// The state of an account, a device or an enrolment that rules out its use.
+    /// The state of an account, device or enrolment that prevents its use.
     package enum Closure: Sendable, Equatable {
         case deviceDeleted, deviceSuspended, enrollmentDeleted, enrollmentSuspended
-        /// An account that is suspended or staged, with its status.
+        /// An account that is suspended or staged.
         case accountSuspended(User.Status)
-        /// An account that is deactivated; `isRemoved` if it no longer exists.
+        /// A deactivated account; `isRemoved` if it no longer exists.
         case accountDeleted(isRemoved: Bool)
 
-        /// The state of an account; `nil` for an active one.
+        /// Creates the closure of an account; `nil` for an active one.
         package init?(of user: User?) {
             switch user?.status {
             case .active: return nil
@@ -39,7 +39,7 @@ package struct EnrolledDevice: Sendable {
             }
         }
 
-        /// For the log.
+        /// The reason for the log.
         package var reason: String {
             switch self {
             case .deviceDeleted: "device is deleted"
@@ -67,24 +67,24 @@ package struct DeviceDirectory {
 
     private static let longestID = 100
 
-    /// An enrolment of a device by its id, deleted ones among them as long as they are remembered; nil if there is none.
+    /// Returns the device enrolment with an id, including a deleted one during its retention time.
     package func enrollment(id: String) throws -> EnrolledDevice? {
         guard id.utf8.count <= Self.longestID, let record = try view.record(.enrollment, id: id) else { return nil }
         return try enrolled(Enrollment(record))
     }
 
-    /// An enrolment that is not deleted, by the id of its push method.
+    /// Returns the enrolment with a push method id, unless it is deleted.
     package func enrollment(methodID: String) throws -> EnrolledDevice? {
         guard methodID.utf8.count <= Self.longestID else { return nil }
         return try view.records(.enrollment, where: "method", is: methodID, limit: 1).first.flatMap { try enrolled(Enrollment($0)) }
     }
 
-    /// Those of a device that are not deleted, at most `limit`.
+    /// Returns a device's enrolments that are not deleted, at most `limit`.
     package func enrollments(onDevice id: String, limit: Int) throws -> [Enrollment] {
         try view.records(.enrollment, where: "device", is: id, limit: limit).map(Enrollment.init)
     }
 
-    /// A device by its id, deleted ones among them as long as they are remembered; nil if there is none.
+    /// Returns the device with an id, including a deleted one during its retention time.
     package func device(id: String) throws -> Device? {
         guard id.utf8.count <= Self.longestID, let device = try view.record(.device, id: id).map(Device.init),
             device.expiresAt.map({ now < $0 }) ?? true
@@ -92,7 +92,7 @@ package struct DeviceDirectory {
         return device
     }
 
-    /// The parts of an enrolment; nil if it is none of a device, or its time is over.
+    /// Returns the enrolment with its device; `nil` if it is not a device enrolment, or has expired.
     package func enrolled(_ enrollment: Enrollment) throws -> EnrolledDevice? {
         guard enrollment.expiresAt.map({ now < $0 }) ?? true, let method = enrollment.push else { return nil }
         guard let device = try view.record(.device, id: method.deviceID).map(Device.init) else { return nil }
@@ -101,10 +101,10 @@ package struct DeviceDirectory {
             authenticator: snapshot.authenticators.first { $0.id == method.authenticatorID })
     }
 
-    /// The factors that stand between a password and the account.
+    /// Returns the enrolments that protect the account in addition to the password.
     package func factors(among own: [Enrollment]) throws -> [Enrollment] {
         try own.filter { enrollment in
-            // A suspended factor counts: distrust in a factor is no reason to require less.
+            // A suspended factor counts: suspending a factor must not lower the requirements.
             guard enrollment.isHeld, enrollment.isStrong else { return false }
             guard enrollment.push != nil else { return true }
             guard let enrolled = try enrolled(enrollment) else { return false }

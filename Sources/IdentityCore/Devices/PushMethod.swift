@@ -1,32 +1,32 @@
 package import Foundation
 package import JOSE
 
-/// How an enrolled device answers pushes: the push part of an enrolment.
+/// The push part of an enrolment: the keys and the push token of the device.
 package struct PushMethod: Sendable, Equatable, Codable {
-    /// Which of Apple's gateways knows the push token.
+    /// The environment of Apple's push gateway that issued the push token.
     package enum Environment: String, Sendable, Codable { case production, development }
-    /// What it answers.
+    /// The kind of challenge that the device accepts.
     package enum TransactionType: String, Sendable, Codable { case login = "LOGIN", ciba = "CIBA" }
-    /// The role of a key; the `keyType` of an answer.
+    /// The role of a key; the `keyType` of a response.
     package enum KeyRole: String, Sendable, Codable { case proofOfPossession, userVerification }
 
     /// `opf` and 17 characters.
     package var id: String
     package var authenticatorID: String
     package var deviceID: String
-    /// In lower-case hexadecimal; empty as long as the app has none.
+    /// Lower-case hexadecimal; empty while the app has none.
     package var pushToken: String
-    /// Whether the gateway said that the token is dead. A new token opens it again.
+    /// Whether the gateway reported the push token as invalid. A new token resets this.
     package var isTokenDead = false
-    /// When the app last said that this is its token; the gateway's word about earlier times does not count.
+    /// When the app last confirmed its push token. Gateway reports about earlier times are ignored.
     package var tokenSetAt: Date?
     package var environment: Environment
     package var transactionTypes: [TransactionType]
-    /// Whether the app can show three numbers and say which was picked.
+    /// Whether the app can show three numbers and return the one that the user picked.
     package var answersNumbers: Bool
-    /// A public key; made on the device, never leaves it.
+    /// The public key; its private key never leaves the device.
     package var proofOfPossession: JSONValue
-    /// A public key whose private part the person unlocks; nil without one.
+    /// The public key whose private key requires the user to unlock it; `nil` without one.
     package var userVerification: JSONValue?
 
     package init(
@@ -47,7 +47,7 @@ package struct PushMethod: Sendable, Equatable, Codable {
         self.userVerification = userVerification
     }
 
-    /// The key with an id, and its role.
+    /// Returns the key with an id, and its role.
     package func key(id: String) -> (key: JSONValue, role: KeyRole)? {
         if proofOfPossession["kid"]?.stringValue == id { return (proofOfPossession, .proofOfPossession) }
         if let userVerification, userVerification["kid"]?.stringValue == id { return (userVerification, .userVerification) }

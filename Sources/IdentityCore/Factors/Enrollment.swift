@@ -1,7 +1,8 @@
 package import Foundation
 package import Store
 
-/// A factor that a person has enrolled beside the password; the payload of an enrolment record.
+/// A factor that the user has enrolled in addition to the password; the payload of an enrolment record. Of the method properties (``push``
+/// to ``token``), only that of ``factor`` is set.
 package struct Enrollment: Sendable, Equatable, Codable {
     package enum Status: String, Sendable, Codable { case pending, active, suspended, deleted }
 
@@ -10,29 +11,23 @@ package struct Enrollment: Sendable, Equatable, Codable {
     package var factor: FactorKind
     package var status: Status
     package var createdAt: Date
-    /// How the device answers; nil for factors that are no push.
     package var push: PushMethod?
-    /// What codes are checked against; nil for factors that have none.
     package var totp: TOTPMethod?
-    /// Where codes are sent; nil for factors that send none.
     package var code: CodeMethod?
-    /// What is asked; nil for factors that ask nothing.
     package var question: QuestionMethod?
-    /// What codes are checked against that follow a counter; nil for factors that have none.
     package var hotp: HOTPMethod?
-    /// What another system knows the person's token by; nil for factors that are none.
     package var token: TokenMethod?
-    /// Until when it can be confirmed; nil once it was.
+    /// When a pending enrolment expires; `nil` after the confirmation.
     package var pendingUntil: Date?
-    /// When it last changed; nil if it never did.
+    /// When it last changed; `nil` if never.
     package var updatedAt: Date?
-    /// The grant whose access token enrolled it; nil for what came about otherwise.
+    /// The grant whose access token enrolled it; `nil` if it was enrolled in another way.
     package var grantID: String?
-    /// When it was deleted. It is remembered for a while, so that a device can be told.
+    /// When it was deleted. It is kept for ``retention``, so that a device can be notified.
     package var deletedAt: Date?
     /// The version of the record that it was read from; 0 before it is stored.
     var version: Int64 = 0
-    /// The digest of the link that came with the code that was just used up; not stored.
+    /// The digest of the link of a code that was just consumed; not stored.
     var spentLink: [UInt8]?
 
     package init(
@@ -64,28 +59,28 @@ package struct Enrollment: Sendable, Equatable, Codable {
         case id, userID, factor, status, createdAt, push, totp, code, question, hotp, token, pendingUntil, updatedAt, grantID, deletedAt
     }
 
-    /// Seconds that a deleted enrolment is remembered.
+    /// Seconds for which a deleted enrolment is kept.
     static let retention: TimeInterval = 30 * 86_400
 
-    /// When it can be forgotten; nil unless it is deleted, or was never confirmed.
+    /// When the record expires; `nil` unless it is deleted or pending.
     var expiresAt: Date? { deletedAt?.addingTimeInterval(Self.retention) ?? pendingUntil }
 
-    /// The record to store. A deleted enrolment is found by its id only, so that its keys are free.
+    /// The record to store. A deleted enrolment has no keys other than its id, so that its keys can be reused.
     package func record() throws -> Record {
         var unique: [String: String] = [:]
         var indexed: [String: String] = [:]
         if status != .deleted {
             indexed["user"] = userID
             if let push {
-                // The same person, device and authenticator enrolled again replaces what was there.
+                // Enrolling the same user, device and authenticator again replaces the earlier enrolment.
                 unique["push"] = "\(userID) \(push.deviceID) \(push.authenticatorID)"
                 unique["method"] = push.id
                 indexed["device"] = push.deviceID
             }
             if let seed = hotp?.seed { indexed["seed"] = seed }
-            // One app of each provider at a time: a new one takes the place of the old one when it is confirmed.
+            // One app of each provider: a new one replaces the old one when it is confirmed.
             if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
-            // One telephone of each kind, one mailbox, one question, one device with a counter, one token of each provider.
+            // One phone of each kind, one mailbox, one question, one HOTP device, and one token of each provider.
             if code != nil || question != nil || hotp != nil, status != .pending { unique[factor.rawValue] = userID }
             if let token { unique["token"] = "\(userID) \(token.provider.rawValue)" }
         }
@@ -94,8 +89,6 @@ package struct Enrollment: Sendable, Equatable, Codable {
             payload: try RecordCoding.encode(self))
     }
 
-    /// Reads a record.
-    /// - Throws: ``StoreError`` if it is no enrolment.
     package init(_ record: Record) throws {
         self = try RecordCoding.decode(Enrollment.self, from: record)
         version = record.version
@@ -114,19 +107,19 @@ extension Enrollment {
 }
 
 extension Enrollment {
-    /// The condition that no other request wrote the enrolment.
+    /// The condition that no other request has written the enrolment.
     package var unchanged: Change { .unchanged(RecordReference(.enrollment, id), version: version) }
 
     /// Whether it is confirmed: active or suspended.
     var isHeld: Bool { status == .active || status == .suspended }
 
-    /// Whether it stands between a password and the account. A question does not: it can be asked nowhere but by the classic API, and
-    /// whoever knows much of a person knows the answer.
+    /// Whether it protects the account in addition to the password. A security question does not: only the classic API supports it, and an
+    /// attacker may know the answer.
     var isStrong: Bool { factor != .question }
 }
 
 extension Enrollment {
-    /// Seconds since the sign-in within which a factor can be set up.
+    /// Seconds after the sign-in in which a factor can be enrolled.
     package static let freshness: TimeInterval = 15 * 60
 }
 
@@ -140,14 +133,8 @@ extension StoredUser {
 }
 
 extension Engine {
-    /// Gives a user a factor without the ceremony that sets it up: for tests and the sandbox.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - context: The request.
-    ///   - enrolling: Returns the writes for the user and all enrolments of the user.
-    /// - Returns: The user and the organization's name; `nil` if there is no such user.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Gives a user a factor without verification; for tests and the sandbox. `enrolling` gets the user with all enrolments, and returns
+    /// the writes. Returns the user and the organization's name; `nil` if there is no such user.
     func grantFactor(
         userID: String, context: RequestContext, enrolling: (StoredUser, [Enrollment]) throws -> Writes
     ) async throws -> (user: User, organizationName: String)? {
@@ -162,17 +149,17 @@ extension Engine {
     }
 }
 
-/// The factors that a user has enrolled beside the password, as one read finds them.
+/// The factors that a user has enrolled in addition to the password, from one read.
 package struct UserEnrollments: Sendable {
-    /// Pending ones included, deleted ones not.
+    /// Including pending ones, without deleted ones.
     package var all: [Enrollment] = []
     /// The active factors. A push factor also needs an active device and an active authenticator.
     package var usable: [Enrollment] = []
 
-    /// The confirmed factors, suspended ones included.
+    /// The confirmed factors, including suspended ones.
     package var held: [Enrollment] { all.filter(\.isHeld) }
 
-    /// The enrolment that approved a transaction's challenge; `nil` if it can't be used any more.
+    /// The enrolment that approved a transaction's challenge; `nil` if it can no longer be used.
     package func approver(of transaction: SignInTransaction) -> Enrollment? {
         guard let target = transaction.challenge?.approver, transaction.userID != nil else { return nil }
         return usable.first { $0.id == target.enrollmentID && $0.push?.id == target.methodID }
@@ -180,12 +167,12 @@ package struct UserEnrollments: Sendable {
 }
 
 extension StoreView {
-    /// The enrolments of a user: pending ones included, deleted ones not. The limit is more than a user can have.
+    /// Returns the enrolments of a user, including pending ones, without deleted ones. The limit is more than a user can have.
     package func enrollments(of userID: String) throws -> [Enrollment] {
         try records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init)
     }
 
-    /// The enrolments of a user, with those that can be presented now.
+    /// Returns the enrolments of a user, and which of them can be used now.
     package func enrollments(of userID: String, snapshot: OrgSnapshot) throws -> UserEnrollments {
         let all = try enrollments(of: userID)
         let usable = try all.filter { enrollment in

@@ -1,6 +1,4 @@
-/// A caller's place in a `FairQueue`.
-///
-/// Requests from one origin share a place, so that a flood from one origin delays only that origin.
+/// A caller's place in a `FairQueue`. Requests from one origin share a place, so that a flood from one origin delays only that origin.
 package struct HashingShare: Sendable, Hashable {
     /// The origin of the requests; `nil` for the server's own work.
     let origin: String?
@@ -15,7 +13,7 @@ package struct HashingShare: Sendable, Hashable {
     /// The place of a request that checks a user's password.
     init(_ origin: RequestOrigin, of user: User?) {
         let isKnown = user?.knows(origin) ?? false
-        // A back end is authenticated, so an attacker takes no turns from its users.
+        // A back end is authenticated, so an attacker cannot take turns from its users.
         if !isKnown, let backEnd = origin.backEnd {
             self.init(origin: "a" + backEnd, isKnown: true)
             return
@@ -27,11 +25,9 @@ package struct HashingShare: Sendable, Hashable {
     }
 }
 
-/// A bounded queue that serves its callers in turn.
-///
-/// Half of the turns belong to known origins, the other half to unknown origins. Within each half, origins take turns. If the queue is full, an
-/// origin with fewer waiting elements displaces the newest element of the origin with the most. Known origins displace unknown ones until half
-/// of the places are theirs. Not safe from several threads: the owner locks.
+/// A bounded queue that serves its callers in turn. Half of the turns belong to known origins, the other half to unknown origins. Within
+/// each half, origins take turns. If the queue is full, an origin with fewer waiting elements displaces the newest element of the origin
+/// with the most. Known origins displace unknown ones until half of the places are theirs. Not safe from several threads: the owner locks.
 struct FairQueue<Element> {
     /// The waiting elements of one origin, the oldest first.
     private typealias Line = [(id: Int, element: Element)]
@@ -79,19 +75,14 @@ struct FairQueue<Element> {
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
 
-    /// Adds an element.
-    ///
-    /// - Parameters:
-    ///   - element: The element.
-    ///   - share: Its origin.
-    ///   - limit: The maximum number of waiting elements.
-    /// - Returns: The element's id, and the displaced element, if any; `nil` if the queue is full, no origin has more waiting elements than this
-    ///   one, and no place is kept for this one as a known origin.
+    /// Adds an element of an origin. Returns its id, and the displaced element, if any. If the queue is full, returns `nil` unless another
+    /// origin has more waiting elements, or a place is reserved for a known origin.
     mutating func append(_ element: Element, for share: HashingShare, limit: Int) -> (id: Int, displaced: Element?)? {
         var displaced: Element?
         if count >= limit {
             let own = (share.isKnown ? known : others).lines[share]?.count ?? 0
-            // The other origin must have more elements than this one would have; otherwise the two origins would displace each other endlessly.
+            // The other origin must have more elements than this one would have; otherwise the two origins would displace each other
+            // endlessly.
             let longest = [others, known].compactMap(\.longest).max { $0.count < $1.count }.flatMap { $0.count > own + 1 ? $0 : nil }
             // Unknown origins, one element each, could otherwise fill all places.
             let reserved = share.isKnown && known.count < limit / 2 ? others.longest : nil
@@ -105,7 +96,6 @@ struct FairQueue<Element> {
         return (id, displaced)
     }
 
-    /// Removes and returns the next element; `nil` if the queue is empty.
     mutating func next() -> Element? {
         defer { isTurnOfOthers.toggle() }
         let element = isTurnOfOthers ? others.next() ?? known.next() : known.next() ?? others.next()
@@ -120,7 +110,6 @@ struct FairQueue<Element> {
         return element
     }
 
-    /// Removes and returns all elements.
     mutating func removeAll() -> [Element] {
         let all = [known, others].flatMap { $0.lines.values.flatMap { $0.map(\.element) } }
         (known, others, count) = (Ring(), Ring(), 0)

@@ -12,7 +12,7 @@ struct PasswordHash: Sendable, Equatable, Redacted {
     var salt: [UInt8]
     var hash: [UInt8]
 
-    /// Derives a hash; takes long, and only ever runs on the hasher's own threads.
+    /// Derives a hash. Slow: runs only on the hasher's own threads.
     init(deriving password: String, logN: Int, salt: [UInt8]) throws {
         self.logN = logN
         self.salt = salt
@@ -20,7 +20,7 @@ struct PasswordHash: Sendable, Equatable, Redacted {
         hash = try derive(password)
     }
 
-    /// Reads a stored hash; nil if it is none, or if its parameters are beyond what the server is willing to spend.
+    /// Parses a stored hash; `nil` if it is invalid, or its parameters exceed the server's limits.
     init?(_ text: String) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
@@ -41,20 +41,19 @@ struct PasswordHash: Sendable, Equatable, Redacted {
         self.hash = hash
     }
 
-    /// The form that is stored.
     var text: String {
         "$scrypt$ln=\(logN),r=\(blockSize),p=\(parallelism)$\(Self.encode(salt))$\(Self.encode(hash))"
     }
 
-    /// Whether a password is the one, compared in constant time; takes as long as making the hash.
+    /// Whether the password matches, compared in constant time; takes as long as creating the hash.
     func matches(_ password: String) throws -> Bool {
         try derive(password).isSameSecret(as: hash)
     }
 
     private func derive(_ password: String) throws -> [UInt8] {
-        // Composed alike on every keyboard (RFC 8265 section 4.2.2).
+        // Normalizes the password, because keyboards compose characters differently (RFC 8265 section 4.2.2).
         var bytes = Data(password.precomposedStringWithCanonicalMapping.utf8)
-        // The derivation wants an address even of nothing. Nobody has either password: both are shorter than any policy allows.
+        // The derivation requires a non-empty buffer. No user has either password, because both are shorter than any policy permits.
         if bytes.isEmpty { bytes = Data([0]) }
         let key = try KDF.Scrypt.deriveKey(
             from: bytes, salt: Data(salt), outputByteCount: 32, rounds: 1 << logN, blockSize: blockSize, parallelism: parallelism)

@@ -2,17 +2,16 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; oauth reference 2.4.7).
-///
-/// A ticket of the grant that it was given with: it lives as long as that grant's refresh tokens, and is closed with them. Each grant that
-/// was made by it, that one among them, knows its hash, so that all of them end together.
+/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; oauth reference 2.4.7). It is a ticket of the
+/// grant with which it was issued. It expires with that grant's refresh tokens and is revoked with them. Every grant that was obtained with
+/// it, including the first, stores its hash, so that all can be revoked together.
 package enum DeviceSecret {
     package static let prefix = "ds_"
     package static let tokenType = "urn:x-oath:params:oauth:token-type:device-secret"
-    /// The most grants of one secret that end together in one commit; more take more.
+    /// The maximum number of grants that one commit revokes.
     package static let most = 100
 
-    /// The ticket of a new one.
+    /// Returns the ticket of a new secret.
     package static func ticket(of grant: Grant, digest: TicketDigest) -> Ticket {
         Ticket(
             kind: .deviceSecret, digest: digest, owner: RecordReference(.grant, grant.id), use: .untilClosed,
@@ -29,12 +28,12 @@ package enum DeviceSecret {
         return writes
     }
 
-    /// The claim `ds_hash`: the left half of the secret's SHA-256, in base64url (oauth reference 3.6).
+    /// Returns the claim `ds_hash`: the left half of the secret's SHA-256, in base64url (oauth reference 3.6).
     package static func hash(_ digest: [UInt8]) -> String { Base64URL.encode(Array(digest.prefix(16))) }
 }
 
 extension StoreView {
-    /// The grant that a device's secret was given with, if the secret is good now, and whose it is.
+    /// Returns the grant with which a device secret was issued, and its user; `nil` unless secret, grant, client and account are valid.
     package func deviceGrant(_ digest: TicketDigest, server: String?, snapshot: OrgSnapshot, now: Date) throws -> (Grant, User)? {
         guard case .fresh(let ticket) = try ticket(.deviceSecret, digest: digest, now: now),
             let grant = try record(.grant, id: ticket.owner.id).map(Grant.init), grant.server == server, grant.revokedAt == nil,
@@ -44,7 +43,7 @@ extension StoreView {
         return (grant, user)
     }
 
-    /// The grants that were made by a device's secret and are not revoked, at most ``DeviceSecret/most``.
+    /// Returns the grants that share a device secret and are not revoked, at most ``DeviceSecret/most``.
     package func openGrants(by digest: TicketDigest) throws -> [Grant] {
         let all = try records(.grant, where: Grant.deviceSecretKey, is: Base64URL.encode(digest.bytes), limit: .max).map(Grant.init)
         return Array(all.filter { $0.revokedAt == nil }.prefix(DeviceSecret.most))
@@ -52,14 +51,7 @@ extension StoreView {
 }
 
 extension Engine {
-    /// Ends a device's secret, and every grant that was made by it, for all apps (oauth reference 2.10).
-    ///
-    /// - Parameters:
-    ///   - digest: Of the secret.
-    ///   - clientID: Who asks.
-    ///   - server: The authorization server's id.
-    ///   - context: When and from where it came.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Revokes a device secret and all grants that share it, for all apps (oauth reference 2.10).
     package func revokeDeviceSecret(_ digest: TicketDigest, clientID: String?, server: String?, context: RequestContext) async throws {
         // Each commit revokes a limited number of grants.
         while try await transact(

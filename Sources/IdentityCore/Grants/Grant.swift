@@ -2,58 +2,53 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// One issuance of tokens to one client, for one user or for the client itself.
-///
-/// Its id stands in the `jti` of each of its tokens, so that introspection and userinfo ask it and see a revocation at once;
-/// who verifies tokens without asking sees it at `exp`. Its refresh tokens are tickets that it owns. A value; the store's
-/// version of its record guards writes.
+/// One issuance of tokens to one client, for one user or for the client itself. The `jti` of each of its tokens contains the grant's id, so
+/// introspection and userinfo detect a revocation at once. Resource servers that validate tokens locally accept them until `exp`. Refresh
+/// tokens are tickets that the grant owns. A value; the version of its record guards writes.
 package struct Grant: Sendable, Equatable {
-    /// The key by which the grants that a device's secret made are found.
+    /// The index key for finding the grants that share a device secret.
     static let deviceSecretKey = "deviceSecret"
-    /// How long the ids of grants are.
     static let idLength = 20
 
     /// `gra` and 17 characters.
     package var id: String
     package var clientID: String
-    /// The authorization server's id; nil for the org server.
+    /// The authorization server's id; `nil` for the org server.
     package var server: String?
-    /// The user's id; nil for a client that acts for itself.
+    /// `nil` for a client that acts for itself.
     package var userID: String?
-    /// All scopes that were granted; a refresh may ask for fewer.
+    /// All granted scopes; a refresh may request fewer.
     package var scopes: [String]
-    /// The `grant_type` that made it.
+    /// The `grant_type` of the request that created it.
     package var grantType: String
-    /// The access policy's rule that allowed it; of a maintenance token's grant, for which no policy is asked, what stands in its place.
+    /// The access policy rule that allowed it; a fixed text for a maintenance token, which no policy evaluates.
     package var rule: String
-    /// The enrolment that a maintenance token is for; nil for any other grant.
+    /// The enrolment of a maintenance token; `nil` for other grants.
     package var enrollmentID: String?
-    /// The sign-in on the pages that a phone's ticket came from; nil for any other grant.
+    /// The sign-in on which a phone's enrolment ticket was issued; `nil` for other grants.
     package var signInID: String?
-    /// When it was made.
     package var createdAt: Date
-    /// The user's account as the sign-in met it; nil without a user. A password that was set since, a deactivation, or a sign-out everywhere,
-    /// closes it.
+    /// Snapshot of the user's account at sign-in; `nil` without a user. A changed password, a deactivation or a sign-out everywhere closes
+    /// the grant.
     package var account: AccountState?
-    /// What the user proved; nil without a user.
+    /// The user's authentication; `nil` without a user.
     package var authentication: Authentication?
-    /// Seconds, as the rule said when it was made: the policy is evaluated once (oauth reference 1.1).
+    /// Seconds, as set by the rule when the grant was created: the policy is evaluated once (oauth reference 1.1).
     package var accessTokenLifetime: Int
-    /// The refresh family; nil without refresh tokens.
+    /// The refresh token family; `nil` without refresh tokens.
     package var refresh: RefreshFamily?
-    /// The session that it belongs to, the `sid` of its id tokens: of a browser, or of the apps of a device that share a secret; nil for
-    /// all other grants.
+    /// The session, which is the `sid` of its id tokens: of a browser, or of the apps that share a device secret; `nil` for other grants.
     package var sessionID: String?
-    /// When it was revoked whole.
+    /// When the whole grant was revoked.
     package var revokedAt: Date?
-    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449 section 5); nil if they are not, as those of a client
-    /// that authenticates itself. The access tokens say by themselves what they are bound to.
+    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449 section 5); `nil` if they are not bound, for example for a
+    /// confidential client. Access tokens carry their own binding.
     package var keyThumbprint: String?
-    /// The SHA-256 of the secret that its device shares among apps; nil without `device_sso`.
+    /// The SHA-256 of the device secret; `nil` without `device_sso`.
     package var deviceSecret: [UInt8]?
-    /// Access tokens that were revoked singly.
+    /// Access tokens that were revoked one by one.
     package var revokedTokens = RevokedTokens()
-    /// When all its tokens are over.
+    /// When all its tokens have expired.
     package var expiresAt: Date
     /// The version of the record that it was read from; 0 before it is stored.
     var version: Int64 = 0
@@ -88,11 +83,10 @@ package struct Grant: Sendable, Equatable {
         self.version = version
     }
 
-    /// What the claims `auth_time`, `amr` and `acr` repeat in every token.
+    /// The values of the claims `auth_time`, `amr` and `acr` for every token of the grant.
     package struct Authentication: Sendable, Equatable {
-        /// Seconds since 1970, always before `iat`: a sign-in and its first token often fall into one second, and clients
-        /// that asked for `max_age` accept `auth_time` only if it is smaller (oauth reference 7.4). Fixed when the grant is
-        /// made, so that refreshed tokens repeat it.
+        /// Seconds since 1970, always before `iat`: a sign-in and its first token often fall into the same second, and clients that sent
+        /// `max_age` accept `auth_time` only if it is smaller (oauth reference 7.4). Fixed at creation, so that refreshed tokens repeat it.
         package var time: Int
         package var methods: [String]
         package var contextClass: String?
@@ -118,10 +112,8 @@ package struct Grant: Sendable, Equatable {
         }
     }
 
-    /// What tells whether an account's password was set, the account deactivated, or the person signed out everywhere, since.
-    ///
-    /// Compared for equality, never for order: the requests that changed the account and that made the grant may have come at times
-    /// that say nothing about which was first, by clocks that differ.
+    /// Detects later changes of an account: password, deactivation, sign-out everywhere. Compared for equality, never for order, because
+    /// the clocks of the requests that changed the account and created the grant can differ.
     package struct AccountState: Sendable, Equatable, Codable {
         var passwordChangedAt: Date?
         var deactivatedAt: Date?
@@ -133,7 +125,7 @@ package struct Grant: Sendable, Equatable {
             grantsEndedAt = user.grantsEndedAt
         }
 
-        /// Whether the password is the same, and no deactivation came between.
+        /// Whether the password is the same, and the account was not deactivated in between.
         func hasPassword(of user: User) -> Bool {
             passwordChangedAt == user.passwordChangedAt && deactivatedAt == user.deactivatedAt
         }
@@ -145,7 +137,6 @@ package struct Grant: Sendable, Equatable {
             grantsEndedAt = json["grantsEnded"]?.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:))
         }
 
-        /// By the reference date, as users are stored: another one would round.
         fileprivate var json: JSONValue {
             var json: JSONValue = [:]
             json["password"] = passwordChangedAt.map { .double($0.timeIntervalSinceReferenceDate) }
@@ -155,15 +146,15 @@ package struct Grant: Sendable, Equatable {
         }
     }
 
-    /// The refresh tokens that follow from one another.
+    /// The successive refresh tokens of a grant.
     package struct RefreshFamily: Sendable, Equatable {
         /// `oar` and 17 characters, in the `jti` of access tokens.
         package var id: String
-        /// When the last of them ends, whatever happens; nil for no limit.
+        /// The absolute expiry of the family; `nil` for no limit.
         package var endsAt: Date?
-        /// Seconds without use after which they end.
+        /// Seconds without use after which the tokens expire.
         package var idle: Int
-        /// When a static token was last used (a rotating one says so by its successor).
+        /// The last use of a static token. A rotating token records its use by its successor.
         package var usedAt: Date
 
         package init(id: String, endsAt: Date? = nil, idle: Int, usedAt: Date) {
@@ -174,12 +165,11 @@ package struct Grant: Sendable, Equatable {
         }
     }
 
-    /// Whether an access token of this grant is revoked.
     package func isRevoked(tokenID: String, issuedAt: Int) -> Bool {
         revokedAt != nil || revokedTokens.contains(tokenID, issuedAt: issuedAt)
     }
 
-    /// Why a user's grant is closed though it was never revoked; nil if it is open.
+    /// Returns the reason why a user's grant is closed without a revocation; `nil` if it is open.
     package func closure(by user: User?) -> String? {
         guard userID != nil else { return nil }
         guard let user else { return "user.removed" }
@@ -194,8 +184,6 @@ package struct Grant: Sendable, Equatable {
 // MARK: - Stored
 
 extension Grant {
-    /// Reads a record.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/damaged`` if it is no grant.
     package init(_ record: Record) throws {
         guard let json = try? JSONValue(parsing: record.payload), let clientID = json["client"]?.stringValue,
             let scopes = json["scopes"]?.stringArrayValue, let grantType = json["type"]?.stringValue, let rule = json["rule"]?.stringValue,
@@ -225,14 +213,14 @@ extension Grant {
         sessionID = json["session"]?.stringValue
         revokedAt = json["revoked"]?.doubleValue.map(Date.init(clampingNumericDate:))
         keyThumbprint = json["jkt"]?.stringValue
-        // Absent and unreadable mean the same: there is no secret that could be shown for it.
+        // An unreadable value is treated as absent, because no secret matches it.
         deviceSecret = json["deviceSecret"]?.stringValue.flatMap { try? Base64URL.decode($0) }
         revokedTokens = RevokedTokens(json["revokedTokens"])
         self.expiresAt = expiresAt
         version = record.version
     }
 
-    /// The enrolment of a record from before it had a member of its own: it stood in the rule, after this word.
+    /// Returns the enrolment id of an older record, which stored it in the rule after the prefix `enrollment/`.
     private static func enrollmentID(writtenAs rule: String, server: String?, scopes: [String], type: String) -> String? {
         let word = "enrollment/"
         guard type == GrantType.jwtBearer, server == nil, DeviceScope.maintenance.isSuperset(of: scopes), rule.hasPrefix(word) else {
@@ -241,7 +229,7 @@ extension Grant {
         return String(rule.dropFirst(word.count))
     }
 
-    /// The record to store. Written by hand: it is made for every token request.
+    /// The record to store. Encoded without `Codable` for speed, because every token request writes one.
     package var record: Record {
         var json: [String: JSONValue] = [
             "client": .string(clientID), "scopes": JSONValue(scopes), "type": .string(grantType), "rule": .string(rule),
@@ -272,7 +260,7 @@ extension Grant {
             payload: JSONValue.object(json).serialized())
     }
 
-    /// The changes that revoke it whole: the grant, and every refresh token that it owns.
+    /// Returns the changes that revoke the grant and all its refresh tokens.
     package func revoking(at now: Date) -> [Change] {
         var revoked = self
         revoked.revokedAt = now

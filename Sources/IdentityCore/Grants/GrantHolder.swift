@@ -2,18 +2,15 @@ internal import Foundation
 internal import JOSE
 package import Store
 
-/// The user of a grant, read for every refresh, introspection and userinfo.
-///
-/// Takes the payload that ``StoredUser`` writes, without the general decoder, which costs more than all the rest of such a
-/// request; what it cannot read, the general one judges.
+/// Reads the user of a grant for every refresh, introspection and userinfo request. It parses the payload of ``StoredUser`` without
+/// `JSONDecoder`, which would cost more than the rest of such a request. It falls back to `JSONDecoder` for payloads that it cannot parse.
 package enum GrantHolder {
-    /// The user with an id; for use inside `store.read`.
     package static func user(id: String, in view: any StoreView) throws -> User? {
         guard let record = try view.record(.user, id: id) else { return nil }
         return try read(record.payload) ?? StoredUser(record).value
     }
 
-    /// The members of a user that ``read(_:)`` takes over. A record with any other member is left to the general decoder.
+    /// The members of a user that ``read(_:)`` supports. A record with any other member is left to the general decoder.
     private static let members: Set<String> = [
         "id", "login", "status", "profile", "groups", "passwordHash", "passwordChangedAt", "isPasswordDue", "earlierPasswords",
         "failedAttempts", "failedCodes", "failedFurther", "usedOrigins", "lockedAt", "deactivatedAt", "sessionsEndedAt", "grantsEndedAt",
@@ -21,7 +18,7 @@ package enum GrantHolder {
         "createdAt", "updatedAt",
     ]
 
-    /// `nil` if the payload has another shape.
+    /// Parses the payload of a user; `nil` if it has another shape.
     static func read(_ payload: [UInt8]) -> User? {
         guard let json = try? JSONValue(parsing: payload)["user"]?.objectValue, json.keys.allSatisfy(members.contains) else { return nil }
         let reader = MemberReader(json: json)
@@ -66,7 +63,7 @@ private struct MemberReader {
         return value
     }
 
-    /// As `JSONEncoder` writes dates by default.
+    /// Reads a date in the default format of `JSONEncoder`.
     static func date(_ json: JSONValue) -> Date? { json.doubleValue.map(Date.init(timeIntervalSinceReferenceDate:)) }
 
     static func counts(_ json: JSONValue) -> [String: Int]? {
@@ -75,7 +72,7 @@ private struct MemberReader {
         return counts.count == members.count ? counts : nil
     }
 
-    /// Origins without failures; one with failures is left to the general decoder.
+    /// Reads origins without failures. Origins with failures are left to the general decoder.
     static func origins(_ json: JSONValue) -> [KnownOrigin]? {
         guard let elements = json.arrayValue else { return nil }
         let origins = elements.compactMap { element -> KnownOrigin? in

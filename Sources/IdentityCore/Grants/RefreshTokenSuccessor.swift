@@ -7,10 +7,10 @@ package struct RefreshTokenSuccessor: Sendable, Redacted {
     package let secret: String
     package let ticket: Ticket
 
-    /// Makes one: taken once in a rotating family, good until closed as a static token. A family keeps the manner that it began with.
+    /// Creates a token: consumed by one use in a rotating family, otherwise valid until closed. A family keeps its initial mode.
     package init(of grant: Grant, use: Ticket.Use, now: Date, random: any RandomSource) throws {
         secret = try random.secret(prefix: "rt_")
-        // A static token's idle end moves with its use, which the grant knows; a rotating one is replaced with each use.
+        // A static token's idle expiry moves with each use, which the grant records; a rotating token is replaced at each use.
         let end = use == .once ? grant.refresh?.end(usedAt: now) : grant.refresh?.endsAt
         ticket = Ticket(
             kind: .refreshToken, digest: TicketDigest(of: secret), owner: RecordReference(.grant, grant.id), use: use, expiresAt: end)
@@ -18,10 +18,10 @@ package struct RefreshTokenSuccessor: Sendable, Redacted {
 }
 
 extension Grant.RefreshFamily {
-    /// Seconds by which ``usedAt`` may lag behind the last use of a static token: a hundredth of the idle time, at most a minute.
+    /// Seconds by which ``usedAt`` may lag behind the last use of a static token: 1 percent of the idle time, at most 60.
     package var useGranularity: TimeInterval { min(TimeInterval(idle) / 100, 60) }
 
-    /// When a token ends that was last used, or made, at a time: after the idle time, or with the family.
+    /// Returns the expiry of a token that was last used or issued at `time`: the idle expiry or the family's, whichever is earlier.
     package func end(usedAt time: Date) -> Date {
         let idleEnd = time.addingTimeInterval(TimeInterval(idle))
         return endsAt.map { min($0, idleEnd) } ?? idleEnd
@@ -29,11 +29,8 @@ extension Grant.RefreshFamily {
 }
 
 extension Grant {
-    /// Sees to it that the record outlives the refresh token that is made now, and the access tokens made with that.
-    ///
-    /// Looks ahead by two idle times, so that a family in use rewrites its grant once in an idle time, not with each refresh.
-    ///
-    /// - Returns: Whether the record must be written.
+    /// Extends the record's expiry beyond that of a refresh token issued now, and of the access tokens issued with it. Extends by two idle
+    /// times, so that a family in use rewrites its grant once per idle time. Returns whether the record must be written.
     @discardableResult
     package mutating func keepForRefresh(now: Date) -> Bool {
         guard let refresh else { return false }

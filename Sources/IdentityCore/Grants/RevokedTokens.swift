@@ -2,10 +2,8 @@ internal import Foundation
 internal import JOSE
 internal import Store
 
-/// The access tokens of one grant that were revoked singly.
-///
-/// Bounded: each is kept until its `exp`, and when there are more than ``limit``, the one issued first goes and takes all that
-/// were issued before it along, so that nothing revoked ever comes back.
+/// The access tokens of one grant that were revoked one by one. Each entry is kept until the token's `exp`. Above ``limit`` entries, the
+/// oldest token is removed, and all tokens issued up to its `iat` count as revoked, so that no revoked token becomes valid again.
 package struct RevokedTokens: Sendable, Equatable {
     static let limit = 32
 
@@ -16,18 +14,17 @@ package struct RevokedTokens: Sendable, Equatable {
     }
 
     private var entries: [Entry] = []
-    /// Tokens issued up to then are revoked too; seconds since 1970.
+    /// Tokens issued up to this time are revoked too; seconds since 1970.
     private var through: Int?
 
     init() {}
 
-    /// Whether a token is revoked.
     func contains(_ id: String, issuedAt: Int) -> Bool {
         if let through, issuedAt <= through { return true }
         return entries.contains { $0.id == id }
     }
 
-    /// Adds a token, times in seconds since 1970.
+    /// Adds a token. All times are seconds since 1970.
     package mutating func insert(_ id: String, issuedAt: Int, expiresAt: Int, now: Int) {
         entries.removeAll { $0.expiresAt <= now || $0.id == id }
         entries.append(Entry(id: id, issuedAt: issuedAt, expiresAt: expiresAt))
@@ -46,7 +43,7 @@ package struct RevokedTokens: Sendable, Equatable {
         }
     }
 
-    /// Nil if nothing is revoked.
+    /// The stored form; `nil` if no token is revoked.
     var json: JSONValue? {
         guard !entries.isEmpty || through != nil else { return nil }
         var json: JSONValue = [
@@ -58,17 +55,12 @@ package struct RevokedTokens: Sendable, Equatable {
 }
 
 extension Engine {
-    /// Revokes every grant of a user, and those that are made at this moment by sign-ins that were let in before: signed out everywhere.
-    /// Called again, it revokes what was made since.
-    ///
-    /// - Parameters:
-    ///   - userID: The user's id.
-    ///   - context: When and from where it was asked.
-    /// - Returns: How many grants were revoked.
-    /// - Throws: ``StoreError`` if the store failed; all are closed then, if any is revoked.
+    /// Signs the user out everywhere: revokes every grant, and closes grants that concurrent sign-ins are about to create. A repeated call
+    /// revokes newer grants. Returns the number of revoked grants. If the store fails after the first commit, all grants are closed even if
+    /// some are not marked as revoked.
     @discardableResult
     package func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
-        // The account first: from then on each of them is closed. What follows tells it to who looks at the grant alone.
+        // Marks the account first, which closes all grants. Then each grant is marked, for readers that check the grant alone.
         if case .unknownUser = try await markGrantsEnded(ofUser: userID, context: context) { return 0 }
         var count = 0
         while true {

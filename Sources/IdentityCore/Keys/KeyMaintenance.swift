@@ -2,39 +2,35 @@ package import Foundation
 package import JOSE
 internal import Store
 
-/// What maintenance did to the keys.
+/// A change that key maintenance made.
 package struct KeyChange: Sendable, Equatable {
-    /// What happened to a key.
     package enum Action: Sendable, Equatable {
-        /// It was made and published; it signs from a date on.
+        /// The key was created and published; it signs from a date.
         case published(signsFrom: Date)
-        /// It signs earlier than planned.
+        /// The key signs earlier than planned.
         case advanced
-        /// It was removed: no token that it signed can be alive, or is to be.
+        /// The key was removed: it was withdrawn, or all tokens that it signed have expired.
         case removed
     }
 
-    /// The key's id.
     package var keyID: String
-    /// What happened to it.
     package var action: Action
 }
 
 /// The time when the next signing keys begin to sign, and the treatment of the present keys.
 package enum KeyHandover: Sendable {
-    /// They sign after the organization's days ahead, so that clients that read the key set once know them by then.
+    /// They sign after the configured number of days, so that clients with a cached key set know them by then.
     case scheduled
-    /// They sign at once, if they have been published for as long as a copy of the key set may be cached
-    /// (``SigningKeyRing/cacheLifetime``).
+    /// They sign at once, if they have been published for at least ``SigningKeyRing/cacheLifetime``.
     case immediate
-    /// They sign at once. A client that cached the key set rejects new tokens until it reads the set again.
+    /// They sign at once. A client with a cached key set rejects new tokens until it reads the set again.
     case forced
     /// They sign at once, and the present keys are withdrawn because a key was disclosed. Withdrawn keys are no longer published, and every
     /// token that they signed is rejected. Refresh tokens stay valid.
     case withdrawing
 }
 
-/// The next signing key can't sign yet, because clients may have cached a key set without it.
+/// The next signing key cannot sign yet, because clients may have cached a key set without it.
 package struct KeyHandoverError: Error, Sendable, Equatable {
     /// The time when every cached copy of the key set contains the next key; `nil` if no next key is published.
     package let knownFrom: Date?
@@ -42,18 +38,10 @@ package struct KeyHandoverError: Error, Sendable, Equatable {
 
 extension Engine {
     /// Creates missing signing keys, publishes successors ahead of time, and removes keys whose tokens have all expired. The key of an
-    /// algorithm that was added later is published for ``SigningKeyRing/cacheLifetime`` before it signs; RS256 signs until then.
-    ///
-    /// Call it at start, after the organization was applied, and about every hour. Calling it again changes nothing. Two
-    /// processes may call it at the same time: they meet at the key's place in its line, and the second adopts what the
-    /// first made.
-    ///
-    /// - Parameters:
-    ///   - context: The wall clock and the request's id.
-    ///   - make: Makes a private key for an algorithm. The default takes the system's generator; making an RSA key takes a
-    ///     tenth of a second or so.
-    /// - Returns: What was changed; empty when nothing was due.
-    /// - Throws: ``StoreError``, or what `make` throws.
+    /// algorithm that was added later is published for ``SigningKeyRing/cacheLifetime`` before it signs; RS256 signs until then. Call it at
+    /// start, after the organization was applied, and about every hour. Idempotent, and safe in two processes at the same time: both use
+    /// the same unique slot in the key line, and the second adopts the first one's key. Returns the changes.
+    /// - Parameter make: Creates a private key for an algorithm. An RSA key takes about 0.1 seconds.
     @discardableResult
     package func maintainKeys(
         _ context: RequestContext, making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey = { try SigningKey.generate($0) }
@@ -62,19 +50,13 @@ extension Engine {
             guard let newest = line.last else { return .make(after: nil, signsFrom: firstSignsFrom) }
             let handover = newest.sealed.signsFrom.addingTimeInterval(days: rotation.signsForDays)
             guard context.now >= handover.addingTimeInterval(days: -rotation.publishedDaysAhead) else { return .keep }
-            // A server that slept through the date still publishes the next key long enough before it signs.
+            // After a long downtime too, the next key is published long enough before it signs.
             return .make(after: newest, signsFrom: max(handover, context.now.addingTimeInterval(days: rotation.publishedDaysAhead)))
         }
     }
 
-    /// Rotates the signing keys now rather than on schedule.
-    ///
-    /// - Parameters:
-    ///   - handover: The time when the next keys begin to sign, and the treatment of the present keys.
-    ///   - context: The wall clock and the request's id.
-    ///   - make: Makes a private key for an algorithm.
-    /// - Returns: The changes; empty if the next keys are published already and the handover is ``KeyHandover/scheduled``.
-    /// - Throws: ``KeyHandoverError`` if clients may not know a next key yet (nothing is changed then); ``StoreError``; errors of `make`.
+    /// Rotates the signing keys now rather than on schedule. Returns the changes; empty if the next keys are published already and the
+    /// handover is ``KeyHandover/scheduled``. Throws ``KeyHandoverError``, without any change, if clients may not know a next key yet.
     @discardableResult
     package func rotateKeys(
         _ handover: KeyHandover, context: RequestContext,
@@ -109,7 +91,6 @@ extension Engine {
         case make(after: SigningKeyRing.Entry?, signsFrom: Date)
     }
 
-    /// The keys as one read finds them.
     private struct KeyState: Sendable {
         let snapshot: OrgSnapshot
         let steps: [(JWSAlgorithm, LineStep)]
@@ -118,8 +99,8 @@ extension Engine {
         var missing: [JWSAlgorithm] { steps.compactMap { if case .make = $0.1 { $0.0 } else { nil } } }
     }
 
-    /// Decides about the keys of each algorithm, and commits the result. Missing keys are made in parallel, between the read and the commit.
-    /// `decide` gets the keys, the rules, and the time when the first key of an algorithm begins to sign.
+    /// Decides about the keys of each algorithm, and commits the result. Missing keys are created in parallel, between the read and the
+    /// commit. `decide` gets the keys, the rules, and the time when the first key of an algorithm begins to sign.
     private func changeKeys(
         _ context: RequestContext, withdrawing: Bool = false, making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey,
         decide: @escaping @Sendable ([SigningKeyRing.Entry], KeyRotation, Date) throws -> LineStep
@@ -167,7 +148,6 @@ extension Engine {
         return report
     }
 
-    /// Makes a key for each algorithm, all at the same time.
     private static func keys(
         _ algorithms: [JWSAlgorithm], making make: @escaping @Sendable (JWSAlgorithm) throws -> SigningKey
     ) async throws -> [JWSAlgorithm: SigningKey] {
@@ -192,7 +172,6 @@ extension Engine {
 }
 
 extension KeyChange {
-    /// The type of its log event.
     fileprivate var logType: String {
         switch action {
         case .published: "signing_key.published"
@@ -203,14 +182,14 @@ extension KeyChange {
 }
 
 extension OrgSnapshot {
-    /// The algorithms that keys are needed for: RS256 always, others when a server or a client asks for them.
+    /// The algorithms that need keys: RS256 always, others if a server or a client uses them.
     fileprivate var signingAlgorithms: [JWSAlgorithm] {
         [JWSAlgorithm].needed(for: servers.map(\.accessTokenAlgorithm) + applications.map(\.idTokenAlgorithm))
     }
 }
 
 extension OrganizationDefinition {
-    /// The algorithms that keys are needed for, as ``OrgSnapshot`` has them.
+    /// The algorithms that need keys, as in ``OrgSnapshot``.
     var signingAlgorithms: [JWSAlgorithm] {
         .needed(for: authorizationServers.map(\.accessTokenAlgorithm) + applications.map(\.idTokenAlgorithm))
     }

@@ -1,10 +1,9 @@
 internal import JOSE
 internal import Store
 
-/// Proves that the engine's master key is the key that sealed the store.
-///
-/// The first start with a key seals a record with known content. Every later start opens that record before the first write. An older store
-/// without the record is checked by its secrets, and gets the record when the organization is next applied.
+/// Proves that the engine's master key is the key that sealed the store. The first start with a key seals a record with known content.
+/// Every later start opens that record before the first write. An older store without the record is checked by its secrets, and gets the
+/// record when the organization is next applied.
 struct MasterKeyCheck {
     private static let reference = RecordReference(.masterKeyCheck, "check")
     private static let content = Array("countersign master key".utf8)
@@ -13,10 +12,8 @@ struct MasterKeyCheck {
 
     init(_ environment: EngineEnvironment) { self.environment = environment }
 
-    /// Opens the check record of a store.
-    ///
-    /// - Returns: The change that adds the record; `nil` if the store has one.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/wrongMasterKey`` if another key sealed the store.
+    /// Opens the check record of a store. Returns the change that adds the record; `nil` if the store has one. Throws
+    /// ``StoreError/Code/wrongMasterKey`` if another key sealed the store.
     func verify(_ view: any StoreView) throws -> Change? {
         if let record = try view.record(Self.reference.kind, id: Self.reference.id) {
             guard opens(try? JSONValue(parsing: record.payload)["sealed"]?.stringValue) else { throw Self.wrongKey }
@@ -33,9 +30,8 @@ struct MasterKeyCheck {
         return (try? RecordCoding.open(bytes, for: Self.reference, masterKey: environment.masterKey)) == Self.content
     }
 
-    /// Whether the key opens a secret of the most conclusive kind in the store; `true` if the store has no secrets.
-    ///
-    /// Signing keys are checked first: an older server with a wrong key sealed secrets of the org file, but failed before any signing key.
+    /// Whether the key opens a secret in the store; `true` if the store has none. Signing keys are checked first: an older server with a
+    /// wrong key sealed secrets of the org file, but failed before any signing key.
     private func sealedTheSecrets(in view: any StoreView) throws -> Bool {
         let key = environment.masterKey
         let signingKeys = try view.allRecords(.signingKey).map { try SealedSigningKey($0) }

@@ -3,27 +3,25 @@ internal import Foundation
 internal import JOSE
 internal import Store
 
-/// A signing key as its record holds it: dates in the clear, the private key under the master key.
-///
-/// AES-GCM with the key's id as associated data, so that a sealed key cannot be moved to another record.
+/// A signing key as stored: dates in plain text, the private key encrypted with the master key (AES-GCM). The key's id is the associated
+/// data, so that a sealed key cannot be moved to another record.
 struct SealedSigningKey: Sendable {
-    /// The key's thumbprint (RFC 7638): never used again for another key.
+    /// The key's thumbprint (RFC 7638), which no other key can have.
     let id: String
     let algorithm: JWSAlgorithm
-    /// 1 for the first key of an algorithm. Two processes that rotate at the same time meet in this number.
+    /// 1 for the first key of an algorithm. Concurrent rotations conflict on this number.
     let ordinal: Int
-    /// Since when it is published.
+    /// The time when the key was created and published.
     let createdAt: Date
-    /// Since when it signs.
+    /// The time when the key begins to sign.
     var signsFrom: Date
-    /// Seconds that it stays published after it stopped signing.
+    /// Seconds for which it stays published after it stopped signing.
     let publishedAfter: Int
-    /// Nonce, cipher text and tag.
+    /// Nonce, ciphertext and tag.
     private let sealed: [UInt8]
     /// The version of the stored record; 0 before it is stored.
     private(set) var version: Int64 = 0
 
-    /// Seals a new key.
     init(
         _ key: SigningKey, ordinal: Int, createdAt: Date, signsFrom: Date, publishedAfter: Int, environment: EngineEnvironment
     ) throws {
@@ -38,8 +36,6 @@ struct SealedSigningKey: Sendable {
         )
     }
 
-    /// Reads a record.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/damaged`` if it is no signing key.
     init(_ record: Record) throws {
         guard let json = try? JSONValue(parsing: record.payload),
             let algorithm = json["alg"]?.stringValue.flatMap(JWSAlgorithm.init(rawValue:)),
@@ -56,7 +52,6 @@ struct SealedSigningKey: Sendable {
         version = record.version
     }
 
-    /// The record to store.
     var record: Record {
         let json: JSONValue = [
             "alg": .string(algorithm.rawValue), "ordinal": .integer(Int64(ordinal)),
@@ -69,8 +64,7 @@ struct SealedSigningKey: Sendable {
             payload: json.serialized())
     }
 
-    /// Opens the private key.
-    /// - Throws: ``StoreError`` with ``StoreError/Code/damaged`` if the master key is another one, or the record was changed.
+    /// Decrypts the private key. Throws ``StoreError/Code/damaged`` if the master key is wrong or the record was modified.
     func open(_ masterKey: SymmetricKey) throws -> SigningKey {
         let reference = RecordReference(.signingKey, id)
         var jwk = try JSONWebKey(parsing: try RecordCoding.open(sealed, for: reference, masterKey: masterKey))

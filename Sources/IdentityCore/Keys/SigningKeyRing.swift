@@ -3,41 +3,30 @@ package import Foundation
 package import JOSE
 package import Store
 
-/// The keys that an organization signs tokens with.
-///
-/// Each algorithm has a line of keys. A key is published when it is made, signs from a date on, stops when its successor
-/// begins, and stays published for a while after that, so that every token it signed can be checked for its whole life. A
-/// client that reads the key set only once still knows the key that signs days later. A `kid` is the key's thumbprint
-/// (RFC 7638) and so never stands for another key.
-///
-/// A value, safe from any task; it is part of the engine's cached snapshot. ``Engine/maintainKeys(_:making:)`` moves
-/// the line on.
+/// The keys with which an organization signs tokens. Each algorithm has a line of keys. A key is published when it is created and signs
+/// from a later date until its successor begins. It then stays published until every token that it signed has expired. A client that reads
+/// the key set only once therefore knows the key that signs days later. ``Engine/maintainKeys(_:making:)`` adds and removes keys.
 package struct SigningKeyRing: Sendable {
     /// Seconds for which clients may cache the published keys (`Cache-Control: max-age`).
     package static let cacheLifetime = 3_600
 
-    /// One key and its times.
     struct Entry: Sendable {
         let sealed: SealedSigningKey
         let signer: SigningKey
         let publicKey: JSONWebKey
-        /// When its successor begins to sign; nil for the last of its line.
+        /// When its successor begins to sign; `nil` for the last of its line.
         var signsUntil: Date?
 
         var publishedUntil: Date? { signsUntil?.addingTimeInterval(TimeInterval(sealed.publishedAfter)) }
     }
 
-    /// By algorithm, in the order in which they sign.
+    /// By algorithm, in the order in which the keys sign.
     private(set) var lines: [JWSAlgorithm: [Entry]] = [:]
-    /// Checks the tokens that the ring signed. One for the ring, so that it remembers the tokens that it has seen.
+    /// Verifies tokens that the ring signed. One instance, because it caches verified tokens.
     package let verification: TokenVerification
 
-    /// Opens stored keys.
-    ///
-    /// - Parameters:
-    ///   - records: The records of kind ``RecordKind/signingKey``, in any order; none is fine.
-    ///   - masterKey: The key that they are sealed under.
-    /// - Throws: ``StoreError`` if a record is damaged or sealed under another master key.
+    /// Opens stored records of kind ``RecordKind/signingKey``, in any order. Throws ``StoreError`` if a record is damaged or sealed under
+    /// another master key.
     package init(records: [Record], masterKey: SymmetricKey) throws {
         for record in records {
             let sealed = try SealedSigningKey(record)
@@ -55,22 +44,15 @@ package struct SigningKeyRing: Sendable {
         return line
     }
 
-    /// The key to sign with.
-    ///
-    /// - Parameters:
-    ///   - algorithm: The requested algorithm; RS256 replaces an algorithm whose key does not sign yet.
-    ///   - now: The wall clock.
-    /// - Returns: The key, or nil if the organization has none at all yet.
+    /// Returns the key to sign with; `nil` if the organization has no keys yet. RS256 replaces an algorithm whose key does not sign yet.
     func signer(_ algorithm: JWSAlgorithm, now: Date) -> SigningKey? {
         let asked = [lines[algorithm], lines[.rs256]].compactMap(\.self)
         let signing = asked.lazy.compactMap { line in line.last { $0.sealed.signsFrom <= now } }.first
         return (signing ?? asked.first?.first)?.signer
     }
 
-    /// The keys to publish at a server's `keys` endpoint: those that sign, will sign, or signed tokens that may still live.
-    ///
-    /// - Parameter now: The wall clock.
-    /// - Returns: Public keys with `kid`, `use` and `alg`, RSA and EC only; those of the RS256 line first.
+    /// Returns the public keys for a server's `keys` endpoint: those that sign, will sign, or signed tokens that may still be valid. RSA
+    /// and EC only, RS256 first.
     package func publishedKeys(now: Date) -> JSONWebKeySet {
         let ordered = lines.sorted { ($0.key != .rs256 ? 1 : 0, $0.key.rawValue) < ($1.key != .rs256 ? 1 : 0, $1.key.rawValue) }
         return JSONWebKeySet(
@@ -80,33 +62,31 @@ package struct SigningKeyRing: Sendable {
     }
 }
 
-/// Checks tokens that this organization signed itself, and remembers the last few thousand.
-///
-/// The clock is the signer's own, or that of another of its processes: a token is over exactly at `exp`, and a few seconds
-/// are allowed for `iat`.
+/// Verifies tokens that this organization signed, and caches the last few thousand. The clock is the signer's own or that of another of its
+/// processes, so `exp` has no leeway, and `iat` a few seconds.
 package struct TokenVerification: Sendable {
     private let cache: VerifiedTokenCache
 
-    /// - Parameter keys: Every public key of the ring.
     init(keys: [JSONWebKey]) {
         let verifier = JWTVerifier(
             keys: JSONWebKeySet(keys), algorithms: Set(keys.compactMap(\.algorithm)), issuer: nil, audience: nil, leeway: 5)
         cache = VerifiedTokenCache(verifier: verifier)
     }
 
-    /// The claims of a token of an issuer that is good now; nil for any other text.
+    /// Returns the claims of a token that is valid now and has this issuer; `nil` otherwise.
     package func claims(of token: String, issuer: String, now: Date) -> ClaimSet? {
-        // Whatever is wrong with the token, it is not one of ours: absent and refused mean the same here.
+        // The error is ignored: every invalid token is treated as absent.
         guard let claims = try? cache.verify(token, now: now), claims.issuer == issuer, let end = claims.expiresAt,
             now.timeIntervalSince1970 < end
         else { return nil }
         return claims
     }
 
-    /// The claims of a token of an issuer, also after its end: for one that says who somebody is and permits nothing.
+    /// Returns the claims of a token of this issuer, even after its expiry. For tokens that identify a user but permit nothing by
+    /// themselves, such as `id_token_hint`.
     package func claims(ofHint token: String, issuer: String, now: Date) -> ClaimSet? {
         guard let end = (try? JSONWebSignature(parsing: token).unverifiedClaims())?.expiresAt else { return nil }
-        // As it was in its last second: its end is what is not asked, everything else is.
+        // Verifies the token as of its last valid second, to ignore only its expiry.
         return claims(of: token, issuer: issuer, now: min(now, Date(clampingNumericDate: end - 1)))
     }
 }

@@ -1,20 +1,19 @@
 internal import Foundation
 internal import Store
 
-/// What became of a change to an account.
+/// The result of a change to an account.
 package enum AccountChange: Sendable, Equatable {
-    /// It was made and is durable.
+    /// The change is durable.
     case changed(User)
-    /// There is no such user.
     case unknownUser
-    /// The new password will not do; the sentence says why.
+    /// The new password violates the policy; the sentence says how.
     case unacceptablePassword(String)
 }
 
 extension User {
-    /// Gives the account a password: guesses are forgotten, and what was granted before is no longer good. Of those before it as many are
-    /// remembered as the policy compares new ones with, the present one among them. Origins that only the old password proved become
-    /// unknown, except the one from which the user sets the new one.
+    /// Sets the password, resets wrong-answer counts, and closes earlier grants. Keeps as many previous hashes as the policy compares new
+    /// passwords with, including the current one. Origins that only the old password proved become unknown, except the one from which the
+    /// user sets the new one.
     mutating func setPasswordHash(
         _ hash: String?, remembering history: Int = 0, from origin: RequestOrigin = .unknown, now: Date
     ) {
@@ -27,22 +26,22 @@ extension User {
         forgetOriginsOfPassword(except: origin)
     }
 
-    /// Says what may be done with the account: deactivation ends for good what was granted before.
+    /// Sets the status. A deactivation permanently closes earlier grants.
     mutating func setStatus(_ status: Status, now: Date) {
         if status == .deactivated && self.status != .deactivated { deactivatedAt = Self.time(now, unlike: deactivatedAt) }
         self.status = status
     }
 
-    /// Ends what is signed in and what is about to be: a sign-in that was begun before can end in no session any more.
+    /// Ends all sessions and pending sign-ins: a sign-in that started earlier can no longer create a session.
     mutating func endSessions(now: Date) {
         sessionsEndedAt = Self.time(now, unlike: sessionsEndedAt)
         activationID = nil
     }
 
-    /// Ends what was granted, and what is being granted to a sign-in that was read before.
+    /// Closes all grants, including those that concurrent sign-ins are about to create.
     mutating func endGrants(now: Date) { grantsEndedAt = Self.time(now, unlike: grantsEndedAt) }
 
-    /// Two changes at one time differ all the same, and so do three: grants tell by the time whether there was a change since.
+    /// Returns a time that differs from the earlier one, so that each change is detectable even within one clock tick.
     private static func time(_ now: Date, unlike earlier: Date?) -> Date {
         guard let earlier else { return now }
         return max(now, earlier.addingTimeInterval(0.001))
@@ -50,14 +49,7 @@ extension User {
 }
 
 extension Engine {
-    /// Sets a user's password and opens a lock. Grants made before are refused from then on.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - password: The new password; it must satisfy the password policy.
-    ///   - context: The request.
-    /// - Returns: What became of it.
-    /// - Throws: ``StoreError``; ``PasswordHasher/Overloaded``; `CancellationError`.
+    /// Sets a user's password and unlocks the account. Earlier grants are closed.
     package func setPassword(userID: String, to password: String, context: RequestContext) async throws -> AccountChange {
         try await transact(context) { [self] reading in
             (policy: try reading.snapshot.passwordPolicy, user: try user(id: userID, in: reading.view))
@@ -75,57 +67,36 @@ extension Engine {
         }
     }
 
-    /// Makes a user change their password when they next sign in with it. What they are signed in to already goes on.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - context: The request.
-    /// - Returns: What became of it.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Requires the user to change the password at the next password sign-in. Existing sessions and grants stay valid.
     package func expirePassword(userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.account.expire_password", context: context) {
             if $0.passwordHash != nil { $0.mustChangePassword = true }
         }
     }
 
-    /// Sets what may be done with an account. Whoever is not active can neither sign in nor refresh.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - status: The new status.
-    ///   - context: The request.
-    /// - Returns: What became of it.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Sets the status of an account. Only active users can sign in and refresh tokens.
     package func setStatus(userID: String, to status: User.Status, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.lifecycle.\(status.rawValue)", context: context) {
             $0.setStatus(status, now: context.now)
         }
     }
 
-    /// Ends every session of a user and every sign-in under way, by one write of the account.
+    /// Ends every session and pending sign-in of a user with one write of the account.
     func markSessionsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.session.end_all", context: context) { $0.endSessions(now: context.now) }
     }
 
-    /// Ends every grant of a user, those that are being made included, by one write of the account.
+    /// Closes every grant of a user, including those being created, with one write of the account.
     package func markGrantsEnded(ofUser userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.grant.end_all", context: context) { $0.endGrants(now: context.now) }
     }
 
-    /// Opens an account that failed attempts locked, and a question that was answered wrongly too often.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - context: The request.
-    /// - Returns: What became of it.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Unlocks an account and its security question.
     package func unlock(userID: String, context: RequestContext) async throws -> AccountChange {
         try await change(userID, type: "user.account.unlock", context: context) { $0.forgetMistakes() }
     }
 
-    /// Opens an account that mistakes closed, or their question, by somebody's word.
-    ///
-    /// - Returns: Whether something was closed, and is open now.
+    /// Unlocks an account or its security question on behalf of an administrator. Returns whether one was locked.
     package func unlockIfClosed(userID: String, by name: String, context: RequestContext) async throws -> Bool {
         var isOpened = false
         let type = "user.account.unlock_by_admin"
@@ -136,11 +107,7 @@ extension Engine {
         return isOpened
     }
 
-    /// The user who signs in with a name.
-    ///
-    /// - Parameter login: The name, in any case.
-    /// - Returns: They, or nil.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the user with a login, in any case.
     package func user(login: String) async throws -> User? {
         try await store.read { [self] in try self.user(login: login, in: $0)?.value }
     }
@@ -158,7 +125,7 @@ extension Engine {
 }
 
 extension StoredUser {
-    /// The plan that changes the user; it writes nothing if the change has no effect.
+    /// Returns the plan that changes the user, without writes if the change has no effect.
     fileprivate func changing(type: String, reason: String? = nil, _ change: (inout User) -> Void) throws -> Plan<AccountChange> {
         var user = value
         change(&user)

@@ -1,9 +1,8 @@
 internal import Foundation
 internal import JOSE
 
-/// What can be wrong with an application.
 extension DefinitionCheck {
-    /// Bytes of a prefix, a dot and a bundle id.
+    /// The length in bytes of a prefix, a dot and a bundle id.
     private static let longestAppleAppID = 10 + 1 + 155
 
     mutating func application(_ application: Application, at index: Int) {
@@ -86,7 +85,7 @@ extension DefinitionCheck {
                 )
             }
         case .clientSecretJWT:
-            // RFC 7518 section 3.2: a key as long as the hash.
+            // RFC 7518 section 3.2 requires a key at least as long as the hash.
             if (application.secret?.utf8.count ?? 0) < 32 {
                 problem(secret, "client_secret_jwt needs a secret of at least 32 characters; ${NAME} takes it from the environment.")
             }
@@ -97,13 +96,13 @@ extension DefinitionCheck {
         }
     }
 
-    /// The prefix that Apple gives a team, and the bundle id; no wildcard, which would be other people's apps.
+    /// Requires Apple's team prefix and a bundle id. Wildcards are rejected, because they would include apps of other developers.
     private mutating func appleApp(_ id: String, _ path: [Step]) {
         guard id.wholeMatch(of: /[A-Z0-9]{10}(\.[A-Za-z0-9-]+)+/) == nil || id.utf8.count > Self.longestAppleAppID else { return }
         problem(path, "“\(id)” is no app id. Write the team's ten characters and the bundle id: ABCDE12345.com.example.app.")
     }
 
-    /// What the server itself calls: https, so that it talks to whom it means; plain http where nobody listens in between.
+    /// Validates a URI that the server calls: https, or plain http on loopback only.
     private mutating func backchannel(_ uri: String, _ path: [Step]) {
         guard let url = URLComponents(string: uri), let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty,
             scheme == "https" || scheme == "http"
@@ -113,7 +112,7 @@ extension DefinitionCheck {
         if scheme == "http" && !Self.isLoopback(host) { problem(path, "Plain http is for loopback only; use https.") }
     }
 
-    /// Exact URIs only (RFC 9700 section 2.1); plain http only where nobody listens in between.
+    /// Requires exact URIs (RFC 9700 section 2.1), and permits plain http on loopback only.
     private mutating func redirect(_ uri: String, _ path: [Step]) {
         if uri.contains("*") {
             return problem(path, "Redirect URIs are compared exactly; “\(uri)” has a wildcard. List each URI.")

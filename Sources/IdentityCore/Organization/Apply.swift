@@ -2,26 +2,23 @@ internal import Foundation
 internal import Store
 
 extension Engine {
-    /// Makes the store say what a definition says: once, again, or not at all if it says so already.
+    /// Updates the store to match a definition, in one commit. Idempotent.
+    /// - Configuration: the definition overwrites what it names, and removes what it created earlier and no longer names. Other
+    ///   configuration stays.
+    /// - Users: the definition changes only what changed in it since it was last applied. Users that it no longer names are deactivated.
+    /// - Sessions, grants and enrolments stay.
     ///
-    /// One commit: either everything the report names happened or nothing did. Of configuration, the definition is the
-    /// truth for what it brought; what an administrator made elsewhere is left alone. Of people, it has its say where it
-    /// changed since it was last applied, and who it no longer names is deactivated. Sessions, grants and enrolments stay.
-    ///
-    /// - Parameters:
-    ///   - definition: What the organization should be.
-    ///   - options: Whether passwords that changed in the file replace those that people have.
-    ///   - context: The request, or the start, that brings it.
-    /// - Returns: What was created, changed, removed and left, by name.
-    /// - Throws: ``OrganizationError`` if the definition contradicts itself; ``StoreError`` if the store failed, with
-    ///   ``StoreError/Code/wrongMasterKey`` before anything is written if another master key sealed it;
-    ///   ``PasswordHasher/Overloaded`` or `CancellationError` from hashing new users' passwords.
+    /// Returns the created, changed, removed and unchanged entries. Throws:
+    /// - ``OrganizationError`` if the definition is invalid.
+    /// - ``StoreError/Code/wrongMasterKey``, before any write, if another master key sealed the store; other ``StoreError`` if the store
+    ///   failed.
+    /// - ``PasswordHasher/Overloaded`` or `CancellationError` while hashing the passwords of new users.
     package func apply(
         _ definition: OrganizationDefinition, options: ApplyOptions = ApplyOptions(), context: RequestContext
     ) async throws -> ApplyReport {
         let problems = definition.problems()
         guard problems.isEmpty else { throw OrganizationError(problems: problems) }
-        // As the store will give it back: a number that JSON writes alike must not look like a change on every start.
+        // Normalizes the definition by encoding and decoding it, so that an unchanged number does not look like a change on every start.
         let definition = try RecordCoding.decode(OrganizationDefinition.self, from: try RecordCoding.encode(definition))
         let report = try await transact(context) { [environment] (reading: Reading<[String: String]>) in
             try ApplyPlan(
@@ -50,9 +47,7 @@ extension Engine {
         return report
     }
 
-    /// Refuses new passwords that are known from data breaches.
-    ///
-    /// - Throws: ``OrganizationError`` that names their places in the definition.
+    /// Rejects new passwords that are known from data breaches. Throws ``OrganizationError`` that names their places in the definition.
     private func refuseBreached(_ passwords: [String: String], of definition: OrganizationDefinition) async throws {
         let breached = await breached(Set(passwords.values))
         let problems = definition.users.enumerated().filter { breached.contains($1.password ?? "") }.map { index, _ in
@@ -61,7 +56,7 @@ extension Engine {
         guard problems.isEmpty else { throw OrganizationError(problems: problems) }
     }
 
-    /// Returns the new passwords that are known from data breaches; looks up a few at a time.
+    /// Returns the new passwords that are known from data breaches; looks up at most eight at a time.
     private func breached(_ passwords: Set<String>) async -> Set<String> {
         guard environment.breachedPasswords != nil else { return [] }
         return await withTaskGroup(of: String?.self) { group in
@@ -75,7 +70,7 @@ extension Engine {
         }
     }
 
-    /// Hashes several passwords, a few at a time.
+    /// Hashes several passwords, at most eight at a time.
     func hash(_ passwords: [String: String], policy: PasswordPolicy) async throws -> [String: String] {
         try await withThrowingTaskGroup(of: (String, String).self) { group in
             var hashes: [String: String] = [:]
@@ -98,16 +93,15 @@ struct ApplyPlan: Sendable {
     let keyCheck: [Change]
     let changes: [Change]
     let entries: [ApplyReport.Entry]
-    /// The password hashes that were made already, by login key.
+    /// The password hashes that were computed already, by login key.
     let hashes: [String: String]
-    /// The passwords that must be hashed before the plan can be made, by login key.
+    /// The passwords that must be hashed before the plan is complete, by login key.
     let missingHashes: [String: String]
     /// The ids of the users who get an authenticator app.
     let appOwners: [String]
 
-    /// Plans from one view of the store, with the password hashes that were made already, by login key.
-    ///
-    /// - Throws: ``StoreError`` with ``StoreError/Code/wrongMasterKey`` if another master key sealed the store.
+    /// Plans from one view of the store, with the password hashes that were computed already, by login key. Throws
+    /// ``StoreError/Code/wrongMasterKey`` if another master key sealed the store.
     init(
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
         environment: EngineEnvironment, now: Date

@@ -1,6 +1,5 @@
 internal import JOSE
 
-/// What can be wrong with an authorization server.
 extension DefinitionCheck {
     private static let reservedScopes: Set<String> = [
         "openid", "profile", "email", "address", "phone", "offline_access", "groups", "device_sso",
@@ -9,7 +8,7 @@ extension DefinitionCheck {
         "ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub", "auth_time", "nonce", "at_hash", "c_hash", "ds_hash",
         "sid", "amr", "acr", "idp", "cnf", "nbf", "azp", "act", "scope", "client_id", "active",
     ]
-    /// The `grant_type` values that applications and rules can name, whether or not this version serves them all.
+    /// The `grant_type` values that applications and rules can name, including those that this version does not implement.
     static let grantTypes: Set<String> = [
         "authorization_code", "refresh_token", "client_credentials", "password", "urn:ietf:params:oauth:grant-type:device_code",
         "urn:openid:params:grant-type:ciba", "urn:ietf:params:oauth:grant-type:token-exchange",

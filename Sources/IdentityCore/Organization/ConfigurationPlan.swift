@@ -1,6 +1,6 @@
 internal import Store
 
-/// What has to be written so that the configuration records say what a definition says.
+/// The writes that make the configuration records match a definition.
 struct ConfigurationPlan {
     private(set) var changes: [Change] = []
     private(set) var entries: [ApplyReport.Entry] = []
@@ -50,7 +50,7 @@ struct ConfigurationPlan {
             plain: { (stored: OrganizationSettings) in stored })
     }
 
-    /// Plans one kind: writes what differs, takes back what the file brought and no longer names.
+    /// Plans one kind of record: writes what differs, and removes what an earlier definition created and this one no longer names.
     private mutating func plan<Value: Equatable, Stored: Codable & Sendable>(
         _ kind: RecordKind, _ wanted: [(id: String, name: String, value: Value)], stored: (Value) throws -> Stored,
         plain: (Stored) throws -> Value

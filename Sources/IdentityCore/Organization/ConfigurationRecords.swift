@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Store
 
-/// Who brought a record: the org file takes back only what it brought itself.
+/// The creator of a record. Applying the org file removes only records that the file created.
 package enum RecordOrigin: String, Codable, Sendable {
     case file, api
 }
@@ -12,7 +12,7 @@ struct Configured<Value: Codable & Sendable>: Codable, Sendable {
     var value: Value
 }
 
-/// What belongs to the organization itself; the value of its one record.
+/// The settings of the organization; the value of its only record.
 struct OrganizationSettings: Codable, Sendable, Equatable {
     static let reference = RecordReference(.organization, "organization")
     static let passwordPolicyReference = RecordReference(.passwordPolicy, "default")
@@ -21,22 +21,22 @@ struct OrganizationSettings: Codable, Sendable, Equatable {
     var name: String
     var origin: String
     var rateLimits: RateLimits
-    /// Nil for the defaults.
+    /// `nil` for the defaults.
     var sessions: SessionPolicy?
     var keyRotation: KeyRotation
-    /// Nil for the default, and in records of before there was one.
+    /// `nil` for the default, and in records of earlier versions.
     var dpop: DPoPPolicy?
-    /// Nil for none.
+    /// `nil` if the classic API is off.
     var classic: ClassicPolicy?
-    /// Nil for all, and in records of before there was a choice.
+    /// `nil` for all, and in records of earlier versions.
     var callingCodes: [String]?
     /// `nil` for the default, and in records of earlier versions.
     var mfaTokenLifetime: Int?
 }
 
-/// An application with its secret sealed.
+/// An application whose secret is encrypted.
 struct StoredApplication: Codable, Sendable {
-    /// Never has a secret.
+    /// Without the secret.
     var application: Application
     var sealedSecret: [UInt8]?
 
@@ -60,9 +60,9 @@ struct StoredApplication: Codable, Sendable {
     }
 }
 
-/// An authenticator with its signing key sealed.
+/// An authenticator whose signing key is encrypted.
 struct StoredAuthenticator: Codable, Sendable {
-    /// Never has a key.
+    /// Without the key.
     var authenticator: PushAuthenticator
     var sealedKey: [UInt8]?
 
@@ -87,12 +87,12 @@ struct StoredAuthenticator: Codable, Sendable {
 }
 
 extension AuthorizationServerDefinition {
-    /// The id of its record; no custom server can be called by a dot.
+    /// The id of its record. The org server has the id `.`, which no custom server can have.
     var recordID: String { id ?? "." }
 }
 
 extension StoreView {
-    /// Every record of a kind, in pages.
+    /// Returns every record of a kind, reading in pages.
     func allRecords(_ kind: RecordKind) throws -> [Record] {
         var all: [Record] = []
         while true {

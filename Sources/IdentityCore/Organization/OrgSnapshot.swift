@@ -1,84 +1,58 @@
 internal import Store
 
-/// The organization's configuration at one moment: decoded, indexed, immutable.
-///
-/// A request takes one snapshot at its start and decides everything by it. Safe from any thread.
+/// The organization's configuration at one moment: decoded, indexed, immutable. A request takes one snapshot at its start and uses it for
+/// all decisions. Safe from any thread.
 package struct OrgSnapshot: Sendable {
-    /// The whole of it, without the people.
+    /// The whole configuration, without users.
     package let organization: OrganizationDefinition
-    /// The keys that sign and that are published.
     package let keyRing: SigningKeyRing
-    /// The store's configuration version that this was read at.
+    /// The configuration version of the store.
     package let version: Int64
 
     private let applicationsByID: [String: Application]
     private let serversByID: [String: AuthorizationServerDefinition]
     private let signOnPoliciesByName: [String: SignOnPolicy]
 
-    /// The organization's id, its users' `idp` claim.
+    /// The organization's id, which is the `idp` claim of its users.
     package var id: String { organization.id }
     /// The origin of the server, which is the org server's issuer.
     package var origin: String { organization.origin }
-    /// The applications, by id.
+    /// Ordered by id.
     package var applications: [Application] { organization.applications }
-    /// The authorization servers, the org server first.
+    /// The org server is first.
     package var servers: [AuthorizationServerDefinition] { organization.authorizationServers }
-    /// The authenticators that confirm sign-ins by push, those that are off among them.
+    /// The push authenticators, including inactive ones.
     package var authenticators: [PushAuthenticator] { organization.authenticators }
-    /// Password rules and lockout.
     package var passwordPolicy: PasswordPolicy { organization.passwordPolicy }
-    /// Limits on requests.
     package var rateLimits: RateLimits { organization.rateLimits }
-    /// How long people stay signed in with a browser.
     package var sessions: SessionPolicy { organization.sessions }
-    /// When signing keys change.
     package var keyRotation: KeyRotation { organization.keyRotation }
     /// Seconds for which an `mfa_token` is valid after the first factor.
     package var mfaTokenLifetime: Int { organization.mfaTokenLifetime }
-    /// What is asked of proofs of possession.
     package var dpop: DPoPPolicy { organization.dpop }
 
-    /// The application with a client id.
-    ///
-    /// - Parameter id: The `client_id`.
-    /// - Returns: It, active or not; nil if there is none.
+    /// Returns the application with a `client_id`, active or not; `nil` if there is none.
     package func application(_ id: String) -> Application? {
-        // What a stranger sends is not hashed before it can be an id: hashing text takes the square of its combining marks.
+        // Oversized input is rejected before hashing, which takes quadratic time in the number of combining marks.
         id.utf8.count <= Application.longestID ? applicationsByID[id] : nil
     }
 
-    /// An authorization server.
-    ///
-    /// - Parameter id: Its id; nil for the org server.
-    /// - Returns: It; nil if there is none.
+    /// Returns the authorization server with an id; `nil` is the id of the org server.
     package func server(_ id: String?) -> AuthorizationServerDefinition? { serversByID[id ?? "."] }
 
-    /// The issuer of a server's tokens.
-    ///
-    /// - Parameter server: One of this organization's servers.
-    /// - Returns: The origin, followed by `/oauth2/{id}` for a custom server.
+    /// Returns the issuer of a server's tokens: the origin, followed by `/oauth2/{id}` for a custom server.
     package func issuer(of server: AuthorizationServerDefinition) -> String {
         server.id.map { "\(origin)/oauth2/\($0)" } ?? origin
     }
 
-    /// The audience of a server's access tokens.
-    ///
-    /// - Parameter server: One of this organization's servers.
-    /// - Returns: Its configured audience; the org server's is its issuer.
+    /// Returns the audience of a server's access tokens: the configured audience, or the issuer for the org server.
     package func audience(of server: AuthorizationServerDefinition) -> String {
         server.id == nil ? origin : server.audience ?? issuer(of: server)
     }
 
-    /// An authenticator.
-    ///
-    /// - Parameter id: Its id.
-    /// - Returns: It, on or off; nil if there is none.
+    /// Returns the authenticator with an id, active or not; `nil` if there is none.
     package func authenticator(_ id: String) -> PushAuthenticator? { authenticators.first { $0.id == id } }
 
-    /// A sign-on policy.
-    ///
-    /// - Parameter name: The name that an application gives.
-    /// - Returns: It; nil if there is none.
     package func signOnPolicy(named name: String) -> SignOnPolicy? { signOnPoliciesByName[name] }
 }
 

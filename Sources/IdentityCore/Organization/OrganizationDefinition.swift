@@ -1,49 +1,39 @@
 package import JOSE
 
-/// The configuration of an organization as somebody wrote it down: what the org file says, and what the store's records hold.
-///
-/// A value: applying it to the store is ``Engine/apply(_:options:context:)``.
+/// The configuration of an organization, as written in the org file and stored in records. Apply it with
+/// ``Engine/apply(_:options:context:)``.
 package struct OrganizationDefinition: Sendable, Equatable, Codable {
-    /// The organization's id (`00o` and 17 characters), the `idp` claim of its local users. Empty: the one that the store
-    /// holds, made at the first apply.
+    /// The organization's id (`00o` and 17 characters), which is the `idp` claim of its local users. If empty, the store's id is used,
+    /// which the first apply creates.
     package var id: String
-    /// The name that people see.
+    /// The name that users see.
     package var name: String
-    /// The origin that clients reach the server by, without a path: `https://id.example.com`. The org server's issuer.
+    /// The origin by which clients reach the server, without a path: `https://id.example.com`. It is the org server's issuer.
     package var origin: String
-    /// The authorization servers, the org server among them (``AuthorizationServerDefinition/id`` nil).
+    /// The authorization servers, including the org server, whose ``AuthorizationServerDefinition/id`` is `nil`.
     package var authorizationServers: [AuthorizationServerDefinition]
-    /// The client applications.
     package var applications: [Application]
-    /// The groups.
     package var groups: [Group]
-    /// The sign-on policies that applications name.
     package var signOnPolicies: [SignOnPolicy]
-    /// The password policy.
     package var passwordPolicy: PasswordPolicy
-    /// Limits on requests.
     package var rateLimits: RateLimits
-    /// How long people stay signed in with a browser.
     package var sessions: SessionPolicy
-    /// When signing keys are rotated.
     package var keyRotation: KeyRotation
-    /// The authenticators that confirm sign-ins by push.
+    /// The push authenticators.
     package var authenticators: [PushAuthenticator]
-    /// What is asked of proofs of possession.
     package var dpop: DPoPPolicy
-    /// What holds at the classic sign-in API; nil for an organization that does not offer it.
+    /// The settings of the classic sign-in API; `nil` if the organization does not offer it.
     package var classic: ClassicPolicy?
-    /// The calling codes of the countries that texts and calls go to, of one to three digits; nil for all.
+    /// The calling codes of the countries to which texts and calls are sent, of one to three digits; `nil` for all.
     package var callingCodes: [String]?
     /// Seconds for which an `mfa_token` is valid after the first factor, 300 to 3,600.
     package var mfaTokenLifetime: Int
-    /// The people that the file brings; people made elsewhere are left alone.
+    /// The users that the file creates; other users stay unchanged.
     package var users: [UserDefinition]
 
-    /// The default of ``mfaTokenLifetime``: a quarter of an hour, so that the user can try another factor after a push that expired.
+    /// The default of ``mfaTokenLifetime``: 15 minutes, so that the user can try another factor after a push that expired.
     package static let defaultMFATokenLifetime = 900
 
-    /// Describes an organization.
     package init(
         id: String = "", name: String, origin: String, authorizationServers: [AuthorizationServerDefinition],
         applications: [Application] = [], groups: [Group] = [], signOnPolicies: [SignOnPolicy] = [],
@@ -74,30 +64,29 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
 
 /// An authorization server: its issuer, audience, scopes, claims and access policies.
 package struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
-    /// The path component of a custom server (`default`); nil for the org server.
+    /// The path component of a custom server (`default`); `nil` for the org server.
     package var id: String?
     /// The name that administrators see.
     package var name: String
-    /// The `aud` of its access tokens; nil for the org server, whose audience is its issuer.
+    /// The `aud` of its access tokens; `nil` for the org server, whose audience is its issuer.
     package var audience: String?
-    /// The scopes beside the reserved OpenID Connect ones.
+    /// The scopes in addition to the reserved OpenID Connect ones.
     package var scopes: [ScopeDefinition]
-    /// Claims beside the standard ones.
+    /// The claims in addition to the standard ones.
     package var claims: [ClaimDefinition]
     /// `RS256` or `ES256`.
     package var accessTokenAlgorithm: JWSAlgorithm
-    /// Evaluated in order; the first policy and rule that match decide. Empty on the org server, which has none.
+    /// Evaluated in order; the first matching policy and rule decide. Empty on the org server.
     package var accessPolicies: [AccessPolicy]
-    /// Whose assertions about people it takes (RFC 7523); none on the org server.
+    /// The issuers whose assertions about users the server accepts (RFC 7523); none on the org server.
     package var trustedIssuers: [TrustedIssuer] {
         get { trusted ?? [] }
         set { trusted = newValue.isEmpty ? nil : newValue }
     }
 
-    /// Nil for none, and in records of before there was a choice.
+    /// `nil` for none, and in records of earlier versions.
     private var trusted: [TrustedIssuer]?
 
-    /// Describes an authorization server.
     package init(
         id: String?, name: String, audience: String? = nil, scopes: [ScopeDefinition] = [], claims: [ClaimDefinition] = [],
         accessTokenAlgorithm: JWSAlgorithm = .rs256, accessPolicies: [AccessPolicy] = [], trustedIssuers: [TrustedIssuer] = []
@@ -113,18 +102,16 @@ package struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
     }
 }
 
-/// A scope that an authorization server offers beside the reserved ones.
+/// A scope that an authorization server offers in addition to the reserved ones.
 package struct ScopeDefinition: Sendable, Equatable, Codable {
-    /// The scope's name.
     package var name: String
-    /// What it allows, for a consent page.
+    /// The permission in words, for the consent page.
     package var description: String?
     /// Whether a request without `scope` gets it.
     package var isDefault: Bool
     /// Whether metadata lists it.
     package var isPublic: Bool
 
-    /// Describes a scope.
     package init(name: String, description: String? = nil, isDefault: Bool = false, isPublic: Bool = true) {
         self.name = name
         self.description = description
@@ -135,16 +122,13 @@ package struct ScopeDefinition: Sendable, Equatable, Codable {
 
 /// A claim that an authorization server adds to tokens.
 package struct ClaimDefinition: Sendable, Equatable, Codable {
-    /// Where a claim goes.
     package enum Destination: String, Sendable, Codable {
-        /// Into access tokens.
         case accessToken
-        /// Into id tokens.
         case idToken
     }
-    /// Where a claim's value comes from.
+    /// The source of a claim's value.
     package enum Source: Sendable, Equatable, Codable {
-        /// The same for everybody.
+        /// The same value for all users.
         case constant(String)
         /// An attribute of the user's profile.
         case profile(String)
@@ -152,16 +136,12 @@ package struct ClaimDefinition: Sendable, Equatable, Codable {
         case groups(prefix: String)
     }
 
-    /// The claim's name.
     package var name: String
-    /// Which token carries it.
     package var destination: Destination
-    /// Where its value comes from.
     package var source: Source
-    /// The scopes of which one must be granted; empty for always.
+    /// The claim requires one of these scopes; empty for always.
     package var scopes: [String]
 
-    /// Describes a claim.
     package init(name: String, destination: Destination, source: Source, scopes: [String] = []) {
         self.name = name
         self.destination = destination
@@ -170,16 +150,15 @@ package struct ClaimDefinition: Sendable, Equatable, Codable {
     }
 }
 
-/// Which grants a custom authorization server gives to which clients, users and scopes.
+/// Decides which grants a custom authorization server permits for which clients, users and scopes.
 package struct AccessPolicy: Sendable, Equatable, Codable {
     /// Unique within its server.
     package var name: String
-    /// The clients that it is for; nil for all.
+    /// The clients that it applies to; `nil` for all.
     package var clients: [String]?
     /// Evaluated in order.
     package var rules: [AccessRule]
 
-    /// Makes a policy.
     package init(name: String, clients: [String]? = nil, rules: [AccessRule]) {
         self.name = name
         self.clients = clients
@@ -191,20 +170,19 @@ package struct AccessPolicy: Sendable, Equatable, Codable {
 package struct AccessRule: Sendable, Equatable, Codable {
     /// Unique within its policy.
     package var name: String
-    /// The `grant_type` values that it is for; nil for any.
+    /// The `grant_type` values that the rule applies to; `nil` for any.
     package var grantTypes: [String]?
-    /// The groups of which the user must be a member of one; nil for any user assigned to the app.
+    /// The rule requires membership in one of these groups; `nil` for any user assigned to the app.
     package var groups: [String]?
-    /// The scopes that may be asked for; nil for any.
+    /// The scopes that may be requested; `nil` for any.
     package var scopes: [String]?
     /// Seconds, 300 to 86,400.
     package var accessTokenLifetime: Int
-    /// Seconds from the first issue; nil for no limit.
+    /// Seconds from the first issue; `nil` for no limit.
     package var refreshTokenLifetime: Int?
-    /// Seconds without use after which a refresh token ends, at least 600.
+    /// Seconds without use after which a refresh token expires, at least 600.
     package var refreshTokenIdleLifetime: Int
 
-    /// Makes a rule; the lifetimes are the published defaults.
     package init(
         name: String, grantTypes: [String]? = nil, groups: [String]? = nil, scopes: [String]? = nil, accessTokenLifetime: Int = 3600,
         refreshTokenLifetime: Int? = nil, refreshTokenIdleLifetime: Int = 604_800

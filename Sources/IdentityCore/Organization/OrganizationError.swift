@@ -1,27 +1,26 @@
-/// A definition contradicts itself or asks for what the server does not do.
+/// The definition contradicts itself or uses an unsupported feature.
 package struct OrganizationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One thing that is wrong.
+    /// One error in the definition.
     package struct Problem: Sendable, Equatable {
-        /// A step to the place in the definition.
+        /// A step of the path to a place in the definition.
         package enum Step: Sendable, Hashable {
-            /// A member, by the name of the definition's property.
+            /// A property, by its name.
             case key(String)
             /// An element, counted from 0.
             case index(Int)
         }
 
-        /// Where: `applications`, 2, `redirectURIs`, 0.
+        /// The place, for example `applications`, 2, `redirectURIs`, 0.
         package var path: [Step]
-        /// What is wrong, and what to write instead.
+        /// The error and its correction.
         package var message: String
 
-        /// Describes a problem.
         package init(_ path: [Step], _ message: String) {
             self.path = path
             self.message = message
         }
 
-        /// The path in one word: `applications[2].redirectURIs[0]`.
+        /// The path as text: `applications[2].redirectURIs[0]`.
         package var place: String {
             path.reduce(into: "") { text, step in
                 switch step {
@@ -32,10 +31,10 @@ package struct OrganizationError: Error, Sendable, Equatable, CustomStringConver
         }
     }
 
-    /// Everything that is wrong, in the order of the definition.
+    /// All errors, in the order of the definition.
     package var problems: [Problem]
 
-    /// One line per problem.
+    /// One line per error.
     package var description: String {
         problems.map { "\($0.place): \($0.message)" }.joined(separator: "\n")
     }

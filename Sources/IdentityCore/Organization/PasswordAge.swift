@@ -1,23 +1,18 @@
 package import Foundation
 internal import JOSE
 
-/// Whether a password is good by its age.
+/// The validity of a password by its age.
 package enum PasswordStanding: Sendable, Equatable {
-    /// It is; or there is none.
+    /// The password is valid, or there is none.
     case good
-    /// It is, for as many days as this, the day that has begun among them; the policy wants the person warned.
+    /// The password is valid for this many days, including the current one, and the policy requires a warning.
     case endsSoon(days: Int)
-    /// It must be changed before anything else: it is too old, or somebody decided so.
+    /// The password must be changed first: it is too old, or an administrator expired it.
     case expired
 }
 
 extension User {
-    /// Whether the person's password is good by its age.
-    ///
-    /// - Parameters:
-    ///   - policy: The policy that says how long passwords are good.
-    ///   - now: When.
-    /// - Returns: Good also for who has no password.
+    /// Returns the validity of the user's password by its age; `good` without a password.
     package func passwordStanding(under policy: PasswordPolicy, at now: Date) -> PasswordStanding {
         guard passwordHash != nil else { return .good }
         if mustChangePassword { return .expired }
@@ -28,19 +23,17 @@ extension User {
     }
 }
 
-/// What became of a password that a person wants in place of theirs.
+/// The result of checking a new password.
 package enum NewPassword: Sendable, Equatable {
-    /// It will do; this is its hash.
+    /// The password is acceptable.
     case good(hash: String)
-    /// It is against these rules; never empty.
+    /// The password violates these rules; never empty.
     case refused([PasswordRule])
 }
 
 extension Engine {
-    /// The check of a password that a user wants in place of theirs.
-    ///
-    /// Hashes as often as the policy remembers passwords: the caller limits the attempts. The verdict can throw
-    /// ``PasswordHasher/Overloaded``.
+    /// Returns the check of a new password that the user chose. It hashes once for each remembered password, so the caller limits the
+    /// attempts. The verdict can throw ``PasswordHasher/Overloaded``.
     package func newPasswordCheck(
         _ password: String, of user: User, from origin: RequestOrigin, policy: PasswordPolicy, now: Date
     ) -> Check<NewPassword> {
@@ -50,7 +43,7 @@ extension Engine {
         return check(password, inputs, for: HashingShare(origin, of: user))
     }
 
-    /// The check of a password that an administrator gives a user: earlier passwords don't matter.
+    /// Returns the check of a password that an administrator sets, which ignores earlier passwords.
     func givenPasswordCheck(_ password: String, of user: User, policy: PasswordPolicy) -> Check<NewPassword> {
         check(password, NewPasswordInputs(hashes: [], isKept: false, login: user.login, names: user.names, policy: policy))
     }
@@ -71,10 +64,10 @@ extension Engine {
     }
 }
 
-/// The state on which the verdict about a new password depends.
+/// The inputs of the check of a new password.
 private struct NewPasswordInputs: Equatable, Sendable {
     let hashes: [String]
-    /// Whether the policy requires the present password to be kept for now.
+    /// Whether the user must keep the current password for now.
     let isKept: Bool
     let login: String
     let names: [String]
@@ -82,7 +75,7 @@ private struct NewPasswordInputs: Equatable, Sendable {
 }
 
 extension User {
-    /// Whether the minimum age of the policy forbids a new password for now.
+    /// Whether the policy's minimum age requires the user to keep the current password for now.
     fileprivate func keepsPassword(under policy: PasswordPolicy, at now: Date) -> Bool {
         guard passwordStanding(under: policy, at: now) == .good, policy.age.minimumMinutes > 0, let changed = passwordChangedAt,
             passwordHash != nil
@@ -90,7 +83,7 @@ extension User {
         return now < changed.addingTimeInterval(TimeInterval(policy.age.minimumMinutes) * 60)
     }
 
-    /// The hashes that a new password is compared with: the present one, and as many before it as the policy says.
+    /// The hashes that a new password is compared with: the current one, and earlier ones as the policy requires.
     fileprivate func rememberedPasswords(under policy: PasswordPolicy) -> [String] {
         Array(([passwordHash].compactMap { $0 } + (earlierPasswords ?? [])).prefix(max(policy.age.history, 1)))
     }

@@ -1,36 +1,32 @@
 internal import Crypto
 internal import Foundation
 
-/// What a password must be: what a page lists, and what a refused password is refused for.
+/// A rule for new passwords, as pages list it and errors report it. The number of a character rule is the minimum.
 package enum PasswordRule: Sendable, Equatable, Codable {
-    /// As many characters as this, at least.
     case characters(Int)
-    /// No more bytes than anybody types.
+    /// The maximum length.
     case length
-    /// As many lower-case letters as this, at least.
     case lowercase(Int)
-    /// As many upper-case letters as this, at least.
     case uppercase(Int)
-    /// As many digits as this, at least.
     case digits(Int)
-    /// As many characters that are neither letter nor digit nor space, at least.
+    /// Characters that are neither letter nor digit nor space.
     case symbols(Int)
-    /// None that everybody tries.
+    /// Not a common password.
     case uncommon
-    /// The password must not have been exposed in a data breach.
+    /// Not exposed in a data breach.
     case unexposed
-    /// More than a few characters over and over.
+    /// Not a repetition of a few characters.
     case varied
-    /// The name that the person signs in with is not in it.
+    /// Does not contain the user name.
     case withoutLogin
-    /// The person's given and family names are not in it.
+    /// Does not contain the user's given or family name.
     case withoutNames
-    /// None of the person's last passwords, the present one among them.
+    /// Differs from the user's last passwords, including the current one.
     case unused(last: Int)
-    /// The present one was kept for as many minutes as this.
+    /// The current password is at least this old.
     case kept(minutes: Int)
 
-    /// What is wrong with a password that is against it: an English sentence for the person.
+    /// The error message for the user, in English.
     package var violation: String {
         switch self {
         case .characters(let count): "The password must have at least \(count) characters."
@@ -52,12 +48,9 @@ package enum PasswordRule: Sendable, Equatable, Codable {
     }
 }
 
-/// What a new password must be (NIST SP 800-63B section 3.1.1.2): long enough, not well known, not the person's own name; and what the
-/// policy asks beyond that.
+/// The rules for new passwords (NIST SP 800-63B section 3.1.1.2), and the additional rules of the policy.
 extension PasswordPolicy {
-    /// What a person is told before they choose a new password.
-    ///
-    /// - Returns: The rules that can be told beforehand; those against nonsense are told only to who meets them.
+    /// The rules to show before the user chooses a new password. Rules against trivial passwords are shown only when violated.
     package var rules: [PasswordRule] {
         let kinds: [PasswordRule] = [
             .lowercase(complexity.lowercase), .uppercase(complexity.uppercase), .digits(complexity.digits), .symbols(complexity.symbols),
@@ -66,15 +59,9 @@ extension PasswordPolicy {
             + (complexity.excludesNames ? [.withoutNames] : []) + [.unused(last: max(age.history, 1))]
     }
 
-    /// What is wrong with a new password by itself, whatever the person had before.
-    ///
-    /// - Parameters:
-    ///   - password: The password that somebody wants.
-    ///   - login: The name that they sign in with.
-    ///   - names: Their given and family names, where they must not be in it.
-    /// - Returns: The rules that it is against; empty if the password will do.
+    /// Returns the rules that a new password violates, regardless of earlier passwords; empty if it is acceptable.
     package func violations(byNewPassword password: String, login: String, names: [String] = []) -> [PasswordRule] {
-        // What nobody types is not looked at any closer.
+        // An oversized password is not analyzed further.
         guard password.utf8.count <= PasswordVerifier.maximumBytes else { return [.length] }
         let text = password.precomposedStringWithCanonicalMapping
         let lower = text.lowercased()
@@ -96,20 +83,13 @@ extension PasswordPolicy {
         return violated
     }
 
-    /// What is wrong with a new password by itself, in one sentence.
-    ///
-    /// - Parameters:
-    ///   - password: The password that somebody wants.
-    ///   - login: The name that they sign in with.
-    ///   - names: Their given and family names, where they must not be in it.
-    /// - Returns: A sentence for the person; nil if the password will do.
+    /// Returns the first violation of a new password as a sentence for the user; `nil` if it is acceptable.
     package func problem(withNewPassword password: String, login: String, names: [String] = []) -> String? {
         violations(byNewPassword: password, login: login, names: names).first?.violation
     }
 }
 
 extension PasswordRule {
-    /// Whether it asks for anything at all.
     fileprivate var asksForSome: Bool {
         switch self {
         case .lowercase(let count), .uppercase(let count), .digits(let count), .symbols(let count): count > 0
@@ -120,10 +100,8 @@ extension PasswordRule {
 
 /// A lookup of passwords that were exposed in data breaches. Safe from any task.
 package protocol BreachedPasswordSource: Sendable {
-    /// Looks up a password in bounded time. It fails open: if the lists are unavailable, the password counts as unknown.
-    ///
-    /// - Parameter sha1: The SHA-1 digest of the password, 20 bytes.
-    /// - Returns: Whether the password is known.
+    /// Returns whether the password with this SHA-1 digest (20 bytes) is known, in bounded time. It fails open: if the lists are
+    /// unavailable, the password counts as unknown.
     func contains(sha1: [UInt8]) async -> Bool
 }
 
@@ -137,7 +115,7 @@ extension Engine {
     }
 }
 
-/// From eight characters on; shorter ones fall to the length.
+/// Common passwords of eight or more characters; shorter ones violate the minimum length.
 let commonPasswords: Set<String> = [
     "password", "password1", "password12", "password123", "passw0rd", "p@ssw0rd", "p@ssword", "12345678", "123456789", "1234567890",
     "qwertyui", "qwertyuiop", "qwerty123", "qwerty12", "1q2w3e4r", "1q2w3e4r5t", "1qaz2wsx", "q1w2e3r4", "asdfghjkl", "asdfghjk",

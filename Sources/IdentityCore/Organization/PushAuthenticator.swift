@@ -1,48 +1,43 @@
 internal import JOSE
 
-/// An authenticator that confirms sign-ins by a push to a person's device: Okta Verify, or an app of the organization's own, which
-/// are two kinds of one thing (device-authenticator reference 1.1).
+/// An authenticator that confirms sign-ins by a push to the user's device: Okta Verify or the organization's own app (device-authenticator
+/// reference 1.1).
 package struct PushAuthenticator: Sendable, Equatable, Codable {
-    /// Which app it is; decides the metadata's `key` and the `amr` values.
+    /// The app, which determines the metadata's `key` and the `amr` values.
     package enum Kind: String, Sendable, Codable {
-        /// An app of the organization's own.
         case customApp = "custom_app"
-        /// Okta Verify.
         case oktaVerify = "okta_verify"
     }
 
-    /// Whether an enrolment must have a key that the person unlocks.
+    /// Whether an enrolment needs a key that the user unlocks.
     package enum UserVerification: String, Sendable, Codable {
-        /// It has one if the device can.
+        /// The enrolment has such a key if the device supports it.
         case preferred = "PREFERRED"
-        /// Without one nothing is enrolled or approved.
+        /// Without such a key, enrolments and approvals are rejected.
         case required = "REQUIRED"
     }
 
-    /// When the person has to pick the number that the app shows.
+    /// When the user must pick the number that the app shows.
     package enum NumberChallenge: String, Sendable, Codable {
-        /// No numbers.
         case never
-        /// When a person signs in from an address or a device that they did not sign in from before.
+        /// When the user signs in from a new address or device.
         case risky
-        /// At every sign-in.
         case always
     }
 
-    /// What pushes are sent with (device-authenticator reference 9.1).
+    /// The credentials for Apple's push gateway (device-authenticator reference 9.1).
     package struct Credentials: Sendable, Equatable, Codable {
         /// Apple's id of the team, ten characters.
         package var teamID: String
         /// The id of the signing key, ten characters.
         package var keyID: String
-        /// The signing key: a P-256 private key in PEM. Encrypted in the store; never shown.
+        /// The signing key: a P-256 private key in PEM. Encrypted in the store; never displayed.
         package var privateKey: String?
         /// The bundle id of the released app.
         package var topic: String
-        /// The bundle id of the app under development; nil for the same.
+        /// The bundle id of the app under development; `nil` for the same.
         package var developmentTopic: String?
 
-        /// Describes credentials.
         package init(teamID: String, keyID: String, privateKey: String?, topic: String, developmentTopic: String? = nil) {
             self.teamID = teamID
             self.keyID = keyID
@@ -52,24 +47,20 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         }
     }
 
-    /// `aut` and what tells it from others; unique.
+    /// `aut` and a unique suffix.
     package var id: String
-    /// Which app it is.
     package var kind: Kind
-    /// The name that people see.
+    /// The name that users see.
     package var name: String
-    /// The client id of the application that is linked to it: whose tokens enrol devices.
+    /// The client id of the linked application, whose tokens permit enrolling devices.
     package var clientID: String
-    /// Whether push is on. Off: nothing is enrolled, sent or answered.
+    /// Whether push is on. If off, no device is enrolled or challenged, and responses are rejected.
     package var isActive: Bool
-    /// Whether enrolments must have a user verification key.
     package var userVerification: UserVerification
-    /// When the person has to pick a number.
     package var numberChallenge: NumberChallenge
-    /// What pushes are sent with; nil sends none, and devices fetch what waits for them.
+    /// The credentials for pushes; with `nil` no pushes are sent, and devices fetch pending challenges.
     package var credentials: Credentials?
 
-    /// Describes an authenticator.
     package init(
         id: String, kind: Kind = .customApp, name: String, clientID: String, isActive: Bool = true,
         userVerification: UserVerification = .preferred, numberChallenge: NumberChallenge = .risky, credentials: Credentials? = nil
@@ -84,7 +75,7 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         self.credentials = credentials
     }
 
-    /// What an approved push adds to `amr` (oauth reference 4.2).
+    /// The `amr` values that an approved push adds (oauth reference 4.2).
     var methods: [String] {
         switch kind {
         case .customApp: ["swk"]
@@ -94,6 +85,6 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
 }
 
 extension PushAuthenticator.Credentials: Redacted {
-    /// The key's id; never the key.
+    /// Contains the ids, not the key.
     package var description: String { "Credentials(\(teamID), \(keyID), \(topic))" }
 }

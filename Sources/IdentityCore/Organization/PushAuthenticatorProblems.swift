@@ -1,6 +1,5 @@
 internal import JOSE
 
-/// What can be wrong with an authenticator.
 extension DefinitionCheck {
     private static let longestText = 100
 

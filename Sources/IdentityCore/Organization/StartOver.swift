@@ -3,17 +3,10 @@ package import JOSE
 internal import Store
 
 extension Engine {
-    /// Empties the store and applies a definition to it as to a new store, for the sandbox's reset.
-    ///
-    /// Deletes every record and ticket: users, factors, sessions, grants, transactions, counters, the system log and the signing keys. It is one
-    /// commit, so no request sees a store without an organization or keys. Also resets the counters in memory.
-    ///
-    /// - Parameters:
-    ///   - definition: The new organization.
-    ///   - context: The time and the request's id.
-    ///   - make: Makes a signing key for an algorithm.
-    /// - Throws: ``OrganizationError`` if the definition contradicts itself (nothing is changed then); ``StoreError`` if the store failed; errors
-    ///   of `make`.
+    /// Empties the store and applies a definition to it as to a new store, for the sandbox's reset. Deletes every record and ticket: users,
+    /// factors, sessions, grants, transactions, counters, the system log and the signing keys. It is one commit, so no request sees a store
+    /// without an organization or keys. Also resets the counters in memory. Throws ``OrganizationError``, without any change, if the
+    /// definition is invalid.
     package func startOver(
         with definition: OrganizationDefinition, context: RequestContext, making make: @Sendable (JWSAlgorithm) throws -> SigningKey
     ) async throws {
@@ -51,7 +44,6 @@ extension Engine {
     }
 }
 
-/// An empty store.
 private struct EmptyStoreView: StoreView {
     func configurationVersion() throws -> Int64 { 0 }
     func record(_ kind: RecordKind, id: String) throws -> Record? { nil }

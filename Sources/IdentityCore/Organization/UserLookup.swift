@@ -1,17 +1,17 @@
 internal import Foundation
 package import Store
 
-/// A user with the record that they were read from.
+/// A user with the metadata of the record.
 package struct StoredUser: Sendable {
     package var value: User
-    /// The version that a write must name.
+    /// The version that a write requires.
     var version: Int64
-    /// Who made the account.
+    /// The creator of the account.
     var origin: RecordOrigin
-    /// What the org file said of them when it was last applied; nil for people made elsewhere.
+    /// The user in the org file when it was last applied; `nil` for other users.
     var applied: AppliedUser?
 
-    /// The record that holds a changed value in place of the one that was read.
+    /// Returns the record with a changed value, to replace the one that was read.
     package func record(holding user: User) throws -> Record {
         Record(
             kind: .user, id: user.id, version: version, uniqueKeys: ["login": User.key(forLogin: user.login)],
@@ -27,7 +27,7 @@ package struct StoredUser: Sendable {
         version = record.version
     }
 
-    /// Somebody who is not stored yet.
+    /// A user who is not stored yet.
     package init(new user: User, origin: RecordOrigin, applied: AppliedUser? = nil) {
         value = user
         version = 0
@@ -36,17 +36,17 @@ package struct StoredUser: Sendable {
     }
 }
 
-/// What the org file said of a user when it was last applied, to tell the file's changes from everybody else's.
+/// The user in the org file when it was last applied, to distinguish changes of the file from other changes.
 package struct AppliedUser: Codable, Sendable, Equatable {
     /// Without the password and other secrets.
     var definition: UserDefinition
-    /// The file's password under a keyed hash; says nothing without the master key.
+    /// The file's password as a keyed hash, which is useless without the master key.
     var passwordTag: [UInt8]?
-    /// The same of the authenticator app's secret; nil for none, and in records of before there was one.
+    /// The same for the authenticator app's secret; `nil` for none, and in records of earlier versions.
     var totpTag: [UInt8]?
-    /// The same of the device whose codes follow a counter.
+    /// The same for the HOTP device.
     var deviceTag: [UInt8]?
-    /// The factor that this device became; nil for none, and in records of before it was kept.
+    /// The enrolment of this device; `nil` for none, and in records of earlier versions.
     var deviceID: String?
 }
 
@@ -57,19 +57,19 @@ private struct UserPayload: Codable {
 }
 
 extension User {
-    /// How logins are compared: without regard to case and to how accents are composed.
+    /// Returns the key by which logins are compared, without regard to case and Unicode composition.
     package static func key(forLogin login: String) -> String {
         login.precomposedStringWithCanonicalMapping.lowercased().precomposedStringWithCanonicalMapping
     }
 }
 
 extension Engine {
-    /// The user with an id; for use inside `store.read`.
+    /// Returns the user with an id; for use inside `store.read`.
     package func user(id: String, in view: any StoreView) throws -> StoredUser? {
         try view.record(.user, id: id).map(StoredUser.init)
     }
 
-    /// The user who signs in with a name; for use inside `store.read`.
+    /// Returns the user with a login; for use inside `store.read`.
     package func user(login: String, in view: any StoreView) throws -> StoredUser? {
         try view.records(.user, where: "login", is: User.key(forLogin: login), limit: 1).first.map(StoredUser.init)
     }

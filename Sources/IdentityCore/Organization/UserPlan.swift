@@ -2,31 +2,29 @@ internal import Crypto
 internal import Foundation
 internal import Store
 
-/// What has to be written so that the file's people are in the store.
-///
-/// People are more than the file says of them: they change their passwords, and administrators suspend them. So the file
-/// has its say only where it changed since it was last applied, member by member; who it no longer names is deactivated,
-/// not deleted, and keeps id, grants and enrolments for the day that it names them again.
+/// The writes that make the store match the users of the org file. Users also change outside the file: they change passwords, and
+/// administrators suspend them. So the file changes a member only if it differs from the file's last applied value. A user that the file no
+/// longer names is deactivated, not deleted, and keeps id, grants and enrolments in case the file names them again.
 struct UserPlan {
     private(set) var changes: [Change] = []
     private(set) var entries: [ApplyReport.Entry] = []
-    /// The passwords that must be hashed before the plan can be made, by login key.
+    /// The passwords that must be hashed before the plan is complete, by login key.
     private(set) var missingHashes: [String: String] = [:]
-    /// Who gets an authenticator app, by id.
+    /// The ids of the users who get an authenticator app.
     private(set) var appOwners: [String] = []
 
     private let options: ApplyOptions
     private let hashes: [String: String]
     private let environment: EngineEnvironment
     private let now: Date
-    /// How many of a person's passwords are remembered.
+    /// The number of passwords that are remembered for each user.
     private let history: Int
-    /// How far the devices have come that are given and taken away.
+    /// The counters of the devices that are added and removed.
     private var counters: DeviceCounters
-    /// What takes the devices away that people have no more, by their ids.
+    /// The removals of devices, by user id.
     private var removals: [String: [Change]] = [:]
 
-    /// Plans from one view of the store, with the password hashes that were made already, by login key.
+    /// Plans from one view of the store, with the password hashes that were computed already, by login key.
     init(
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
         environment: EngineEnvironment, now: Date
@@ -40,7 +38,7 @@ struct UserPlan {
         let named = Set(definition.users.map { User.key(forLogin: $0.login) })
         let dismissed = try view.records(.user, where: "origin", is: RecordOrigin.file.rawValue, limit: 1_000_000).map(StoredUser.init)
             .filter { !named.contains(User.key(forLogin: $0.value.login)) }
-        // All that is taken away comes first: whom the file names before whom tells nothing of how far a device has come.
+        // All removals come first, because the order of users in the file does not tell a device's current counter.
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
             if let stored = try Self.user(key, in: view) { try takeDevices(of: stored, wanted, key: key, view: view) }
@@ -126,7 +124,7 @@ struct UserPlan {
 
     private mutating func dismiss(_ stored: StoredUser) throws {
         guard stored.applied != nil else { return }
-        // What the file gave does not come back with the person unless the file gives it again.
+        // Devices from the file are removed, and return only if the file names them again.
         changes += removals[stored.value.id] ?? []
         var stored = stored
         var user = stored.value
@@ -145,7 +143,7 @@ struct UserPlan {
         return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
     }
 
-    /// The device that the file gives a person, and what takes it from whoever else has it.
+    /// Returns the user's device in the file, and the changes that remove it from other users.
     private mutating func device(of wanted: UserDefinition, userID: String) throws -> (device: Enrollment, losses: [Change])? {
         guard let device = wanted.hardwareDevice, let secret = Base32.decode(device.secret) else { return nil }
         let losses = try counters.devices(ofSeed: secret, notOf: userID).flatMap { try counters.take($0) }
@@ -155,13 +153,13 @@ struct UserPlan {
         return (given, losses)
     }
 
-    /// The device that the file gives, as it is remembered.
+    /// The device in the file, as recorded for the next apply.
     private struct FileDevice {
         var tag: [UInt8]?
         var id: String?
     }
 
-    /// The device of a person that the file gave them when it was last applied; not one that an administrator gave them since.
+    /// Returns the user's device that the file added when it was last applied; not one that an administrator added since.
     private func brought(_ stored: StoredUser, view: any StoreView) throws -> [Enrollment] {
         guard let applied = stored.applied, applied.deviceTag != nil else { return [] }
         return try devices(of: stored.value.id, view: view).filter { applied.deviceID == nil || $0.id == applied.deviceID }
@@ -171,15 +169,15 @@ struct UserPlan {
         try view.enrollments(of: userID).filter { $0.hotp != nil }
     }
 
-    /// Takes away what a person has no more: any device if the file gives another, else the one that it gave and does not name any more.
+    /// Plans to remove obsolete devices: all devices if the file names another, otherwise the one that the file added and no longer names.
     private mutating func takeDevices(of stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView) throws {
         guard deviceTag(of: wanted, key: key) != stored.applied?.deviceTag else { return }
         let gone = try wanted.hardwareDevice == nil ? brought(stored, view: view) : devices(of: stored.value.id, view: view)
         removals[stored.value.id] = try gone.flatMap { try counters.take($0) }
     }
 
-    /// What the file's device changes: people do not set it up themselves, so the file has its say wherever it changed, and takes away what
-    /// it gave and does not name any more.
+    /// Returns the device changes. Users cannot enrol such devices, so every change in the file is applied, and a device that the file no
+    /// longer names is removed.
     private mutating func deviceChanges(
         _ stored: StoredUser, _ wanted: UserDefinition, key: String
     ) throws -> (changes: [Change], now: FileDevice, note: String?) {
@@ -200,7 +198,7 @@ struct UserPlan {
         wanted.hardwareDevice.flatMap { tag(of: "\($0.secret) \($0.counter) \($0.credentialID)", key: "hotp \u{0}" + key) }
     }
 
-    /// What the file's authenticator app changes: as a password, it is the file's only until the person has one of their own.
+    /// Returns the authenticator app changes. As with a password, the file's app is used only until the user has their own.
     private func appChanges(
         _ stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView
     ) throws -> (changes: [Change], tag: [UInt8]?, note: String?) {
@@ -232,7 +230,7 @@ struct UserPlan {
         return nil
     }
 
-    /// Recognises the file's password without keeping it: a keyed hash, worth nothing without the master key.
+    /// Returns a keyed hash that recognizes the file's secret without storing it; useless without the master key.
     private func tag(of password: String?, key: String) -> [UInt8]? {
         guard let password else { return nil }
         let tagKey = HKDF<SHA256>.deriveKey(

@@ -1,13 +1,12 @@
-/// Which rule of a server's access policies decides about a request, and why the others did not.
-///
-/// Pure. The first policy that is for the client and has a matching rule decides; rules are tried in order. The org server
-/// has no access policies: its lifetimes are fixed (oauth reference 1.1 and 3.5).
+/// The access policy rule that decides about a token request, and the reasons why earlier rules did not match. Policies and rules are tried
+/// in order; the first matching rule of a policy for this client decides. The org server has no access policies: its lifetimes are fixed
+/// (oauth reference 1.1 and 3.5).
 package struct AccessPolicyEvaluation: Sendable, Equatable {
-    /// What is asked of the policies.
+    /// The properties of a request that policies evaluate.
     package struct Question: Sendable {
         package var clientID: String
         package var grantType: String
-        /// The groups of the user; nil when the client acts for itself.
+        /// The groups of the user; `nil` if the client acts for itself.
         package var groups: [String]?
         package var scopes: [String]
 
@@ -19,38 +18,35 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
         }
     }
 
-    /// How long tokens live, as a rule says.
+    /// The token lifetimes of a rule, in seconds.
     package struct Lifetimes: Sendable, Equatable {
-        /// Seconds.
         package var accessToken: Int
-        /// Seconds from the first issue; nil for no limit.
+        /// From the first issue; `nil` for no limit.
         package var refreshToken: Int?
-        /// Seconds without use.
+        /// Time without use.
         package var refreshTokenIdle: Int
 
-        /// What holds on the org server.
+        /// The lifetimes of the org server.
         static let ofOrganization = Lifetimes(accessToken: 3600, refreshToken: nil, refreshTokenIdle: 7 * 86400)
     }
 
-    /// A rule, or a whole policy, that did not match: the first of its conditions that failed.
+    /// The first failed condition of a rule, or of a whole policy.
     struct Miss: Sendable, Equatable, CustomStringConvertible {
         enum Condition: String, Sendable { case client, grantType, user, scope }
         var policy: String
-        /// Nil when the policy's own condition failed.
+        /// `nil` if the policy's own condition failed.
         var rule: String?
         var condition: Condition
 
         var description: String { "\(policy)\(rule.map { "/" + $0 } ?? ""): \(condition.rawValue)" }
     }
 
-    /// The rule that decided, as `policy/rule`; `organization` on the org server; nil if none matched.
+    /// The rule that decided, as `policy/rule`; `organization` on the org server; `nil` if none matched.
     let decidedBy: String?
-    /// The lifetimes of that rule.
     package let lifetimes: Lifetimes?
-    /// What was tried before, in order.
+    /// The rules and policies that were tried before, in order.
     let misses: [Miss]
 
-    /// Evaluates the policies of a server.
     package init(of server: AuthorizationServerDefinition, for question: Question) {
         guard server.id != nil else {
             (decidedBy, lifetimes, misses) = ("organization", .ofOrganization, [])
@@ -68,7 +64,7 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
                     continue
                 }
                 decidedBy = "\(policy.name)/\(rule.name)"
-                // Never shorter than the access token (3.5).
+                // A refresh token never expires before its access token (3.5).
                 lifetimes = Lifetimes(
                     accessToken: rule.accessTokenLifetime,
                     refreshToken: rule.refreshTokenLifetime.map { max($0, rule.accessTokenLifetime) },
@@ -83,21 +79,20 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
     private static func failedCondition(of rule: AccessRule, for question: Question) -> Miss.Condition? {
         if let grantTypes = rule.grantTypes, !grantTypes.contains(question.grantType) { return .grantType }
         if let wanted = rule.groups {
-            // A client that acts for itself is in no group, so only a rule without a user condition is for it.
+            // A client that acts for itself has no groups, so it matches only rules without a group condition.
             guard let groups = question.groups, groups.contains(where: wanted.contains) else { return .user }
         }
         if let scopes = rule.scopes, !question.scopes.allSatisfy(scopes.contains) { return .scope }
         return nil
     }
 
-    /// Why no rule matched, for the log: each miss in order.
+    /// The rule that decided, or the reason for the log why no rule matched.
     package var explanation: String {
         if let decidedBy { return decidedBy }
         return misses.isEmpty ? "no access policy" : misses.map(\.description).joined(separator: "; ")
     }
 
-    /// The lifetimes.
-    /// - Throws: ``Refusal`` with `access_denied` if no rule matched.
+    /// Returns the lifetimes. Throws ``Refusal`` with `access_denied` if no rule matched.
     package func permitted() throws(Refusal) -> Lifetimes {
         guard let lifetimes else {
             throw Refusal(
@@ -108,22 +103,20 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
     }
 }
 
-/// The authentication contexts that a client can ask for by `acr_values` (OpenID Connect Core section 3.1.2.1).
+/// The authentication contexts that a client can request by `acr_values` (OpenID Connect Core section 3.1.2.1).
 package enum AuthenticationContextClass: String, Sendable, CaseIterable {
     case oneFactor = "urn:okta:loa:1fa:any"
     case password = "urn:okta:loa:1fa:pwd"
     case twoFactors = "urn:okta:loa:2fa:any"
     case twoFactorsIfPossible = "urn:okta:loa:2fa:any:ifpossible"
 
-    /// The first of the values asked for that this server knows; others are ignored.
+    /// Returns the first requested value that this server supports; ignores all others.
     static func preferred(of values: [String]) -> AuthenticationContextClass? {
         values.lazy.compactMap(AuthenticationContextClass.init(rawValue:)).first
     }
 
-    /// What it asks for beyond the application's policy.
-    ///
-    /// - Parameter hasSecondFactor: Whether the person has a second factor that the client can use.
-    /// - Returns: One factor or two.
+    /// Returns the assurance that the value requires in addition to the application's policy. `hasSecondFactor` says whether the user has a
+    /// second factor that the client can use.
     func assurance(hasSecondFactor: Bool) -> SignOnRule.Assurance {
         switch self {
         case .oneFactor, .password: .oneFactor
@@ -134,25 +127,21 @@ package enum AuthenticationContextClass: String, Sendable, CaseIterable {
 }
 
 extension Engine {
-    /// The authentication contexts that can be asked for, the weakest first.
+    /// The authentication contexts that clients can request, the weakest first.
     package static var supportedContextClasses: [String] { AuthenticationContextClass.allCases.map(\.rawValue) }
 }
 
-/// What a sign-on policy says of one person, and which rule said it.
+/// The result of a sign-on policy for one user.
 package struct SignOnDecision: Sendable, Equatable, Codable {
-    /// What is asked for.
     package var assurance: SignOnRule.Assurance
-    /// Seconds after which a session must prove itself again.
+    /// Seconds after which the user of a session must authenticate again.
     package var reauthenticateAfter: Int?
-    /// The policy and the rule, or why none matched; for the log.
+    /// The policy and the rule, or the reason why no rule matched; for the log.
     package var reason: String
 }
 
 extension SignOnPolicy {
-    /// The first rule that matches decides; without one, access is refused.
-    ///
-    /// - Parameter groups: The names of the person's groups.
-    /// - Returns: What is asked for, and the rule that asks for it.
+    /// Returns the decision of the first rule that matches the names of the user's groups; denies access if none matches.
     func decide(groups: [String]) -> SignOnDecision {
         for rule in rules where rule.groups.map({ $0.contains(where: groups.contains) }) ?? true {
             return SignOnDecision(
@@ -164,7 +153,7 @@ extension SignOnPolicy {
 }
 
 extension OrgSnapshot {
-    /// What an application asks of a person.
+    /// Returns the assurance that an application requires of a user.
     package func signOnDecision(for user: User, application: Application) -> SignOnDecision {
         guard application.isActive else { return SignOnDecision(assurance: .deny, reason: "application is not active") }
         guard application.assignment.includes(user) else {

@@ -1,30 +1,29 @@
 package import Foundation
 
-/// Which of a person's devices are asked, and what.
+/// Selects the devices for a push challenge, and its content.
 package struct ChallengePlan: Sendable {
-    /// Seconds that a person has to answer.
+    /// Seconds for which the user can respond.
     package static let lifetime: TimeInterval = 300
 
     package let challenge: PushChallenge
     let enrollments: [Enrollment]
 
-    /// What a challenge is for.
+    /// The purpose and the constraints of a challenge.
     package struct Question {
         var application: Application
         var transactionType = PushMethod.TransactionType.login
         var bindingMessage: String?
-        /// The authenticator that is asked before others, if the person has it.
+        /// The authenticator that is preferred if the user has enrolled in it.
         var preferredAuthenticator: String?
         var lifetime = ChallengePlan.lifetime
         var asker = PushChallenge.Asker.entitled
         /// The origin that started the sign-in.
         var askedFrom: RequestOrigin?
-        /// Whether nothing but this challenge is there to prove two factors with.
+        /// Whether this challenge alone must prove two factors.
         var mustVerifyUser = false
     }
 
-    /// Chooses the devices of the person's usable enrolments; throws ``Refusal`` with `access_denied` and status 403 if none can be
-    /// asked.
+    /// Selects among the user's usable enrolments. Throws ``Refusal`` with `access_denied` and status 403 if none is suitable.
     init(
         _ question: Question, to user: User, enrollments: [Enrollment], snapshot: OrgSnapshot, random: any RandomSource,
         context: RequestContext
@@ -33,7 +32,7 @@ package struct ChallengePlan: Sendable {
         let preferred = able.filter { $0.push?.authenticatorID == question.preferredAuthenticator }
         if !preferred.isEmpty { able = preferred }
         guard !able.isEmpty else { throw Self.unusable("no device is enrolled for it") }
-        // An enrolment whose key was lost, or that was made before the policy asked for one, proves too little.
+        // An enrolment without the required key (lost, or older than the policy) does not prove enough.
         able = able.filter { enrollment in
             guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return false }
             return authenticator.userVerification != .required || push.userVerification != nil
@@ -46,7 +45,7 @@ package struct ChallengePlan: Sendable {
             of: context, application: question.application, isBackEnd: question.askedFrom?.isBackEnd == true)
         let isRisky = !SignInOrigin.isKnown(fingerprint, to: user)
         let authenticators = Set(able.compactMap(\.push?.authenticatorID)).compactMap(snapshot.authenticator)
-        // Whoever asks in the back channel shows the person nothing: there the binding message is what they compare.
+        // A back-channel client cannot show a number; the user compares the binding message instead.
         let needsNumber =
             question.transactionType == .login
             && authenticators.contains { $0.numberChallenge == .always || ($0.numberChallenge == .risky && isRisky) }
@@ -69,7 +68,7 @@ package struct ChallengePlan: Sendable {
     private static func target(
         _ enrollmentID: String, _ push: PushMethod, _ authenticator: PushAuthenticator, mustVerifyUser: Bool, random: any RandomSource
     ) throws -> PushChallenge.Target {
-        // A device without the key is never told that it should use one: the official app answers such a challenge badly.
+        // A device without the key must not be asked to use it: the official app handles such a challenge badly.
         let verification: PushChallenge.UserVerification =
             if push.userVerification == nil { .discouraged } else if mustVerifyUser || authenticator.userVerification == .required {
                 .required
@@ -79,11 +78,11 @@ package struct ChallengePlan: Sendable {
             nonce: try random.identifier(prefix: ""), userVerification: verification, methods: authenticator.methods)
     }
 
-    /// Three different numbers from 10 to 99, one of them the right one.
+    /// Returns three different numbers from 10 to 99, one of which is correct.
     private static func numbers(_ random: any RandomSource) throws -> PushChallenge.Numbers {
         var choices: [String] = []
         while choices.count < 3 {
-            // 180 is the largest multiple of 90 in a byte: what lies above would favour the first numbers.
+            // 180 is the largest multiple of 90 in a byte; larger values would favour the first numbers.
             for byte in try random.bytes(8) where byte < 180 && choices.count < 3 {
                 let number = String(10 + Int(byte % 90))
                 if !choices.contains(number) { choices.append(number) }
@@ -94,7 +93,7 @@ package struct ChallengePlan: Sendable {
         return PushChallenge.Numbers(choices: choices, right: choices[Int(place % 3)])
     }
 
-    /// The person cannot be asked that way: not enrolled, or excluded by policy.
+    /// The user cannot be challenged: not enrolled, or excluded by policy.
     package static func unusable(_ reason: String) -> Refusal {
         Refusal(
             .accessDenied, "The authenticator cannot be used: it is not set up for this person, or the policy excludes it.",

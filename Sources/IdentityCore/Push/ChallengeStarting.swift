@@ -2,7 +2,7 @@ package import Foundation
 package import Store
 
 extension Engine {
-    /// What is asked of which devices, by limits and policies.
+    /// Checks limits and policies, and plans the challenge.
     package func plan(
         _ start: ChallengeStart, application: Application, snapshot: OrgSnapshot, context: RequestContext, _ view: any StoreView
     ) throws -> PlannedChallenge {
@@ -30,7 +30,7 @@ extension Engine {
         return PlannedChallenge(start: start, subject: subject, plan: plan, snapshot: snapshot)
     }
 
-    /// The writes and the answer of a planned challenge.
+    /// Returns the writes and the response of a planned challenge.
     package func commitment(of planned: PlannedChallenge, context: RequestContext) throws -> Plan<Result<StartedPush, Refusal>> {
         let start = planned.start
         let (next, outcome, effects) = start.transaction.step(.challenged(planned.plan.challenge, planned.subject), now: context.now)
@@ -68,21 +68,22 @@ extension Engine {
     }
 }
 
-/// What a challenge is started for.
+/// The parameters of a new challenge.
 package struct ChallengeStart: Sendable {
     package var transaction: SignInTransaction
     /// The stored version; 0 for a new transaction.
     package var version: Int64
-    /// As a write must name them.
+    /// The stored user with the version that the write requires.
     package var user: StoredUser
-    /// The `challenge_type` of the answer; nil for a first factor.
+    /// The `challenge_type` of the response; `nil` for a first factor.
     package var type: String?
     package var bindingMessage: String?
     package var preferredAuthenticator: String?
-    /// The one enrolment that is asked; nil for all that can be.
+    /// The enrolment to challenge; `nil` for all suitable ones.
     package var enrollmentID: String?
     package var ticket = TicketKind.oobCode
-    /// The reason for the log why the user can't be asked; `nil` if they can. The refusal follows all reads, as for a user without a device.
+    /// The reason for the log why the user cannot be challenged; `nil` if they can. The error follows after all reads, as for a user
+    /// without a device.
     package var obstacle: String?
     /// Stands in for the user of an unknown name.
     package var decoy: Decoy?
@@ -97,9 +98,7 @@ package struct ChallengeStart: Sendable {
 }
 
 extension ChallengeStart {
-    /// Refuses a user who can't be asked, or whom the policy denies, after all reads.
-    ///
-    /// - Throws: ``Refusal``; errors of the store.
+    /// Throws ``Refusal`` if the user cannot be challenged or the policy denies access, after all reads.
     package func requireUsable(_ subject: SignInTransaction.Subject, in view: any StoreView) throws {
         // Reads decoy factors as for a known user.
         try decoy?.readFactors(in: view)
@@ -108,7 +107,7 @@ extension ChallengeStart {
     }
 }
 
-/// A challenge that can be started.
+/// A challenge that passed all checks and is not stored yet.
 package struct PlannedChallenge: Sendable {
     package var start: ChallengeStart
     package var subject: SignInTransaction.Subject
@@ -119,23 +118,19 @@ package struct PlannedChallenge: Sendable {
 /// A push challenge that is stored.
 package struct StartedPush: Sendable {
     package var challenge: PushChallenge
-    /// The secret by which the client asks for the answer.
+    /// The secret with which the client polls for the response.
     package var secret: String
-    /// Sent now, each at most once.
+    /// The pushes to send now, each at most once.
     package var pushes: [PushMessage]
 }
 
 extension StoreView {
-    /// Returns the writes that cancel the transaction of an `mfa_token`, an `oob_code` or an `auth_req_id`. A later approval has no effect,
-    /// and the device gets an error.
-    ///
+    /// Returns the writes that cancel the transaction of an `mfa_token`, `oob_code` or `auth_req_id`. A later approval has no effect, and
+    /// the device gets an error. Returns `nil` for another kind of token; empty writes if the token is unknown or expired, or belongs to
+    /// another client.
     /// - Parameters:
-    ///   - secret: The `mfa_token`, `oob_code` or `auth_req_id`; other tokens return `nil`.
-    ///   - clientID: The client, authenticated.
+    ///   - clientID: The authenticated client.
     ///   - server: The authorization server's id; `nil` for the org server.
-    ///   - now: The time.
-    /// - Returns: `nil` if the secret is none of those; empty if it is unknown, over or another client's.
-    /// - Throws: ``StoreError``.
     package func cancellation(by secret: String, clientID: String, server: String?, now: Date) throws -> Writes? {
         let kinds = ["mfa_": TicketKind.mfaToken, "oob_": .oobCode, "ft_": .backchannelRequest]
         guard let kind = kinds.first(where: { secret.hasPrefix($0.key) })?.value else { return nil }

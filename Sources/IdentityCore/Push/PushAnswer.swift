@@ -1,4 +1,4 @@
-/// What a device's signed answer says, after its signature and bindings were checked (device-authenticator reference 3.7).
+/// The content of a device's signed response, after its signature and bindings were verified (device-authenticator reference 3.7).
 package struct PushAnswer: Sendable, Equatable {
     /// The values of `userConsent`.
     package enum Consent: String, Sendable {
@@ -12,16 +12,16 @@ package struct PushAnswer: Sendable, Equatable {
         case abandoned = "USER_ABANDONED"
     }
 
-    /// The challenge that it answers.
+    /// The challenge target that it responds to.
     package var targetID: String
     package var consent: Consent
     /// The role of the key that signed it.
     package var keyRole: PushMethod.KeyRole
-    /// The number that was picked, of a challenge with numbers.
+    /// The number that the user picked in a number challenge.
     package var selectedNumber: String?
-    /// Whether the person, denying, said that it was not them.
+    /// Whether the user denied the sign-in and reported that they did not start it.
     package var isSuspicious = false
-    /// How the device says that the person unlocked the key: `fpt`, `face`, `pin`.
+    /// How the user unlocked the key, as reported by the device: `fpt`, `face`, `pin`.
     package var verificationMethods: [String] = []
 
     package init(
@@ -38,17 +38,18 @@ package struct PushAnswer: Sendable, Equatable {
 }
 
 extension PushChallenge {
-    /// What an answer amounts to.
+    /// The result of a device's response.
     package enum Verdict: Sendable, Equatable {
         case approved(userVerified: Bool)
         case denied(isSuspicious: Bool)
-        /// Final, and no approval: the person gave up unlocking the key, or picked another number.
+        /// Final, without approval: the user cancelled unlocking the key, or picked a wrong number.
         case failed(reason: String)
-        /// No answer at all: the challenge stays open.
+        /// The response is ignored, and the challenge stays open.
         case invalid(reason: String)
     }
 
-    /// What an answer to one of the targets amounts to (device-authenticator reference 5.5), whether or not the challenge is open.
+    /// Returns the result of a response to one of the targets (device-authenticator reference 5.5), without checking whether the challenge
+    /// is open.
     func judge(_ answer: PushAnswer) -> Verdict {
         guard let target = targets.first(where: { $0.id == answer.targetID }) else { return .invalid(reason: "other challenge") }
         let required = target.userVerification == .required

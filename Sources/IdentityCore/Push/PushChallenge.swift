@@ -1,24 +1,22 @@
 package import Foundation
 
-/// A question that was sent to a person's devices, and what came of it; a part of a ``SignInTransaction``.
-///
-/// Each enrolled device has a target of its own, with its own id and nonce; the first final answer decides for all of them.
+/// A challenge that was sent to the user's devices, and its result; a part of a ``SignInTransaction``. Each enrolled device has a target
+/// with its own id and nonce. The first final response decides for all.
 package struct PushChallenge: Sendable, Equatable, Codable {
-    /// What one device was asked.
+    /// The challenge for one device.
     package struct Target: Sendable, Equatable, Codable {
-        /// `ft` and 17 characters: the `transactionId` of the challenge, the last part of its verification URI.
+        /// `ft` and 17 characters: the `transactionId` of the challenge, and the last part of its verification URI.
         package var id: String
         package var enrollmentID: String
-        /// The push method's id.
         package var methodID: String
-        /// Echoed by the answer.
+        /// Repeated in the response.
         package var nonce: String
         var userVerification: UserVerification
-        /// What an approval by this device adds to `amr`.
+        /// The `amr` values that an approval by this device adds.
         var methods: [String]
     }
 
-    /// Whether the person must unlock a key to approve.
+    /// Whether the user must unlock a key to approve.
     enum UserVerification: String, Sendable, Codable {
         case discouraged = "DISCOURAGED"
         case preferred = "PREFERRED"
@@ -37,26 +35,26 @@ package struct PushChallenge: Sendable, Equatable, Codable {
         case stranger
     }
 
-    /// The numbers to choose from, two digits each, and the one that the app shows.
+    /// The two-digit numbers to choose from, and the correct one, which the application displays.
     package struct Numbers: Sendable, Equatable, Codable {
         var choices: [String]
         package var right: String
     }
 
-    /// What the person is told about who asks.
+    /// The origin of the request, as shown to the user.
     struct Origin: Sendable, Equatable, Codable {
         var applicationName: String
-        /// Such as `MAC_OS_X`, from the client's `User-Agent`.
+        /// From the client's `User-Agent`, for example `MAC_OS_X`.
         var clientOS: String?
-        /// The address that the request came from.
+        /// The IP address of the request.
         var clientLocation: String?
     }
 
-    /// Why an answer comes too late.
+    /// The reason why a response is too late.
     package enum Lateness: Sendable, Equatable {
         case expired, answered, cancelled, replaced
 
-        /// The word for a program: `expired`, `answered` or `cancelled`.
+        /// The code for programs: `expired`, `answered` or `cancelled`.
         package var word: String {
             switch self {
             case .expired: "expired"
@@ -65,7 +63,7 @@ package struct PushChallenge: Sendable, Equatable, Codable {
             }
         }
 
-        /// The sentence for a person.
+        /// The sentence for the user.
         package var text: String {
             switch self {
             case .expired: "The challenge has expired."
@@ -76,18 +74,18 @@ package struct PushChallenge: Sendable, Equatable, Codable {
         }
     }
 
-    /// Where it stands. One transition only.
+    /// The state of the challenge, which changes only once.
     package enum State: Sendable, Equatable, Codable {
         case pending
         case approved(targetID: String, userVerified: Bool, methods: [String], at: Date)
         case denied(targetID: String, isSuspicious: Bool, at: Date)
-        /// An approval that proves nothing: the person gave up verifying, or picked another number.
+        /// An approval that proves nothing: the user cancelled the verification, or picked a wrong number.
         case failed(targetID: String, reason: String, at: Date)
     }
 
     package var transactionType: PushMethod.TransactionType
     package var targets: [Target]
-    /// What the person is asked to confirm; CIBA only.
+    /// The text that the user confirms; CIBA only.
     var bindingMessage: String?
     package var numbers: Numbers?
     var origin: Origin
@@ -95,18 +93,18 @@ package struct PushChallenge: Sendable, Equatable, Codable {
     var asker: Asker?
     /// The origin that started the sign-in; `nil` if the origin proves nothing, and in records of earlier versions.
     var askedFrom: RequestOrigin?
-    /// What an approval makes known as a place that the person signs in from; nil for none.
+    /// The origin that an approval adds to the user's known origins; `nil` for none.
     var fingerprint: String?
     package var createdAt: Date
     package var expiresAt: Date
     package var state = State.pending
 
-    /// The target whose device approved; nil as long as none did.
+    /// The target whose device approved; `nil` without an approval.
     package var approver: Target? {
         guard case .approved(let id, _, _, _) = state else { return nil }
         return targets.first { $0.id == id }
     }
 
-    /// Whether a device can still answer.
+    /// Whether a device can still respond.
     package func isOpen(at now: Date) -> Bool { state == .pending && now < expiresAt }
 }

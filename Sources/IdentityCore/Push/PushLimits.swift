@@ -1,8 +1,7 @@
 internal import Foundation
 
-/// Limits on pushes that the user does not approve. More of them indicate a push fatigue attack.
-///
-/// Each kind of request has its own budget, so that an attacker can't exhaust the user's.
+/// Limits on pushes that the user does not approve, because many of them indicate a push fatigue attack. Each kind of request has its own
+/// budget, so that an attacker cannot exhaust the user's.
 struct PushLimits: Sendable {
     /// The maximum in ``ChallengePlan/lifetime`` for sign-ins with a proof and for the back channel.
     static let most = 5
@@ -117,13 +116,12 @@ extension User {
         }
     }
 
-    /// Counts a push.
     mutating func countPush(_ challenge: PushChallenge, at now: Date) {
         guard let callers = challenge.cappedCallers else { return }
         self[unprovedPushesOf: callers] = self[unprovedPushesOf: callers].filter { $0 > now.addingTimeInterval(-PushLimits.day) } + [now]
     }
 
-    /// Uncounts a push that the user approved.
+    /// Removes a push from the count after the user approved it.
     mutating func forgetPush(_ challenge: PushChallenge) {
         guard let callers = challenge.cappedCallers else { return }
         self[unprovedPushesOf: callers] = self[unprovedPushesOf: callers].dropLast()

@@ -1,31 +1,30 @@
 package import Foundation
 internal import JOSE
 
-/// A push to one device, to be sent after the challenge is stored. Sending it may fail: the device can fetch what waits for it.
+/// A push to one device, to send after the challenge is stored. Sending may fail; the device can still fetch pending challenges.
 package struct PushMessage: Sendable {
-    /// The enrolment whose push token it goes to.
+    /// The enrolment that the push token belongs to.
     package var enrollmentID: String
-    /// In lower-case hexadecimal.
+    /// Lower-case hexadecimal.
     package var pushToken: String
-    /// Whether the token is of an app under development.
+    /// Whether the token belongs to the development environment.
     package var isDevelopment: Bool
-    /// What it is sent with.
+    /// The credentials for the push gateway.
     package var credentials: PushAuthenticator.Credentials
     /// JSON, at most 4,096 bytes.
     package var payload: [UInt8]
-    /// After that it is of no use.
+    /// When the gateway may discard it.
     package var expiresAt: Date
-    /// The id of the challenge: a later push of the same replaces it on the screen.
+    /// The id of the challenge: a repeated push replaces the earlier one on the screen.
     package var collapseID: String
 
-    /// The most that Apple's gateways take, in bytes.
+    /// The maximum size that Apple's gateways accept, in bytes.
     static let longestPayload = 4_096
 }
 
 extension PushMessage {
-    /// The pushes of a challenge: one for each device that has a push token.
-    ///
-    /// - Throws: ``StoreError`` if the challenge cannot be signed.
+    /// Returns the pushes of a challenge, one for each device with a valid push token. Throws ``StoreError`` if the organization has no
+    /// signing key.
     static func all(
         of challenge: PushChallenge, in transaction: SignInTransaction, to enrollments: [Enrollment], snapshot: OrgSnapshot, now: Date
     ) throws -> [PushMessage] {
@@ -59,6 +58,6 @@ extension PushMessage {
 }
 
 extension PushMessage: Redacted {
-    /// The enrolment; never the push token or the challenge.
+    /// Contains the enrolment id only, not the push token or the challenge.
     package var description: String { "PushMessage(\(enrollmentID))" }
 }

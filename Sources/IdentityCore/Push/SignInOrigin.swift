@@ -2,13 +2,13 @@ internal import Crypto
 internal import Foundation
 internal import JOSE
 
-/// Where sign-ins come from: what makes one risky, and what the person is told.
+/// The origin of a sign-in, used to rate its risk and to describe it to the user.
 enum SignInOrigin {
-    /// The most that are remembered of a person.
+    /// The maximum number of known origins of a user.
     private static let most = 20
 
-    /// What a request's address and, from a back end that is trusted, its device are remembered by. A device token of a public client
-    /// could be anybody's. `nil` for a back end that names no device: all users of the client share its address.
+    /// Returns the digest of a request's address and, for a confidential client, its device token. A public client could send any device
+    /// token. `nil` for a back end that names no device, because all its users share its address.
     static func fingerprint(of context: RequestContext, application: Application, isBackEnd: Bool = false) -> String? {
         let device = application.isConfidential ? context.deviceToken ?? "" : ""
         if isBackEnd, device.isEmpty { return nil }
@@ -16,12 +16,12 @@ enum SignInOrigin {
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12)))
     }
 
-    /// Whether the person signed in from there before.
+    /// Whether the user signed in from this origin before.
     static func isKnown(_ fingerprint: String?, to user: User) -> Bool {
         fingerprint.flatMap { user.knownOrigins?.contains($0) } ?? false
     }
 
-    /// The person with one more origin that they signed in from; the longest unused is forgotten.
+    /// Returns the user with one more known origin; the least recently used one is evicted.
     static func remembering(_ fingerprint: String, of user: User) -> User {
         var user = user
         guard user.knownOrigins?.last != fingerprint else { return user }
@@ -31,17 +31,18 @@ enum SignInOrigin {
         return user
     }
 
-    /// What a device shows of the request.
+    /// The description that the device shows.
     static func description(of context: RequestContext, application: Application) -> PushChallenge.Origin {
         PushChallenge.Origin(
             applicationName: String(application.name.prefix(60)), clientOS: operatingSystem(context.userAgent),
             clientLocation: context.address)
     }
 
-    /// The browser and the system that a `User-Agent` names, in words of ours: what a stranger wrote stands on no page that asks a question.
+    /// Returns the browser and operating system of a `User-Agent`, in fixed words: text from an unauthenticated request must not appear on
+    /// a confirmation page.
     package static func browser(_ userAgent: String?) -> String? {
         guard let text = userAgent?.prefix(300).lowercased() else { return nil }
-        // Most of them name those that they are like as well, so that the order counts.
+        // The order matters, because most browsers also name the browsers they are compatible with.
         let browsers = [
             ("edg", "Edge"), ("opr/", "Opera"), ("firefox/", "Firefox"), ("fxios/", "Firefox"), ("crios/", "Chrome"), ("chrome/", "Chrome"),
             ("safari/", "Safari"),
@@ -53,7 +54,7 @@ enum SignInOrigin {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// The system that a `User-Agent` names.
+    /// Returns the operating system of a `User-Agent`.
     static func operatingSystem(_ userAgent: String?) -> String? {
         guard let text = userAgent?.prefix(300).lowercased() else { return nil }
         let names = [

@@ -3,19 +3,14 @@ internal import Foundation
 internal import JOSE
 
 extension Engine {
-    /// Counts one request against the limits of its client and of its address.
-    ///
-    /// - Parameters:
-    ///   - clientID: The client that the request names, checked or not; nil if it names none.
-    ///   - snapshot: The configuration that the request is answered by.
-    ///   - context: The request's time and address.
-    /// - Returns: The limit that is nearest to its end, for the answer's headers; when it is not admitted, the front
-    ///   door answers 429.
+    /// Counts one request against the limits of its client and its address. Returns the limit with the fewest requests left, for the
+    /// response headers; if it is not admitted, the response has status 429. `clientID` may be unverified; it is `nil` if the request names
+    /// no client.
     package func countRequest(clientID: String?, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
         let limits = snapshot.rateLimits
-        // Unknown names are not counted as clients: a stranger's inventions must not crowd the table.
+        // Only known clients are counted, because an attacker could fill the table with invented names.
         let address = context.address.map { rateLimiter.count(.from($0), limit: limits.perAddress, now: context.now) }
-        // What its address is refused does not count against the client: one peer could use up the share of everybody.
+        // A request over the address limit does not count for the client, because one peer could exhaust the limit of all.
         let isRefused = address?.isAdmitted == false
         let client = (isRefused ? nil : clientID).flatMap { snapshot.application($0) }.map {
             rateLimiter.count(.client($0.id), limit: limits.perClient, now: context.now)
@@ -26,11 +21,9 @@ extension Engine {
         return nearest ?? rateLimiter.count(.address("unknown"), limit: limits.perAddress, now: context.now)
     }
 
-    /// Counts one sign-in attempt from its address and, unless that is over its limit, for the user name: one peer must not use
-    /// up the attempts of a person.
-    ///
-    /// Attempts with a known device or browser of the user have their own limit, so that an attacker who tries the name elsewhere can't exhaust
-    /// it.
+    /// Counts one sign-in attempt for its address and, if that is within its limit, for the user name, so that one peer cannot exhaust a
+    /// user's attempts. Attempts with a known device or browser of the user have their own limit, which an attacker elsewhere cannot
+    /// exhaust.
     package func countAttempt(
         login: String, of user: User? = nil, from origin: RequestOrigin = .unknown, snapshot: OrgSnapshot, context: RequestContext
     ) -> RateLimitStatus {
@@ -38,7 +31,7 @@ extension Engine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: snapshot.rateLimits.perUser, now: context.now)
     }
 
-    /// The same for an attempt that begins a sign-in, before the user is identified.
+    /// Counts an attempt that starts a sign-in, before the user is identified.
     package func countFirstAttempt(
         login: String, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> RateLimitStatus {
@@ -49,7 +42,7 @@ extension Engine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
     }
 
-    /// The same for a user who was read already; `nil` for an unknown name.
+    /// Counts an attempt that starts a sign-in, for a user who was read already; `nil` for an unknown name.
     package func countFirstAttempt(
         login: String, of user: User?, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
     ) -> RateLimitStatus {
@@ -60,7 +53,7 @@ extension Engine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
     }
 
-    /// Counts an attempt from its address; `nil` if it is within the limit.
+    /// Counts an attempt for its address. Returns the exceeded limit; `nil` if it is within the limit.
     private func refusedAddress(_ snapshot: OrgSnapshot, _ context: RequestContext) -> RateLimitStatus? {
         guard let address = context.address else { return nil }
         let status = rateLimiter.count(.signIns(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
@@ -69,9 +62,8 @@ extension Engine {
 }
 
 extension Engine {
-    /// Counts a sign-in that starts on the pages against the limit of its address, so that an attacker can't fill the disk.
-    ///
-    /// - Returns: The limit that was met; `nil` for a sign-in within it.
+    /// Counts a sign-in that starts on the pages against the limit of its address, so that an attacker cannot fill the disk. Returns the
+    /// exceeded limit; `nil` if it is within the limit.
     package func countBeginning(snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus? {
         guard let address = context.address else { return nil }
         let status = rateLimiter.count(.beginnings(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
@@ -80,7 +72,7 @@ extension Engine {
 }
 
 extension RateLimiter.Subject {
-    /// The sign-ins with a user name. Long names are counted by their digest: who invents them must not fill the memory.
+    /// The sign-ins with a user name. Long names are counted by their digest, so that invented names cannot fill the memory.
     static func signIn(as login: String) -> Self {
         let key = User.key(forLogin: login)
         return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
@@ -92,12 +84,12 @@ extension RateLimiter.Subject {
         return .user("\(user.id) \(id)")
     }
 
-    /// The sign-ins from an address, counted as its requests are.
+    /// The sign-in attempts from an address.
     static func signIns(from address: String) -> Self {
         if case .address(let key) = from(address) { .signIns(key) } else { .signIns(address) }
     }
 
-    /// The sign-ins on pages that are begun from an address.
+    /// The sign-ins that start on the hosted pages from an address.
     static func beginnings(from address: String) -> Self {
         if case .address(let key) = from(address) { .beginnings(key) } else { .beginnings(address) }
     }
@@ -105,12 +97,12 @@ extension RateLimiter.Subject {
     /// The network of an address that the limits count: for IPv6 the /64.
     static func network(of address: String) -> String { if case .address(let key) = from(address) { key } else { address } }
 
-    /// The requests from an address. Of IPv6 its /64 counts, since everybody who has one address there has all of them; an IPv4
-    /// address that is mapped into IPv6 is an IPv4 address.
+    /// The requests from an address. IPv6 addresses are counted per /64, because a subscriber usually controls the whole /64. An
+    /// IPv4-mapped IPv6 address counts as IPv4.
     package static func from(_ address: String) -> Self {
         guard address.utf8.contains(UInt8(ascii: ":")) else { return .address(address) }
         var bytes = [UInt8](repeating: 0, count: 16)
-        // An address may name its interface, which is not for reading.
+        // The zone id of an address is not parsed.
         guard inet_pton(AF_INET6, String(address.prefix { $0 != "%" }), &bytes) == 1 else { return .address(address) }
         if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
             return .address(bytes[12...].map(String.init).joined(separator: "."))
@@ -120,12 +112,7 @@ extension RateLimiter.Subject {
 }
 
 extension Refusal {
-    /// The refusal of a request that is over a limit.
-    ///
-    /// - Parameters:
-    ///   - status: The limit that was met.
-    ///   - reason: Whose limit it is, for the log.
-    /// - Returns: `E0000047`, status 429.
+    /// An error for a request over a limit: `E0000047`, status 429. `reason` names the limit's subject for the log.
     package static func tooManyRequests(_ status: RateLimitStatus?, reason: String) -> Refusal {
         Refusal(.tooManyRequests, "Too many requests. Wait and try again.", reason: reason, rateLimit: status)
     }

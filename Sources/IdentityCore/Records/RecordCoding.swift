@@ -3,12 +3,10 @@ internal import Foundation
 internal import JOSE
 package import Store
 
-/// How values become payloads of records, and how secrets in them are sealed.
-///
-/// A payload is JSON with sorted keys: readable in the store, equal for equal values, and open for members to come.
-/// What must not be readable there is sealed on its own with AES-GCM under the master key, bound to its record.
+/// Encodes values as payloads of records, and encrypts secrets in them. A payload is JSON with sorted keys: readable in the store, equal
+/// for equal values, and extensible by new members. Secrets are encrypted separately with AES-GCM under the master key, bound to their
+/// record.
 package enum RecordCoding {
-    /// Encodes a value.
     package static func encode(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -16,7 +14,7 @@ package enum RecordCoding {
         return [UInt8](try encoder.encode(value))
     }
 
-    /// Decodes a record's value; a damaged payload is an error that names the record.
+    /// Decodes a record's value. A damaged payload throws an error that names the record.
     static func decode<Value: Decodable>(_ type: Value.Type, from record: Record) throws -> Value {
         OperationMeter.note(.decode)
         do {
@@ -28,7 +26,7 @@ package enum RecordCoding {
         }
     }
 
-    /// Decodes bytes that the engine keeps beside a ticket.
+    /// Decodes a payload that is stored with a ticket.
     package static func decode<Value: Decodable>(_ type: Value.Type, from payload: [UInt8]) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(payload))
@@ -37,7 +35,7 @@ package enum RecordCoding {
         }
     }
 
-    /// Seals a secret: nonce, ciphertext and tag of AES-256-GCM, with the record's name as associated data.
+    /// Encrypts a secret. Returns nonce, ciphertext and tag of AES-256-GCM, with the record's name as associated data.
     package static func seal(_ secret: [UInt8], for owner: RecordReference, environment: EngineEnvironment) throws -> [UInt8] {
         OperationMeter.note(.seal)
         let nonce = try AES.GCM.Nonce(data: environment.random.bytes(12))
@@ -45,7 +43,7 @@ package enum RecordCoding {
         return Array(nonce) + box.ciphertext + box.tag
     }
 
-    /// Opens a sealed secret. Another master key, another record or a changed byte is an error that names the record.
+    /// Decrypts a sealed secret. Throws an error that names the record if the master key, the record or any byte differs.
     package static func open(_ sealed: [UInt8], for owner: RecordReference, masterKey: SymmetricKey) throws -> [UInt8] {
         OperationMeter.note(.open)
         do {
@@ -64,18 +62,14 @@ package enum RecordCoding {
     }
 }
 
-/// One use of a signed assertion by its `jti`, so that nobody uses it a second time (RFC 7519 section 4.1.7).
-///
-/// Whoever accepts an assertion commits ``change`` with what it led to: of two who bring the same one, one commits. Who decides
-/// again after a conflict asks ``isMade(in:)`` first.
+/// A single use of a signed assertion, identified by its `jti` (RFC 7519 section 4.1.7). The caller commits ``change`` together with the
+/// result; of two concurrent uses, one conflicts. After a conflict, the caller checks ``isMade(in:)`` before it decides again.
 package struct AssertionUse: Sendable {
     private let name: String
     private let end: Date
 
-    /// - Parameters:
-    ///   - id: The `jti`.
-    ///   - issuer: Who made the assertion: ids are unique for each.
-    ///   - end: The last second that the assertion is accepted, since 1970.
+    /// Identifies the use by `jti` and issuer, because ids are unique for each issuer only. `end` is the last second in which the assertion
+    /// is accepted, since 1970.
     package init(of id: String, by issuer: String, until end: Double) {
         name = Base64URL.encode(Array(SHA256.hash(data: Array("\(issuer)\u{0}\(id)".utf8))))
         self.end = Date(clampingNumericDate: end)
@@ -88,22 +82,15 @@ package struct AssertionUse: Sendable {
     package func isMade(in view: any StoreView) throws -> Bool { try view.record(.assertionID, id: name) != nil }
 }
 
-/// Ids and secrets made from the environment's random bytes.
 extension RandomSource {
-    /// An id: a prefix of three characters and 17 of 62, as client ids (`0oa…`) and user ids (`00u…`) look.
-    ///
-    /// - Parameter prefix: What the id names, for people who read it.
-    /// - Returns: 20 characters for a prefix of three, about 101 random bits.
-    /// - Throws: What the source throws.
+    /// Creates an id: the prefix and 17 base-62 characters, about 101 random bits. Client ids (`0oa…`) and user ids (`00u…`) have a prefix
+    /// of three characters.
     package func identifier(prefix: String) throws -> String {
         prefix + (try characters(17))
     }
 
-    /// A secret that a ticket leads by.
-    ///
-    /// - Parameter prefix: Tells people and scanners what leaked; not a secret.
-    /// - Returns: The prefix and 43 characters of 62, about 256 random bits.
-    /// - Throws: What the source throws.
+    /// Creates a secret for a ticket: the prefix and 43 base-62 characters, about 256 random bits. The prefix shows users and scanners the
+    /// kind of a leaked secret.
     package func secret(prefix: String = "") throws -> String {
         prefix + (try characters(43))
     }
@@ -112,7 +99,7 @@ extension RandomSource {
         var text: [UInt8] = []
         text.reserveCapacity(count)
         while text.count < count {
-            // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+            // 248 is the largest multiple of 62 in a byte; larger values would favour the first characters.
             for byte in try bytes(count - text.count + 4) where byte < 248 && text.count < count {
                 text.append(identifierAlphabet[Int(byte % 62)])
             }

@@ -1,10 +1,10 @@
 package import Foundation
 internal import Store
 
-/// What a recovery on the hosted pages knows beside; a part of its ``ClassicSignIn``. Its token is good on the pages only, and there
-/// only in the browser that it began in.
+/// The state of a recovery on the hosted pages; a part of its ``Recovery``. Its token is valid only on the pages, in the browser that
+/// started it.
 package struct RecoveryPage: Sendable, Equatable, Codable {
-    /// What the page tells about the step before.
+    /// The message about the previous step.
     package enum Notice: String, Sendable, Codable {
         case wrongCode, wrongAnswer, passwordsDiffer
         /// Another message was sent a moment ago.
@@ -18,29 +18,29 @@ package struct RecoveryPage: Sendable, Equatable, Codable {
     package var acceptedCode: [UInt8]?
     /// The number of repeated codes from browsers that have only the secret from before the proof.
     package var repeatedCodes: Int?
-    /// The token of the sign-in that it was begun from, sealed; nil for none.
+    /// The token of the sign-in that the recovery was started from, encrypted; `nil` for none.
     package var signIn: [UInt8]?
-    /// The languages that the application asked for.
+    /// The languages that the application requested.
     package var locales: [String] = []
     package var notice: Notice? { didSet { noticeUntil = nil } }
-    /// When it is over what the notice tells to wait for; nil for what stays until the next step.
+    /// When the notice becomes obsolete; `nil` for a notice that stays until the next step.
     package var noticeUntil: Date?
-    /// What the last new password was refused for; nil for none.
+    /// The rules that the last new password violated; `nil` for none.
     package var violatedRules: [PasswordRule]?
 }
 
 extension RecoveryPage {
-    /// What the page tells at a moment: nobody is told to wait for what is over.
+    /// Returns the notice, unless it is obsolete.
     package func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
 }
 
-/// The page that a recovery is begun on.
+/// The page on which a recovery starts.
 package struct RecoveryBeginning: Sendable {
     /// The secret of the browser.
     package var browser: String
     /// The token of the sign-in.
     package var signIn: String
-    /// The languages that the application asked for.
+    /// The languages that the application requested.
     package var locales: [String]
 
     package init(browser: String, signIn: String, locales: [String]) {
@@ -49,7 +49,7 @@ package struct RecoveryBeginning: Sendable {
 }
 
 extension RecoveryPage {
-    /// A recovery that is begun from a sign-in.
+    /// Creates the state of a recovery that is started from a sign-in.
     package init(_ beginning: RecoveryBeginning, of transactionID: String, environment: EngineEnvironment) throws {
         browser = BrowserBinding(beginning.browser)
         locales = beginning.locales
@@ -57,8 +57,8 @@ extension RecoveryPage {
             Array(beginning.signIn.utf8), for: RecordReference(.transaction, transactionID), environment: environment)
     }
 
-    /// A recovery that goes on by the link of a mail, in whichever browser that was opened. Only the one that it was begun in is led back
-    /// to the sign-in.
+    /// Creates the state of a recovery that continues by a mailed link, in any browser. Only the browser that started it returns to the
+    /// sign-in.
     package init(in start: String, bound: String, continuing earlier: RecoveryPage?) {
         browser = BrowserBinding(start)
         browser.bind(to: bound)
@@ -66,7 +66,7 @@ extension RecoveryPage {
         (signIn, locales) = (earlier.signIn, earlier.locales)
     }
 
-    /// The token of the sign-in that it was begun from; nil for none.
+    /// Returns the token of the sign-in that the recovery was started from; `nil` for none.
     package func signInToken(of transactionID: String, environment: EngineEnvironment) throws -> String? {
         try signIn.map {
             let secret = try RecordCoding.open(

@@ -1,15 +1,15 @@
 package import Store
 
-/// The answer, the changes and the log events of a decision. The runner commits them
+/// The response, the changes and the log events of a decision, which the runner commits
 /// (``Engine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
 package struct Plan<Answer: Sendable>: Sendable {
-    /// The use of a client assertion, a DPoP proof or a device's signed answer, each of which is accepted once.
+    /// The use of a client assertion, a DPoP proof or a device's signed response, each of which is accepted once.
     package struct SingleUse: Sendable {
         /// Stores the use; conflicts if it is stored already.
         package var change: Change
-        /// The answer to a request that presents it again.
+        /// The response to a request that presents it again.
         package var refused: Answer
-        /// The log event of that answer; `nil` for none.
+        /// The log event of that response; `nil` for none.
         package var event: LoggedEvent?
 
         package init(change: Change, refused: Answer, event: LoggedEvent? = nil) {
@@ -22,9 +22,9 @@ package struct Plan<Answer: Sendable>: Sendable {
     /// Applied before ``writes``, in this order, in the same commit.
     package var uses: [SingleUse] = []
     package var writes: Writes
-    /// The part of ``writes`` that is committed even if one of ``uses`` was made before: the counters of a wrong guess.
+    /// The part of ``writes`` that is committed even if one of ``uses`` was used before: the counters of a wrong guess.
     package var kept = Writes()
-    /// The answer once everything is committed.
+    /// The response after everything is committed.
     var answer: Answer
 
     package init(_ answer: Answer, _ writes: Writes = Writes()) {
@@ -32,7 +32,7 @@ package struct Plan<Answer: Sendable>: Sendable {
         self.writes = writes
     }
 
-    /// The same writes with another answer.
+    /// Returns a plan with the same writes and another response.
     package func map<Other: Sendable>(_ transform: (Answer) throws -> Other) rethrows -> Plan<Other> {
         var plan = Plan<Other>(try transform(answer), writes)
         plan.kept = kept
@@ -54,7 +54,6 @@ package struct Writes: Sendable {
 
     package var isEmpty: Bool { changes.isEmpty && events.isEmpty }
 
-    /// Adds a log event.
     package mutating func log(
         _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
         server: String? = nil
@@ -90,19 +89,17 @@ package struct LoggedEvent: Sendable, Equatable {
     }
 }
 
-/// A slow check, such as a password hash, which runs between the read and the decision.
-///
-/// Two checks are equal if their inputs are equal. After a conflict, the runner reuses the verdict of an equal check.
+/// A slow check, such as a password hash, which runs between the read and the decision. Two checks are equal if their inputs are equal.
+/// After a conflict, the runner reuses the verdict of an equal check.
 package struct Check<Verdict: Sendable>: Sendable, Equatable {
     private let inputs: any Equatable & Sendable
-    /// Runs outside of the store.
+    /// Runs outside the store.
     let judge: @Sendable () async throws -> Verdict
 
     package init(of inputs: some Equatable & Sendable, judge: @escaping @Sendable () async throws -> Verdict) {
         self.init(inputs: inputs, judge: judge)
     }
 
-    /// The same check with another verdict.
     package func map<Other: Sendable>(
         _ transform: @escaping @Sendable (@Sendable () async throws -> Verdict) async throws -> Other
     ) -> Check<Other> {

@@ -3,7 +3,6 @@ package import Store
 
 /// The read of a request.
 package struct Reading<Verdict: Sendable> {
-    /// The store as the read sees it.
     package let view: any StoreView
     /// The source of random bytes and decoys.
     package let engine: Engine
@@ -22,14 +21,11 @@ package struct Reading<Verdict: Sendable> {
         self.hasConflicted = hasConflicted
     }
 
-    /// The configuration in that view.
-    ///
-    /// - Throws: ``StoreError``, also if the store holds no organization yet.
+    /// The configuration in that view. Throws ``StoreError``, also if the store contains no organization yet.
     package var snapshot: OrgSnapshot { get throws { try engine.snapshot(view) } }
 }
 
-/// A view that answers repeated questions for lists and for the configuration's version from memory, so that one read loads the enrolments of
-/// a user once.
+/// A view that caches list queries and the configuration's version, so that one read loads the user's enrolments once.
 private final class RequestView: StoreView {
     private struct Query: Hashable {
         let kind: RecordKind
@@ -70,26 +66,22 @@ private final class RequestView: StoreView {
 
 /// The only code that retries, commits and writes the system log.
 extension Engine {
-    /// The maximum number of conflicts of one request. Each one means that another request committed, and decides and signs again.
+    /// The maximum number of conflicts of one request. Each conflict means that another request committed first.
     static let attempts = 32
-    /// The same once a slow check ran: its verdict is not thrown away.
+    /// The maximum number of conflicts after a slow check, whose verdict should not be discarded.
     static let judgedAttempts = 1_000
 
-    /// Runs a request that reads state, decides on it and changes it.
-    ///
-    /// Without a conflict: one read, an optional check, one commit. `needsMore` adds a read. After a conflict the runner reads and decides
-    /// again. It reuses the verdict if the check is equal. A plan without writes is answered without a commit.
-    ///
+    /// Runs a request that reads state, decides on it and changes it. Without a conflict: one read, an optional check, one commit.
+    /// `needsMore` adds a read. After a conflict the runner reads and decides again; it reuses the verdict of an equal check. A plan
+    /// without writes returns without a commit. Throws ``StoreError`` if the store failed, and errors of the closures; then nothing was
+    /// written.
     /// - Parameters:
-    ///   - context: The time, request id and address of the log events.
     ///   - byConfiguration: Returns the state if it depends on the configuration only. The runner then decides by the cached configuration,
-    ///     without a read. The commit conflicts if the configuration has changed. A decision without writes is repeated with a read.
+    ///     without a read, and the commit conflicts if the configuration has changed. A decision without writes is repeated with a read.
     ///   - read: Reads and decodes the state, synchronously, in one view of the store.
     ///   - check: Returns the slow check that the decision needs; `nil` for none.
     ///   - needsMore: Whether the decision needs another read, which knows the verdict.
     ///   - decide: Returns the plan, synchronously and without access to the store. The runner can call it several times.
-    /// - Returns: The plan's answer, once its writes are committed.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was written. Errors of the closures.
     package func transact<State: Sendable, Verdict: Sendable, Answer: Sendable>(
         _ context: RequestContext, byConfiguration: (OrgSnapshot) throws -> State? = { _ in nil },
         read: @escaping @Sendable (Reading<Verdict>) throws -> State, check: (State) throws -> Check<Verdict>?,
@@ -106,7 +98,7 @@ extension Engine {
         var conflicts = 0
         var isRepeated = false
         while conflicts < (judged == nil ? Self.attempts : Self.judgedAttempts) {
-            // A request whose client left is still carried out, unless it met a conflict.
+            // A request whose client disconnected is completed, unless it met a conflict.
             if conflicts > 0 { try Task.checkCancellation() }
             let (known, isLater, hasConflicted) = (judged?.verdict, isRepeated, conflicts > 0)
             let state = try await store.read { [self] view in
@@ -122,7 +114,7 @@ extension Engine {
                     let fresh = try await check.judge()
                     judged = (check, fresh)
                     if needsMore(state, fresh) {
-                        // Bounded as well: each round meets another state.
+                        // Limits the rounds, each of which reads another state.
                         if known != nil { conflicts += 1 }
                         continue
                     }
@@ -136,14 +128,14 @@ extension Engine {
         throw StoreError(.unavailable, "The request met other writers \(conflicts) times. Try it again.")
     }
 
-    /// The same without a check.
+    /// Runs a request without a check.
     package func transact<State: Sendable, Answer: Sendable>(
         _ context: RequestContext, read: @escaping @Sendable (Reading<Never>) throws -> State, decide: (State) throws -> Plan<Answer>
     ) async throws -> Answer {
         try await transact(context, read: read, check: { _ in nil }) { state, _ in try decide(state) }
     }
 
-    /// The same for requests that can be refused: a refusal that `read`, `check` or `decide` throws is the answer, and nothing is written.
+    /// Runs a request that can be rejected: a refusal that `read`, `check` or `decide` throws is returned, and nothing is written.
     package func transact<State: Sendable, Verdict: Sendable, Success: Sendable, Failure: Error>(
         _ context: RequestContext, refusing: Failure.Type, read: @escaping @Sendable (Reading<Verdict>) throws -> State,
         check: (State) throws -> Check<Verdict>?, needsMore: (State, Verdict) -> Bool = { _, _ in false },
@@ -156,7 +148,7 @@ extension Engine {
         }
     }
 
-    /// The same without a check.
+    /// Runs a request without a check that can be rejected.
     package func transact<State: Sendable, Success: Sendable, Failure: Error>(
         _ context: RequestContext, refusing: Failure.Type, read: @escaping @Sendable (Reading<Never>) throws -> State,
         decide: (State) throws -> Plan<Result<Success, Failure>>
@@ -164,18 +156,14 @@ extension Engine {
         try await transact(context, refusing: refusing, read: read, check: { _ in nil }) { state, _ in try decide(state) }
     }
 
-    /// Commits writes that depend on nothing that was read, such as log events.
-    ///
-    /// - Throws: ``StoreError``, also after a conflict.
+    /// Commits writes that do not depend on a read, such as log events. Throws ``StoreError``, also after a conflict.
     package func write(_ writes: Writes, context: RequestContext) async throws {
         guard try await commit(Plan((), writes), context: context) != nil else {
             throw StoreError(.unavailable, "A write met another writer. Try it again.")
         }
     }
 
-    /// Commits a plan.
-    ///
-    /// - Returns: The answer; `nil` after a conflict that has no answer.
+    /// Commits a plan. Returns the response; `nil` after a conflict, which the caller retries.
     private func commit<Answer: Sendable>(
         _ plan: Plan<Answer>, _ conditions: [Change] = [], context: RequestContext
     ) async throws -> Answer? {
@@ -199,7 +187,7 @@ extension Engine {
         }
     }
 
-    /// The changes of writes: their own, and a record for each log event.
+    /// Returns the changes of writes and a record for each log event.
     private func changes(of writes: Writes, context: RequestContext) throws -> [Change] {
         try writes.changes + writes.events.map { try logEntry($0, context: context) }
     }

@@ -1,34 +1,27 @@
 package import Foundation
 internal import JOSE
 
-/// What an application is told when a session is over (OpenID Connect Back-Channel Logout 1.0 section 2.4): to be posted to a URI that the
-/// application registered, and nowhere else.
+/// A notification to an application that a session has ended (OpenID Connect Back-Channel Logout 1.0 section 2.4). It is sent only to the
+/// URI that the application registered.
 package struct BackchannelLogout: Sendable {
-    /// Seconds that a logout token is good: long enough to be tried again, too short to be kept for later.
+    /// Seconds for which a logout token is valid: enough for retries, too short to be stored and used later.
     static let lifetime: TimeInterval = 120
 
-    /// The id of the token.
     package var id: String
-    /// Who is told.
     package var clientID: String
-    /// Where.
     package var uri: String
-    /// The signed token.
+    /// The signed logout token.
     package var token: String
-    /// When the token is over.
     package var expiresAt: Date
 }
 
 extension BackchannelLogout: Redacted {
-    /// The id and the application; never the token.
     package var description: String { "BackchannelLogout(\(id), \(clientID))" }
 }
 
 extension Engine {
-    /// The words to the applications that a session signed in to, as far as they want to hear of its end.
-    ///
-    /// An id token says the same `sid`. There is no `nonce`, so that no logout token is taken for an id token; its `typ` and its `events`
-    /// say what it is.
+    /// Returns the notifications for the applications that a session signed in to and that registered a logout URI. `sid` equals that of
+    /// the id tokens. There is no `nonce`, so that a logout token cannot be used as an id token; `typ` and `events` identify it.
     package func backchannelLogouts(of session: SessionSummary, snapshot: OrgSnapshot, now: Date) throws -> [BackchannelLogout] {
         try session.clients.compactMap { client in
             guard let application = snapshot.application(client.id), application.isActive, let uri = application.backchannelLogoutURI,
@@ -47,19 +40,12 @@ extension Engine {
         }
     }
 
-    /// Signs a person out everywhere: ends every session and, unless told otherwise, revokes every grant. Called again, it ends what was
-    /// begun since.
-    ///
-    /// - Parameters:
-    ///   - userID: The user's id.
-    ///   - revokesGrants: Whether the tokens that the person's apps have end as well; else they stay good for as long as they were.
-    ///   - context: When and from where it was asked.
-    /// - Returns: What applications are to be told.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Signs the user out everywhere: ends every session and, if `revokesGrants`, revokes every grant. Otherwise the tokens of the user's
+    /// apps keep their validity. A repeated call ends newer sessions and grants. Returns the notifications to send.
     package func signOutEverywhere(
         userID: String, revokesGrants: Bool = true, context: RequestContext
     ) async throws -> [BackchannelLogout] {
-        // Sessions first: no code that one of them gave gives anything after that.
+        // Sessions end first, so that codes they issued cannot create new grants.
         let ended = try await endSessions(ofUser: userID, context: context)
         if revokesGrants { try await revokeAllGrants(ofUser: userID, context: context) }
         let configuration = try await snapshot()

@@ -1,8 +1,7 @@
 internal import Store
 
-/// The browser that a sign-in, or a recovery on the pages, continues in.
-///
-/// At first that is the browser that started it. The first proof binds it to a new secret, which only the proving browser gets.
+/// The browser in which a sign-in, or a recovery on the pages, continues. At first that is the browser that started it. The first proof
+/// binds it to a new secret, which only the proving browser gets.
 package struct BrowserBinding: Sendable, Equatable, Codable {
     /// The maximum number of valid secrets: each submission of a form creates one.
     private static let most = 4
@@ -12,9 +11,7 @@ package struct BrowserBinding: Sendable, Equatable, Codable {
     /// The digests of the secrets that browsers got for a proof, the most recent last; empty before the first proof.
     private(set) var proved: [[UInt8]] = []
 
-    /// Binds to the browser that starts a sign-in.
-    ///
-    /// - Parameter secret: The browser's secret.
+    /// Binds to the browser that starts a sign-in and has this secret.
     package init(_ secret: String) { start = TicketDigest(of: secret).bytes }
 
     /// Whether something was proved, so that ``start`` is no longer sufficient.
@@ -31,15 +28,12 @@ package struct BrowserBinding: Sendable, Equatable, Codable {
         browser.possibleBrowser.flatMap { TicketDigest(of: $0).bytes == start ? $0 : nil }
     }
 
-    /// Whether a browser with this secret may continue.
     package func isBound(to secret: String) -> Bool {
         let digest = TicketDigest(of: secret).bytes
         return isProved ? proved.contains(digest) : digest == start
     }
 
-    /// Binds to the browser that completed a proof.
-    ///
-    /// - Parameter secret: The new secret, which only this browser gets.
+    /// Binds to the browser that completed a proof. Only this browser gets the new secret.
     package mutating func bind(to secret: String) { proved = proved.suffix(Self.most - 1) + [TicketDigest(of: secret).bytes] }
 
     /// The same browser without a proof, for a sign-in that restarts.

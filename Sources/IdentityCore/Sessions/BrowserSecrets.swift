@@ -7,31 +7,29 @@ package struct BrowserSecrets: Sendable, Equatable {
     /// Seconds for which a browser keeps ``signIn``: the time limit of a sign-in.
     package static let signInLifetime = 1_800
 
-    /// Identifies this browser, so that a sign-in without a proof continues only in the browser that started it.
-    ///
-    /// It does not identify the user, and an attacker may have planted it: after the first proof, ``signIn`` replaces it for that sign-in. Other
-    /// pending sign-ins in the same browser keep it.
+    /// Identifies this browser, so that a sign-in without a proof continues only in the browser that started it. It does not identify the
+    /// user, and an attacker may have planted it: after the first proof, ``signIn`` replaces it for that sign-in. Other pending sign-ins in
+    /// the same browser keep it.
     package var browser: String?
-    /// Leads to the session.
+    /// Identifies the session.
     package var session: String?
     /// A new secret that identifies this device for a year; requests carry it in ``RequestContext/browserDevice``. It grants no access: it
     /// prevents an attacker from locking the user out.
     package var device: String?
-    /// The secret of one sign-in or recovery. The engine gives it to the browser that proved the first factor; only this secret continues from
-    /// there (session fixation, RFC 9700 section 4.7).
+    /// The secret of one sign-in or recovery. The engine gives it to the browser that proved the first factor; only this secret continues
+    /// from there (session fixation, RFC 9700 section 4.7).
     package var signIn: String?
 
-    /// Collects the secrets of a request's cookies.
     package init(browser: String? = nil, session: String? = nil, signIn: String? = nil) {
         self.browser = browser
         self.session = session
         self.signIn = signIn
     }
 
-    /// More than any secret that the engine makes.
+    /// Whether the length is plausible for a secret that the engine generated.
     static func isPossible(_ secret: String) -> Bool { (40...64).contains(secret.utf8.count) }
 
-    /// The browser's secret if it can be one.
+    /// The browser's secret if it is well-formed.
     package var possibleBrowser: String? { browser.flatMap { Self.isPossible($0) ? $0 : nil } }
 
     /// The sign-in's secret if it is well-formed.
@@ -39,13 +37,13 @@ package struct BrowserSecrets: Sendable, Equatable {
 }
 
 extension BrowserSecrets: Redacted {
-    /// Which there are; never the secrets.
+    /// Shows which secrets are present, without their values.
     package var description: String { "BrowserSecrets(browser: \(browser != nil), session: \(session != nil), signIn: \(signIn != nil))" }
 }
 
-/// The token that each form of a sign-in carries, so that no other site's form is taken for one (RFC 6749 section 10.12).
+/// The token in each form of a sign-in, which prevents cross-site request forgery (RFC 6749 section 10.12).
 package enum FormToken {
-    /// Follows from the browser's secret and the transaction: who does not have both cannot make it.
+    /// Derives the token from the browser's secret and the transaction, so that only a party that has both can create it.
     package static func make(browser: String, transaction: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array("form \(transaction)".utf8), using: SymmetricKey(data: Array(browser.utf8)))
         return Base64URL.encode(Array(code))

@@ -1,15 +1,13 @@
 package import Foundation
 package import Store
 
-/// A person who is signed in with a browser: what they proved there, and when. The payload of a session record.
-///
-/// What it proves is judged anew by each sign-in that begins with it. It ends with its times, with the account that it is about
-/// (a password that is set, a deactivation), or when somebody signs out.
+/// A user's session in a browser, with the proofs and their times; the payload of a session record. Each sign-in that uses it evaluates the
+/// proofs again. It ends by expiry, by a password change or deactivation of the account, or by a sign-out.
 package struct Session: Sendable, Equatable, Codable {
-    /// A client that signed in with it, and must be told when it ends.
+    /// A client that signed in with the session, and is notified when it ends.
     package struct Client: Sendable, Equatable, Codable {
         package var id: String
-        /// The authorization server's id; nil for the org server.
+        /// The authorization server's id; `nil` for the org server.
         package var server: String?
 
         package init(id: String, server: String? = nil) {
@@ -18,23 +16,23 @@ package struct Session: Sendable, Equatable, Codable {
         }
     }
 
-    /// The most clients that are remembered of one session.
+    /// The maximum number of clients that a session records.
     static let mostClients = 100
 
-    /// `ses` and 17 characters; no secret.
+    /// `ses` and 17 characters; not a secret.
     package var id: String
     package var userID: String
-    /// The account as it was: another state of it ends the session.
+    /// Snapshot of the account; a later change ends the session.
     package var account: Grant.AccountState
-    /// When all sessions of the account had last been ended.
+    /// The account's ``User/sessionsEndedAt`` at the start; a later value ends the session.
     package var sessionsEndedAt: Date?
-    /// The last of each factor, in the order proved.
+    /// The latest proof of each factor, ordered by time.
     package var proofs: [SignInTransaction.Proof]
     package var createdAt: Date
     package var lastUsedAt: Date
-    /// Seconds without use after which it ends.
+    /// Seconds without use after which it expires.
     package var idle: Int
-    /// When it ends, however it is used.
+    /// The absolute expiry, regardless of use.
     package var endsAt: Date
     package var clients: [Client] = []
     /// The digest of the secret in the browser's cookie.
@@ -46,32 +44,29 @@ package struct Session: Sendable, Equatable, Codable {
         case id, userID, account, sessionsEndedAt, proofs, createdAt, lastUsedAt, idle, endsAt, clients, ticket
     }
 
-    /// Whether it is over for this person's account, as it is now.
+    /// Whether the session has expired or the current state of the account ends it.
     func isOver(for user: User, now: Date) -> Bool {
         now >= endsAt || now >= lastUsedAt.addingTimeInterval(TimeInterval(idle)) || user.id != userID || user.status != .active
             || !account.hasPassword(of: user) || sessionsEndedAt != user.sessionsEndedAt
     }
 
-    /// Takes over what was proved since: of each factor, the last proof counts.
+    /// Adds new proofs. The latest proof of each factor replaces earlier ones.
     package mutating func add(_ new: [SignInTransaction.Proof]) {
         proofs = (proofs.filter { old in !new.contains { $0.factor == old.factor } } + new).sorted { $0.time < $1.time }
     }
 
-    /// Notes that a client signs in with it.
     package mutating func use(by client: Client, now: Date) {
         lastUsedAt = max(lastUsedAt, now)
         clients.removeAll { $0 == client }
         clients = clients.suffix(Self.mostClients - 1) + [client]
     }
 
-    /// The record to store.
     package func record() throws -> Record {
         Record(
             kind: .session, id: id, version: version, indexedKeys: ["user": userID], expiresAt: endsAt,
             payload: try RecordCoding.encode(self))
     }
 
-    /// The ticket that its secret is.
     package var secretTicket: Ticket {
         Ticket(
             kind: .session, digest: TicketDigest(bytes: ticket), owner: RecordReference(.session, id), use: .untilClosed, expiresAt: endsAt)
@@ -79,14 +74,11 @@ package struct Session: Sendable, Equatable, Codable {
 }
 
 extension Session {
-    /// Reads a record.
-    /// - Throws: ``StoreError`` if it is no session.
     init(_ record: Record) throws {
         self = try RecordCoding.decode(Session.self, from: record)
         version = record.version
     }
 
-    /// A session that begins.
     package init(
         id: String, of user: User, proofs: [SignInTransaction.Proof], policy: SessionPolicy, secret: String, now: Date
     ) {
@@ -104,7 +96,7 @@ extension Session {
 }
 
 extension StoreView {
-    /// The session that a cookie's secret leads to, and whose it is; nil if there is none, or it is over.
+    /// Returns the session of a cookie's secret and its user; `nil` if there is none or it has ended.
     package func session(secret: String?, now: Date) throws -> (Session, StoredUser)? {
         guard let secret, BrowserSecrets.isPossible(secret),
             case .fresh(let ticket) = try ticket(.session, digest: TicketDigest(of: secret), now: now)
@@ -112,7 +104,7 @@ extension StoreView {
         return try openSession(id: ticket.owner.id, now: now)
     }
 
-    /// A session by its id; nil if there is none, or it is over.
+    /// Returns a session by its id; `nil` if there is none or it has ended.
     package func openSession(id: String, now: Date) throws -> (Session, StoredUser)? {
         guard let session = try record(.session, id: id).map(Session.init),
             let user = try record(.user, id: session.userID).map(StoredUser.init), !session.isOver(for: user.value, now: now)

@@ -1,27 +1,24 @@
 package import Foundation
 internal import Store
 
-/// A session as others may know it: no secret of it, nothing of what was proved.
+/// A session without its secret and proofs.
 package struct SessionSummary: Sendable, Equatable {
-    /// A client that signed in with it.
+    /// A client that signed in with the session.
     package struct Client: Sendable, Equatable {
-        /// The `client_id`.
         package var id: String
-        /// The authorization server's id; nil for the org server.
+        /// The authorization server's id; `nil` for the org server.
         package var server: String?
     }
 
     /// `ses` and 17 characters.
     package var id: String
-    /// Whose it is.
     package var userID: String
-    /// When it began.
     package var createdAt: Date
     /// When a client last signed in with it.
     package var lastUsedAt: Date
-    /// When it ends, however it is used.
+    /// The absolute expiry, regardless of use.
     package var endsAt: Date
-    /// The clients that signed in with it, the last one last: those to tell when it ends.
+    /// The clients that signed in with it, the latest last. They are notified when it ends.
     package var clients: [Client]
 
     package init(_ session: Session) {
@@ -32,13 +29,7 @@ package struct SessionSummary: Sendable, Equatable {
 }
 
 extension Engine {
-    /// The sessions that a person has open.
-    ///
-    /// - Parameters:
-    ///   - userID: The person.
-    ///   - now: When.
-    /// - Returns: At most a thousand, by id.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the open sessions of a user, at most 1,000, ordered by id.
     package func sessions(ofUser userID: String, now: Date) async throws -> [SessionSummary] {
         try await store.read { view in
             guard let user = try view.record(.user, id: userID).map(StoredUser.init)?.value else { return [] }
@@ -47,16 +38,9 @@ extension Engine {
         }
     }
 
-    /// Signs a person out of every browser.
-    ///
-    /// Sign-ins under way end with it, and session tokens that were not traded yet: none of them begins a session any more. Grants that were
-    /// made stay good, and are revoked on their own.
-    ///
-    /// - Parameters:
-    ///   - userID: The person.
-    ///   - context: The request.
-    /// - Returns: The sessions that ended, with the clients to tell.
-    /// - Throws: ``StoreError`` if the store failed; some may have ended then.
+    /// Signs the user out of every browser. Pending sign-ins and unused session tokens can no longer start a session. Existing grants stay
+    /// valid; revoke them separately. Returns the sessions that ended, with the clients to notify. If the store fails, some sessions may
+    /// have ended already.
     package func endSessions(ofUser userID: String, context: RequestContext) async throws -> [SessionSummary] {
         // The account is written first: this ends every session, including those that start concurrently.
         if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return [] }
@@ -74,7 +58,6 @@ extension Engine {
 }
 
 extension Session {
-    /// The writes that end the session.
     package func ending(reason: String? = nil, clientID: String? = nil, server: String? = nil) -> Writes {
         var writes = Writes([.remove(.session, id: id, version: version)])
         writes.log("user.session.end", .success, reason: reason, userID: userID, clientID: clientID, server: server)

@@ -1,16 +1,14 @@
 package import Foundation
 package import Store
 
-/// The one-time token that begins a session without a page (oauth reference 2.3, `sessionToken`): a ticket that leads to a sign-in that
-/// was finished elsewhere, whose proofs count like those of a session.
-///
-/// Whoever sends a browser to the authorize endpoint with one signs it in as somebody of their choice; so it is short-lived and good
-/// once, and clients hold the answer to their own `state`.
+/// A one-time token that starts a session without a page (oauth reference 2.3, `sessionToken`). It is a ticket for a completed sign-in,
+/// whose proofs count like those of a session. An attacker could open the authorize endpoint in a user's browser with the attacker's own
+/// token. Therefore it is short-lived and single-use, and clients check `state`.
 package enum SessionToken {
-    /// Seconds that one is good for.
+    /// Seconds for which a token is valid.
     package static let lifetime: TimeInterval = 300
 
-    /// The sign-in that a token leads to, and whose it is; nil if there is none, or the account changed since.
+    /// Returns the sign-in of a token and its user; `nil` if there is none, or the account changed since.
     package static func proved(
         _ digest: TicketDigest, in view: any StoreView, now: Date
     ) throws -> (transaction: SignInTransaction, user: StoredUser)? {
@@ -24,14 +22,8 @@ package enum SessionToken {
 }
 
 extension Engine {
-    /// Makes a one-time token that begins a person's session: for the sandbox, which vouches for them.
-    ///
-    /// - Parameters:
-    ///   - userID: The person.
-    ///   - isTwoFactors: Whether a push counts as proved beside the password.
-    ///   - context: The request.
-    /// - Returns: The token, good for five minutes and once; nil if there is no such active person.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Issues a session token without a sign-in. Only for the sandbox, which vouches for the user. Returns a single-use token that is valid
+    /// for five minutes; `nil` if there is no active user with this id. `isTwoFactors` adds the proof of a push to that of the password.
     package func mintSessionToken(userID: String, isTwoFactors: Bool = true, context: RequestContext) async throws -> String? {
         try await transact(context) { [self] reading in
             try user(id: userID, in: reading.view)?.value

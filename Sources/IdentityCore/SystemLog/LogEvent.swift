@@ -2,40 +2,33 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// One line of the system log: who did what, to what, with which outcome, and which rule decided. Never a secret.
+/// One line of the system log: actor, action, outcome and the rule that decided. It never contains a secret.
 package struct LogEvent: Sendable, Equatable, Codable {
-    /// How it ended.
     package enum Outcome: String, Sendable, Codable {
-        /// As was wanted.
         case success
-        /// It failed: a wrong password, for example.
+        /// The action failed, for example because of a wrong password.
         case failure
-        /// A policy or a person said no.
+        /// A policy or the user denied the action.
         case denied
     }
 
     /// Unique; sorts by time.
     package var id: String
-    /// When.
     package var time: Date
-    /// What: `user.authentication.password`, `token.grant.refresh`, `grant.revoked`, …
+    /// The action: `user.authentication.password`, `token.grant.refresh`, `grant.revoked`, …
     package var type: String
-    /// How it ended.
     package var outcome: Outcome
     /// The check or rule that decided.
     package var reason: String?
-    /// The user's id or, unknown to the store, nothing.
+    /// `nil` if the user is unknown.
     package var userID: String?
-    /// The client's id.
     package var clientID: String?
     /// The authorization server's issuer id.
     package var server: String?
-    /// The request's id.
     package var requestID: String
-    /// The peer's address.
+    /// The client's IP address.
     package var address: String?
 
-    /// Describes an event.
     package init(
         id: String, time: Date, type: String, outcome: Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
         server: String? = nil, requestID: String, address: String? = nil
@@ -54,7 +47,8 @@ package struct LogEvent: Sendable, Equatable, Codable {
 }
 
 extension LogEvent {
-    /// What ``RecordCoding`` decodes as this event, written without the general encoder: a line is written with every token.
+    /// The JSON that ``RecordCoding`` decodes as this event. Encoded without `JSONEncoder` for speed, because every token request writes a
+    /// line.
     var payload: [UInt8] {
         var json: [String: JSONValue] = [
             "id": .string(id), "time": .double(time.timeIntervalSinceReferenceDate), "type": .string(type),
@@ -70,10 +64,10 @@ extension LogEvent {
 }
 
 extension Engine {
-    /// How long a line of the system log is kept, in seconds: 90 days.
+    /// Seconds for which a line of the system log is kept: 90 days.
     static let logRetention: TimeInterval = 90 * 86_400
 
-    /// The change that writes a line to the system log, to be committed together with what it tells of.
+    /// Returns the change that writes a line to the system log. Commit it together with the action that it records.
     func logEntry(_ logged: LoggedEvent, context: RequestContext) throws -> Change {
         let event = LogEvent(
             id: try LogEvent.makeID(at: context.now, sequence: nextLogNumber(), random: environment.random), time: context.now,
@@ -87,13 +81,13 @@ extension Engine {
 }
 
 extension LogEvent {
-    /// An id that sorts by time: milliseconds in twelve hexadecimal digits, then a number that keeps the lines of one process in
-    /// order, then 32 random bits that keep those of two apart.
+    /// Creates an id that sorts by time. It consists of the milliseconds as 12 hexadecimal digits, a counter that orders the lines of one
+    /// process, and 32 random bits that separate processes.
     static func makeID(at time: Date, sequence: UInt32, random: any RandomSource) throws -> String {
         idPrefix(at: time) + hexadecimal(sequence, digits: 8) + (try random.bytes(4)).map { hexadecimal($0, digits: 2) }.joined()
     }
 
-    /// What the ids of one millisecond begin with.
+    /// The common prefix of all ids of one millisecond.
     static func idPrefix(at time: Date) -> String {
         hexadecimal(max(0, Int64(clamping: time.timeIntervalSince1970 * 1_000)), digits: 12) + "-"
     }

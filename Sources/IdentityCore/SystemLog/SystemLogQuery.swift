@@ -1,22 +1,21 @@
 package import Foundation
 internal import Store
 
-/// What to look for in the system log.
+/// A filter for the system log, with paging.
 package struct SystemLogQuery: Sendable {
-    /// The earliest time.
+    /// The earliest time, inclusive.
     package var since: Date
-    /// The time before which to look; nil for all that follows.
+    /// The latest time, exclusive; `nil` for no limit.
     package var until: Date?
-    /// Only lines of this user.
+    /// Selects lines of this user only.
     package var userID: String?
-    /// Only types that begin so: `user.authentication.`; empty for all.
+    /// Selects types with this prefix, such as `user.authentication.`; empty for all.
     package var typePrefix: String
-    /// The most lines of one page, 1 to 1,000.
+    /// The maximum number of lines of a page, 1 to 1,000.
     package var limit: Int
-    /// The page before's ``SystemLogPage/next``; nil for the first.
+    /// ``SystemLogPage/next`` of the previous page; `nil` for the first.
     package var after: String?
 
-    /// Describes what to look for.
     package init(
         since: Date, until: Date? = nil, userID: String? = nil, typePrefix: String = "", limit: Int = 100, after: String? = nil
     ) {
@@ -31,25 +30,20 @@ package struct SystemLogQuery: Sendable {
 
 /// A page of the system log, oldest line first.
 package struct SystemLogPage: Sendable, Equatable {
-    /// The lines.
     package var events: [LogEvent]
-    /// Where the next page begins; nil at the end of what there is now. A page can be short, or empty, and have a next one:
-    /// one call looks at a bounded number of lines.
+    /// The position of the next page; `nil` at the current end. A page can be short or empty and still have a next page, because each call
+    /// scans a limited number of lines.
     package var next: String?
 }
 
 extension Engine {
-    /// Lines a call looks at before it hands back what it found.
+    /// The maximum number of lines that one call scans.
     private static let scanLimit = 5_000
 
-    /// Reads the system log.
-    ///
-    /// - Parameter query: What to look for.
-    /// - Returns: One page, oldest line first.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns one page of the system log, oldest line first.
     package func systemLog(_ query: SystemLogQuery) async throws -> SystemLogPage {
         try await store.read { view in
-            // The id before the first of a millisecond: ids go on behind the prefix.
+            // The prefix sorts before all ids of its millisecond.
             var position = query.after ?? LogEvent.idPrefix(at: query.since)
             var events: [LogEvent] = []
             var scanned = 0

@@ -1,10 +1,8 @@
 internal import Foundation
 package import JOSE
 
-/// Which claims about a person which scopes open (OpenID Connect Core section 5.4; oauth reference 3.3 and 3.4).
-///
-/// Pure. Without `openid` the OpenID Connect scopes open nothing. Attributes that a person does not have, or that are null, are
-/// left out.
+/// Maps scopes to claims about the user (OpenID Connect Core section 5.4; oauth reference 3.3 and 3.4). Without `openid`, the OpenID
+/// Connect scopes add no claims. Attributes that are absent or null are omitted.
 package struct ClaimSource: Sendable {
     package let user: User
     package let server: AuthorizationServerDefinition
@@ -25,16 +23,16 @@ package struct ClaimSource: Sendable {
         "profile": profile, "email": ["email", "email_verified"], "phone": ["phone_number", "phone_number_verified"],
         "address": ["address"],
     ]
-    /// More values than this in a `groups` claim fail the request.
+    /// The maximum number of values in a `groups` claim; more values fail the request.
     static let mostGroups = 100
 
     private func has(_ scope: String) -> Bool { scopes.contains(ScopeRequest.openID) && scopes.contains(scope) }
 
-    /// Whether userinfo has anything to tell: `openid` alone gives `sub`.
+    /// Whether the scope `openid` was granted, which userinfo requires.
     package var isOpenID: Bool { scopes.contains(ScopeRequest.openID) }
 
-    /// The claims about the person in an id token that comes with an access token: a name, an address, groups; the rest is
-    /// for userinfo.
+    /// Returns the user's claims in an id token that is issued with an access token: name, mail address and groups. Userinfo returns the
+    /// others.
     func forIDToken() throws(Refusal) -> [String: JSONValue] {
         var claims: [String: JSONValue] = [:]
         if has("profile") {
@@ -46,7 +44,7 @@ package struct ClaimSource: Sendable {
         return claims
     }
 
-    /// The claims of the userinfo endpoint beside `sub`.
+    /// Returns the claims of the userinfo endpoint except `sub`.
     package func forUserInfo() throws(Refusal) -> [String: JSONValue] {
         var claims: [String: JSONValue] = [:]
         for (scope, names) in Self.byScope where has(scope) {
@@ -81,15 +79,9 @@ package struct ClaimSource: Sendable {
 
     // MARK: - The server's own claims
 
-    /// The claims that a custom server adds to one of its tokens.
-    ///
-    /// - Parameters:
-    ///   - server: Whose claims. The org server has none of its own.
-    ///   - destination: Which token.
-    ///   - scopes: What the token permits.
-    ///   - user: Whom it is for; nil for a client, for which only constants have a value.
-    /// - Returns: Claims by name; without those that have no value.
-    /// - Throws: ``Refusal`` with `invalid_request` if the person is in more groups than a claim may name.
+    /// Returns the claims that a custom server adds to one of its tokens; the org server adds none. Claims without a value are omitted. For
+    /// a client (`user` is `nil`), only constants have a value. Throws ``Refusal`` with `invalid_request` if a `groups` claim would have
+    /// too many values.
     package static func custom(
         of server: AuthorizationServerDefinition, for destination: ClaimDefinition.Destination, scopes: [String], user: User?
     ) throws(Refusal) -> [String: JSONValue] {

@@ -2,7 +2,7 @@ package import Foundation
 package import JOSE
 package import Store
 
-/// A token that somebody shows, found to be one of ours and good now.
+/// A presented token that this server issued and that is valid now.
 package enum IssuedToken: Sendable {
     case access(ClaimSet, Grant, User?)
     case id(ClaimSet, Grant, User)
@@ -15,7 +15,7 @@ package enum IssuedToken: Sendable {
     }
 }
 
-/// Finds what a token is: checks its signature, then asks the grant, in one read.
+/// Identifies a presented token: verifies its signature, then checks its grant in the same read.
 package struct TokenFinder {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
@@ -29,13 +29,13 @@ package struct TokenFinder {
         self.now = now
     }
 
-    /// What a token is; nil if it is unknown, over, revoked, or another server's.
+    /// Returns the token's kind and grant; `nil` if it is unknown, expired, revoked, or another server issued it.
     package func find(_ token: String) throws -> IssuedToken? {
-        // Refresh tokens have no dots, signed ones two.
+        // Refresh tokens contain no dots, signed tokens two.
         token.utf8.contains(UInt8(ascii: ".")) ? try signed(token) : try refresh(token)
     }
 
-    /// An access token that is good now.
+    /// Returns the claims, grant and user of a valid access token.
     package func access(_ token: String) throws -> (ClaimSet, Grant, User?)? {
         if case .access(let claims, let grant, let user) = try signed(token) { (claims, grant, user) } else { nil }
     }
@@ -49,7 +49,8 @@ package struct TokenFinder {
         case .access:
             return grant.isRevoked(tokenID: id.text, issuedAt: Int(clamping: issuedAt)) ? nil : .access(claims, grant, user)
         case .id:
-            // Nothing revokes an id token but its user's end: it says what happened (oauth reference 2.10).
+            // Only closing the grant invalidates an id token; a token revocation does not, because it is a statement about a past event
+            // (oauth reference 2.10).
             return user.map { .id(claims, grant, $0) }
         }
     }
@@ -62,7 +63,7 @@ package struct TokenFinder {
         return .refresh(ticket, grant, user)
     }
 
-    /// A grant of this server whose client is still there, and its user.
+    /// Returns a grant of this server whose client is active, and its user.
     private func grant(_ id: String) throws -> (Grant, User?)? {
         guard let grant = try view.record(.grant, id: id).map(Grant.init), grant.server == server.id,
             snapshot.application(grant.clientID)?.isActive == true
@@ -71,17 +72,17 @@ package struct TokenFinder {
     }
 }
 
-/// The `jti` of a token: `AT.` or `ID.`, the grant's id and twelve random characters, and, of an access token that was issued
-/// with a refresh token, a dot and the refresh family's id (oauth reference 3.2).
+/// The `jti` of a token: `AT.` or `ID.`, the grant's id and 12 random characters. For an access token that was issued with a refresh token,
+/// a dot and the id of the refresh family follow (oauth reference 3.2).
 package struct TokenID: Sendable, Equatable {
     package enum Kind: String, Sendable { case access = "AT.", id = "ID." }
 
     package let kind: Kind
     package let grantID: String
-    /// The claim.
+    /// The value of the claim.
     package let text: String
 
-    /// Makes the id of a new token.
+    /// Creates the id of a new token.
     init(_ kind: Kind, of grant: Grant, random: any RandomSource) throws {
         self.kind = kind
         grantID = grant.id
@@ -89,7 +90,7 @@ package struct TokenID: Sendable, Equatable {
         text = kind.rawValue + grant.id + own + (kind == .access ? grant.refresh.map { "." + $0.id } ?? "" : "")
     }
 
-    /// Reads a claim; nil if it is not one of ours.
+    /// Parses a claim; `nil` if its format differs.
     package init?(_ text: String) {
         guard let kind = Kind(rawValue: String(text.prefix(3))), text.utf8.count >= 3 + Grant.idLength else { return nil }
         self.kind = kind

@@ -1,32 +1,28 @@
-/// The `scope` parameter of a request, read and judged (RFC 6749 section 3.3).
-///
-/// A pure value. What a server offers is: the reserved OpenID Connect scopes, its own scopes, and the scopes of the
-/// organization's API (`okta.*`) that the client was granted. Anything else refuses the request with `invalid_scope`.
-/// Two rules that the protocol leaves open:
-/// - `offline_access` is dropped, not refused, when the client has no `refresh_token` grant or there is no user; the answer's
-///   `scope` tells so (OpenID Connect Core section 11).
-/// - Without `openid` the other OpenID Connect scopes stay in the answer but open no claims (see ``ClaimSource``).
+/// The parsed `scope` parameter of a request (RFC 6749 section 3.3). A server offers the reserved OpenID Connect scopes, its own scopes,
+/// and the scopes of the organization's API (`okta.*`) that the client was granted. Any other scope fails the request with `invalid_scope`.
+/// Two rules where the protocol leaves a choice:
+/// - `offline_access` is dropped without an error if the client has no `refresh_token` grant or there is no user. The `scope` of the
+///   response shows this (OpenID Connect Core section 11).
+/// - Without `openid`, the other OpenID Connect scopes stay in the response but add no claims (see ``ClaimSource``).
 package struct ScopeRequest: Sendable, Equatable {
     package static let openID = "openid"
     package static let offlineAccess = "offline_access"
     static let groups = "groups"
-    /// A secret that the apps of a device share (oauth reference 3.4): on custom servers, for apps that may exchange it.
+    /// Requests a device secret (oauth reference 3.4): on custom servers, for apps that may exchange it.
     package static let deviceSSO = "device_sso"
-    /// The scopes that every server knows.
+    /// The scopes that every server offers.
     static let reserved: Set<String> = ["openid", "profile", "email", "address", "phone", "offline_access"]
-    /// Those of them that open claims about a person.
+    /// The reserved scopes that add claims about the user.
     package static let profile: Set<String> = ["profile", "email", "address", "phone"]
-    /// Scopes that only a sign-in by the person gives: at the org server, in an access token, never by a refresh
-    /// (device-authenticator reference 1.2).
+    /// Scopes that require a sign-in by the user at the org server. Refreshed tokens do not have them (device-authenticator reference 1.2).
     package static let interactive: Set<String> = ["okta.myAccount.appAuthenticator.manage"]
-    /// The longest parameter, in characters.
+    /// The maximum length of the parameter, in bytes.
     static let longest = 4096
 
-    /// The distinct names in the order asked for; empty when none were asked for.
+    /// The distinct names in the requested order; empty if no scope was requested.
     package let names: [String]
 
-    /// Reads the parameter.
-    /// - Throws: ``Refusal`` with `invalid_scope` if it is too long or is no space list of scope names.
+    /// Parses the parameter. Throws ``Refusal`` with `invalid_scope` if it is too long or malformed.
     package init(_ parameter: String?) throws(Refusal) {
         guard let parameter, !parameter.isEmpty else {
             names = []
@@ -54,8 +50,8 @@ package struct ScopeRequest: Sendable, Equatable {
 
     // MARK: - Judging
 
-    /// The scopes that a grant for a person gets.
-    /// - Throws: ``Refusal`` with `invalid_scope` if nothing was asked for and there are no defaults, or a scope is not on offer.
+    /// Returns the scopes of a grant for a user. Throws ``Refusal`` with `invalid_scope` if a scope is not offered, or none was requested
+    /// and the server has no default scopes.
     package func grantedToUser(of application: Application, by server: AuthorizationServerDefinition) throws(Refusal) -> [String] {
         let wanted = try namesOrDefaults(of: server)
         let offersRefresh = application.grantTypes.contains(GrantType.refreshToken)
@@ -77,8 +73,8 @@ package struct ScopeRequest: Sendable, Equatable {
         return granted
     }
 
-    /// The scopes that a client gets for itself: the server's own and those of the organization's API (2.4.3 of the reference).
-    /// - Throws: ``Refusal`` with `invalid_scope` if nothing was asked for and there are no defaults, or a scope is not on offer.
+    /// Returns the scopes of a grant for the client itself: the server's own and those of the organization's API (2.4.3 of the reference).
+    /// Throws ``Refusal`` with `invalid_scope` if a scope is not offered, or none was requested and the server has no default scopes.
     package func grantedToClient(_ application: Application, by server: AuthorizationServerDefinition) throws(Refusal) -> [String] {
         let wanted = try namesOrDefaults(of: server)
         for name in wanted where !Self.isOwn(name, of: server, for: application) || Self.interactive.contains(name) {
@@ -88,8 +84,8 @@ package struct ScopeRequest: Sendable, Equatable {
         return wanted
     }
 
-    /// The scopes that a refresh gets: the original ones without those that take a sign-in, or the part of them that was asked for.
-    /// - Throws: ``Refusal`` with `invalid_scope` if a scope was not granted originally, or takes a sign-in.
+    /// Returns the scopes of a refresh: the requested subset, or all original scopes except those that require a sign-in. Throws
+    /// ``Refusal`` with `invalid_scope` for any other scope.
     package func narrowing(_ granted: [String]) throws(Refusal) -> [String] {
         let original = granted.filter { !Self.interactive.contains($0) }
         for name in names where !original.contains(name) {

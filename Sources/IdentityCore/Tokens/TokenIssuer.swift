@@ -3,17 +3,15 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// Makes the signed tokens of a grant, exactly as the oauth reference has them (3.1 to 3.3, 3.6).
-///
-/// A value without state: the claims follow from its members and the arguments, the order of the members from their names.
-/// Signing is the costly part; call it between the store's read and its commit.
+/// Creates the signed tokens of a grant (oauth reference 3.1 to 3.3, 3.6). A value without state. Signing is expensive: call it between the
+/// store's read and its commit.
 package struct TokenIssuer: Sendable {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
     package let application: Application
     package let random: any RandomSource
     package let now: Date
-    /// The thumbprint of the key that access tokens are bound to (RFC 9449 section 6); nil for bearer tokens.
+    /// The thumbprint of the key that access tokens are bound to (RFC 9449 section 6); `nil` for bearer tokens.
     package var keyThumbprint: String?
 
     package init(
@@ -28,23 +26,18 @@ package struct TokenIssuer: Sendable {
         self.keyThumbprint = keyThumbprint
     }
 
-    /// Seconds; fixed.
+    /// Lifetime of id tokens in seconds.
     package static let idTokenLifetime = 3600
-    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens have none.
+    /// RFC 9068 section 2.1; id tokens have no `typ`.
     private static let accessTokenType = "at+jwt"
 
     private var issuedAt: Int { Int(now.numericDate) }
 
-    /// Signs the tokens of one answer.
-    ///
+    /// Signs the tokens of one response. Throws ``Refusal`` if a claim cannot be created; ``StoreError`` if there is no signing key.
     /// - Parameters:
-    ///   - grant: What they are issued of.
-    ///   - user: Whom it is for; nil for a client that acts for itself.
-    ///   - scopes: What they permit, a part of the grant's scopes.
-    ///   - refreshToken: The refresh token to give along.
-    ///   - nonce: The `nonce` of an authorize request; nil for every grant without one, and for refreshes.
-    /// - Returns: The answer.
-    /// - Throws: ``Refusal`` if a claim cannot be made; ``StoreError`` if there is no signing key.
+    ///   - user: `nil` for a client that acts for itself.
+    ///   - scopes: A subset of the grant's scopes.
+    ///   - nonce: The `nonce` of an authorize request; `nil` for a refresh or a grant without one.
     package func response(
         for grant: Grant, user: User?, scopes: [String], refreshToken: String?, nonce: String? = nil
     ) throws -> TokenResponse {
@@ -59,7 +52,7 @@ package struct TokenIssuer: Sendable {
             scopes: scopes, refreshToken: refreshToken, idToken: idToken)
     }
 
-    /// `at_hash` and its like: the left half of SHA-256 in base64url (3.6).
+    /// Returns the value of `at_hash`: the left half of the SHA-256, in base64url (3.6).
     static func halfHash(of text: String) -> String {
         Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(16)))
     }
@@ -75,11 +68,11 @@ package struct TokenIssuer: Sendable {
         claims["iat"] = .integer(Int64(issuedAt))
         claims["exp"] = .integer(Int64(issuedAt + grant.accessTokenLifetime))
         claims["cid"] = .string(application.id)
-        // RFC 9068 section 2.2 asks for the standard name and for a type of its own, which ID tokens lack.
+        // RFC 9068 section 2.2 requires the name `client_id`.
         claims["client_id"] = claims["cid"]
         claims["scp"] = JSONValue(scopes)
         claims["sub"] = .string(user?.login ?? application.id)
-        // A configured claim must not stand where a standard one is absent.
+        // Assigned even if `nil`, so that a configured claim cannot replace an absent standard claim.
         claims["uid"] = (user?.id).map(JSONValue.string)
         claims["auth_time"] = grant.authentication.map { .integer(Int64($0.time)) }
         claims["acr"] = grant.authentication?.contextClass.map(JSONValue.string)

@@ -1,27 +1,25 @@
 internal import JOSE
 
-/// A successful answer of the token endpoint (RFC 6749 section 5.1).
+/// A successful response of the token endpoint (RFC 6749 section 5.1).
 package struct TokenResponse: Sendable {
     /// `Bearer`, or `DPoP`.
     package var tokenType: String
-    /// Seconds.
+    /// Lifetime of the access token in seconds.
     package var expiresIn: Int
-    /// The access token.
     package var accessToken: String
-    /// What was granted, in the order asked for.
+    /// The granted scopes, in the requested order.
     package var scopes: [String]
     /// Present if `offline_access` was granted.
     package var refreshToken: String?
     /// Present if `openid` was granted.
     package var idToken: String?
-    /// The secret that the apps of the device share; present if `device_sso` was granted.
+    /// The device secret; present if `device_sso` was granted.
     package var deviceSecret: String?
-    /// What the access token is, in answer to a token exchange (RFC 8693 section 2.2.1); nil in all others.
+    /// The type of the access token in the response to a token exchange (RFC 8693 section 2.2.1); otherwise `nil`.
     package var issuedTokenType: String?
-    /// The nonce that the client's next proof should carry, for the header `DPoP-Nonce`; nil if it knows.
+    /// The nonce for the client's next proof, sent in the header `DPoP-Nonce`; `nil` if the client has it already.
     package var nextNonce: String?
 
-    /// Makes an answer.
     package init(
         tokenType: String = "Bearer", expiresIn: Int, accessToken: String, scopes: [String], refreshToken: String? = nil,
         idToken: String? = nil
@@ -36,6 +34,5 @@ package struct TokenResponse: Sendable {
 }
 
 extension TokenResponse: Redacted {
-    /// What was granted; never the tokens.
     package var description: String { "TokenResponse(scopes: \(scopes.joined(separator: " ")), expiresIn: \(expiresIn))" }
 }

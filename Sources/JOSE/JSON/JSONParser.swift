@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Parses a whole text.
+    /// Parses a complete JSON text.
     static func parse(_ bytes: UnsafeBufferPointer<UInt8>, limits: JSONValue.Limits) -> Result<JSONValue, JOSEError> {
         guard bytes.count <= limits.maximumSize else {
             return .failure(JOSEError(.tooLarge, "The JSON text is longer than \(limits.maximumSize) bytes."))
@@ -14,7 +14,7 @@ extension JSONScanner {
         }
     }
 
-    /// Parses the value at the current place, which lies in `depth` arrays and objects.
+    /// Parses the value at the current position. `depth` is the number of arrays and objects around it.
     mutating func parseValue(depth: Int) throws(JOSEError) -> JSONValue {
         let byte = peek()
         switch try kind(of: byte) {
@@ -59,7 +59,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over the value at the current place, checked as strictly as ``parseValue(depth:)`` does.
+    /// Skips the value at the current position, with the same checks as ``parseValue(depth:)``.
     mutating func skipValue(depth: Int) throws(JOSEError) {
         let byte = peek()
         switch try kind(of: byte) {
@@ -70,7 +70,7 @@ extension JSONScanner {
         case .null: try scanWord("null")
         case .bool: try scanWord(byte == UInt8(ascii: "t") ? "true" : "false")
         case .array: try skipArray(depth: depth + 1)
-        // Parsing is the simplest way to find members that occur twice; few tokens have objects in them.
+        // Parsing is the simplest way to find duplicate members. Few tokens contain nested objects.
         case .object: _ = try parseObject(depth: depth + 1)
         }
     }
@@ -83,7 +83,7 @@ extension JSONScanner {
         try require(UInt8(ascii: "]"))
     }
 
-    /// Refuses a number that is too large for a `Double`; only one with an exponent, or a very long one, can be.
+    /// Rejects a number that exceeds the range of `Double`. Integers of up to 300 digits always fit.
     func checkSize(of range: NumberRange) throws(JOSEError) {
         if !range.isInteger || range.end - range.start > 300 { _ = try number(range) }
     }

@@ -1,17 +1,16 @@
-/// Walks over a JSON text byte by byte, checks it, and finds where its values are; nothing is copied until it is asked for.
-///
-/// Every read is guarded by the count; the buffer must outlive the scanner.
+/// Scans JSON text byte by byte, validates it and locates its values, without copying.
+/// Every read checks the byte count. The buffer must outlive the scanner.
 struct JSONScanner {
-    /// A string between its quotation marks.
+    /// The range of a string, without its quotation marks.
     struct StringRange {
         var start: Int
         var end: Int
-        /// Neither escapes nor bytes outside of ASCII, so that its bytes are its value and equal strings have equal bytes.
+        /// Whether the string has only ASCII bytes and no escapes. Then its bytes are its value, and equal strings have equal bytes.
         var isPlain: Bool
         var hasEscapes: Bool
     }
 
-    /// A number.
+    /// The range of a number.
     struct NumberRange {
         var start: Int
         var end: Int
@@ -36,12 +35,12 @@ struct JSONScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// Moves to a place that an earlier scan of the same text found.
+    /// Moves to an index that an earlier scan of the same text found.
     mutating func move(to index: Int) { self.index = index }
 
     // MARK: - Tokens
 
-    /// The next byte that is not white space; 0, which never starts a token, at the end.
+    /// Skips white space and returns the next byte, or 0 at the end. No token starts with 0.
     @inline(__always)
     mutating func peek() -> UInt8 {
         while index < bytes.count {
@@ -88,7 +87,7 @@ struct JSONScanner {
         index += count
     }
 
-    /// Scans a number (RFC 8259, section 6); it starts at the current byte.
+    /// Scans a number at the current index (RFC 8259 §6).
     mutating func scanNumber() throws(JOSEError) -> NumberRange {
         let start = index
         var isInteger = true
@@ -118,7 +117,7 @@ struct JSONScanner {
 
     // MARK: - Strings
 
-    /// Scans a string; the current byte is its opening quotation mark.
+    /// Scans a string. The current byte must be its opening quotation mark.
     @inline(__always)
     mutating func scanString() throws(JOSEError) -> StringRange {
         index += 1
@@ -135,10 +134,9 @@ struct JSONScanner {
         throw Self.malformed
     }
 
-    /// Scans the name of a member, as ``scanString()``.
-    ///
-    /// Names are hashed, and text that is not ASCII hashes in the square of its combining marks: what is sent to keep a verifier busy is
-    /// refused before that.
+    /// Scans a member name, like ``scanString()``, and rejects long names that are not plain.
+    /// Names are hashed. For text outside ASCII, this takes quadratic time in the number of combining marks, which an attacker could
+    /// exploit.
     @inline(__always)
     mutating func scanName() throws(JOSEError) -> StringRange {
         let name = try scanString()
@@ -165,7 +163,7 @@ struct JSONScanner {
         throw Self.malformed
     }
 
-    /// Scans a character of two to four bytes (RFC 3629, section 4).
+    /// Scans a UTF-8 character of two to four bytes (RFC 3629 §4).
     private mutating func scanMultibyteCharacter(_ first: UInt8) throws(JOSEError) {
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -184,7 +182,7 @@ struct JSONScanner {
         index += count
     }
 
-    /// Scans an escape; the current byte is its backslash.
+    /// Scans an escape. The current byte must be its backslash.
     private mutating func scanEscape() throws(JOSEError) -> Unicode.Scalar {
         guard index + 1 < bytes.count else { throw Self.malformed }
         let letter = bytes[index + 1]
@@ -228,7 +226,7 @@ struct JSONScanner {
 
     // MARK: - Values of what was scanned
 
-    /// The value of a string that was scanned.
+    /// Returns the value of a scanned string.
     func string(_ range: StringRange) -> String {
         let slice = UnsafeBufferPointer(rebasing: bytes[range.start..<range.end])
         guard range.hasEscapes else { return String(decoding: slice, as: UTF8.self) }
@@ -237,7 +235,7 @@ struct JSONScanner {
         while scanner.index < slice.count {
             let start = scanner.index
             if slice[start] == UInt8(ascii: "\\") {
-                // The escape was checked when the string was scanned.
+                // Cannot fail: scanning the string has validated the escape.
                 guard let scalar = try? scanner.scanEscape() else { break }
                 scalars.append(scalar)
             } else {
@@ -248,7 +246,7 @@ struct JSONScanner {
         return String(scalars)
     }
 
-    /// The value of a number that was scanned.
+    /// Returns the value of a scanned number.
     func number(_ range: NumberRange) throws(JOSEError) -> JSONValue {
         if range.isInteger, let value = integer(range) { return .integer(value) }
         let text = String(decoding: bytes[range.start..<range.end], as: UTF8.self)
@@ -256,7 +254,7 @@ struct JSONScanner {
         return .double(value)
     }
 
-    /// The value of an integer that was scanned; nil if it does not fit, or is a negative zero.
+    /// Returns the value of a scanned integer; `nil` if it does not fit in 64 bits or is a negative zero.
     func integer(_ range: NumberRange) -> Int64? {
         let isNegative = bytes[range.start] == UInt8(ascii: "-")
         var value: Int64 = 0
@@ -270,7 +268,7 @@ struct JSONScanner {
         return isNegative && value == 0 ? nil : value
     }
 
-    /// The most bytes of a name that is not plain ASCII.
+    /// The maximum size of a name that is not plain, in bytes.
     private static let maximumNameSize = 1 << 10
     private static let longName = JOSEError(.tooLarge, "A member of the JSON text has a name of more than \(maximumNameSize) bytes.")
     static let malformed = JOSEError(.malformed, "Not a JSON text in UTF-8 (RFC 8259).")

@@ -1,4 +1,4 @@
-/// Writes JSON values in one way only; see ``JSONValue/serialized()``.
+/// Serializes JSON values deterministically; see ``JSONValue/serialized()``.
 struct JSONSerializer {
     private(set) var bytes: [UInt8] = []
 

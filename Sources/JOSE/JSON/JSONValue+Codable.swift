@@ -1,9 +1,8 @@
-/// So that values of the outside world can be members of types that are `Codable`, in any coder's format.
+/// Lets `Codable` types contain arbitrary JSON values, in any coder's format.
 extension JSONValue: Codable {
-    /// Reads whatever stands there, to the depth of 128 levels of arrays and objects, counted from the beginning of what is decoded.
-    ///
-    /// - Parameter decoder: The decoder to read from.
-    /// - Throws: `DecodingError` if what stands there is no JSON value, or is nested deeper.
+    /// Decodes any JSON value.
+    /// - Throws: `DecodingError` if there is no JSON value, or if it is nested more than 128 levels deep, counted from the root of the
+    ///   decoder.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -27,10 +26,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Writes the value.
-    ///
-    /// - Parameter encoder: The encoder to write to.
-    /// - Throws: What the encoder throws.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259), read strictly and written in one way only.
+/// A JSON value (RFC 8259) with strict parsing and deterministic serialization.
 ///
 /// ```swift
 /// let claims: JSONValue = ["sub": "00u1", "scp": ["openid", "profile"], "exp": 1_700_000_000]
@@ -9,36 +9,35 @@ public enum JSONValue: Sendable, Hashable {
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number written without fraction and exponent that fits 64 bits.
+    /// A number that has no fraction or exponent and fits in 64 bits.
     case integer(Int64)
-    /// Any other number; always finite when it was parsed.
+    /// Any other number. Parsed numbers are always finite.
     case double(Double)
     /// A string.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object; its members have no order.
+    /// An object. Its members are unordered.
     case object([String: JSONValue])
 }
 
 // MARK: - Reading and writing
 
 extension JSONValue {
-    /// What a parser puts up with.
+    /// Size and depth limits of the parser.
     public struct Limits: Sendable, Hashable {
-        /// The longest text, in bytes.
+        /// The maximum size of the text, in bytes.
         public var maximumSize: Int
-        /// The deepest nesting that anything here reads: each level takes a part of the stack.
+        /// The maximum nesting that any limit allows, because each level uses stack space.
         static let deepest = 128
 
-        /// The deepest nesting of arrays and objects; a scalar has depth 0.
+        /// The maximum nesting of arrays and objects. A scalar has depth 0.
         public var maximumDepth: Int
 
-        /// Makes limits.
-        ///
+        /// Creates limits.
         /// - Parameters:
-        ///   - maximumSize: The longest text, in bytes; by default 1 MiB.
-        ///   - maximumDepth: The deepest nesting of arrays and objects, at most 128; by default 16.
+        ///   - maximumSize: The maximum size of the text in bytes; 1 MiB by default.
+        ///   - maximumDepth: The maximum nesting of arrays and objects; 16 by default. Values above 128 count as 128.
         public init(maximumSize: Int = 1 << 20, maximumDepth: Int = 16) {
             self.maximumSize = maximumSize
             self.maximumDepth = min(maximumDepth, Self.deepest)
@@ -48,14 +47,9 @@ extension JSONValue {
         public static let standard = Limits()
     }
 
-    /// Parses a JSON text.
-    ///
-    /// Stricter than RFC 8259 asks for: a member name may occur once per object, the text must be UTF-8 without a byte order
-    /// mark and without lone surrogates, and nothing but white space may follow the value.
-    ///
-    /// - Parameters:
-    ///   - bytes: The text in UTF-8.
-    ///   - limits: The longest and deepest text to accept.
+    /// Parses JSON text in UTF-8.
+    /// The parser is stricter than RFC 8259: it rejects duplicate member names, a byte order mark and lone surrogates. Only white space may
+    /// follow the value.
     /// - Throws: ``JOSEError/Code/malformed``, ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep``.
     public init(parsing bytes: some Collection<UInt8>, limits: Limits = .standard) throws(JOSEError) {
         let result =
@@ -64,42 +58,34 @@ extension JSONValue {
         self = try result.get()
     }
 
-    /// Parses a JSON text.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - limits: The longest and deepest text to accept.
+    /// Parses JSON text from a string, with the same rules as for bytes.
     /// - Throws: ``JOSEError/Code/malformed``, ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep``.
     public init(parsing text: String, limits: Limits = .standard) throws(JOSEError) {
         try self.init(parsing: text.utf8, limits: limits)
     }
 
-    /// The text of the value in UTF-8: no white space, members ordered by the bytes of their names, so that equal values give
-    /// equal texts.
-    ///
-    /// A number that is not finite, which JSON cannot express, is written as `null`.
-    ///
-    /// - Returns: The bytes.
+    /// Returns the JSON text in UTF-8, without white space and with members sorted by the bytes of their names.
+    /// Equal values give equal texts. Numbers that are not finite are written as `null`, because JSON cannot express them.
     public func serialized() -> [UInt8] {
         var serializer = JSONSerializer()
         serializer.append(self)
         return serializer.bytes
     }
 
-    /// The text of the value, as ``serialized()`` gives it.
+    /// The JSON text of ``serialized()`` as a string.
     public var serializedString: String { String(decoding: serialized(), as: UTF8.self) }
 }
 
 // MARK: - Access
 
 extension JSONValue {
-    /// The string, if it is one.
+    /// The string, or `nil` for other types.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The truth value, if it is one.
+    /// The Boolean, or `nil` for other types.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number, if it is integral and fits 64 bits.
+    /// The number, if it is a whole number that fits in 64 bits.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -108,10 +94,10 @@ extension JSONValue {
         }
     }
 
-    /// The number, if it is integral and fits an `Int`.
+    /// The number, if it is a whole number that fits in an `Int`.
     public var intValue: Int? { integerValue.flatMap { Int(exactly: $0) } }
 
-    /// The number, if it is one; a large integer is rounded.
+    /// The number, or `nil` for other types. Large integers are rounded.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -120,28 +106,25 @@ extension JSONValue {
         }
     }
 
-    /// The elements, if it is an array.
+    /// The elements of an array, or `nil` for other types.
     public var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
-    /// The members, if it is an object.
+    /// The members of an object, or `nil` for other types.
     public var objectValue: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 
-    /// The elements, if it is an array of strings only.
+    /// The elements of an array that contains only strings; otherwise `nil`.
     public var stringArrayValue: [String]? {
         guard case .array(let elements) = self else { return nil }
         let strings = elements.compactMap(\.stringValue)
         return strings.count == elements.count ? strings : nil
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
 
-    /// The member of an object.
-    ///
-    /// Reading gives nil if there is no such member, or this is no object. Writing nil removes the member; writing to what is
-    /// no object makes it one.
-    ///
-    /// - Parameter name: The member's name.
+    /// The member of an object with a name.
+    /// Reading returns `nil` if the member is missing or the value is not an object. Writing `nil` removes the member. Writing to a value
+    /// that is not an object replaces it with an object.
     public subscript(name: String) -> JSONValue? {
         get { if case .object(let members) = self { members[name] } else { nil } }
         set {
@@ -151,9 +134,7 @@ extension JSONValue {
         }
     }
 
-    /// The element of an array; nil if there is none, or this is no array.
-    ///
-    /// - Parameter index: From 0.
+    /// The element of an array at an index; `nil` if the index is out of range or the value is not an array.
     public subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }
@@ -164,25 +145,23 @@ extension JSONValue {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// A truth value.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// An integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of members with the same name, the last one counts.
+    /// Creates an object. The last of several members with the same name is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements, uniquingKeysWith: { _, last in last }))
     }
 
-    /// An array of strings.
-    ///
-    /// - Parameter strings: The elements.
+    /// Creates an array of strings.
     public init(_ strings: some Sequence<String>) { self = .array(strings.map(JSONValue.string)) }
 }

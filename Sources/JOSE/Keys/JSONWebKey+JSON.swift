@@ -1,18 +1,15 @@
 extension JSONWebKey {
-    /// Parses a key (RFC 7517, section 4).
-    ///
-    /// - Parameter json: The JSON text of one key.
-    /// - Throws: ``JOSEError/Code/malformed`` if the text is no JSON object or a member has the wrong form,
-    ///   ``JOSEError/Code/invalidKey`` if the type or curve is not supported or a number has the wrong length.
+    /// Parses the JSON text of one key (RFC 7517 §4).
+    /// - Throws: ``JOSEError/Code/malformed`` if the text is not a JSON object or a member has the wrong form; ``JOSEError/Code/tooLarge``
+    ///   or ``JOSEError/Code/tooDeep`` if it exceeds ``JSONValue/Limits/standard``; ``JOSEError/Code/invalidKey`` if the type or curve is
+    ///   not supported or a number has the wrong length.
     public init(parsing json: some Collection<UInt8>) throws(JOSEError) {
         try self.init(JSONValue(parsing: json))
     }
 
-    /// Reads a key from a JSON value (RFC 7517, section 4).
-    ///
-    /// - Parameter value: The object of one key; members that are not known are ignored.
-    /// - Throws: ``JOSEError/Code/malformed`` if it is no object or a member has the wrong form,
-    ///   ``JOSEError/Code/invalidKey`` if the type or curve is not supported or a number has the wrong length.
+    /// Reads a key from a JSON object (RFC 7517 §4). Unknown members are ignored.
+    /// - Throws: ``JOSEError/Code/malformed`` if the value is not an object or a member has the wrong form; ``JOSEError/Code/invalidKey``
+    ///   if the type or curve is not supported or a number has the wrong length.
     public init(_ value: JSONValue) throws(JOSEError) {
         let reader = try Reader(value)
         guard let type = KeyType(rawValue: try reader.string("kty")) else {
@@ -36,11 +33,9 @@ extension JSONWebKey {
         }
     }
 
-    /// The key as a JSON value (RFC 7517, section 4).
-    ///
-    /// - Parameter includingPrivateMembers: Whether to give the private part too, if there is one. A secret has no other
-    ///   part: without it, only its type and metadata remain.
-    /// - Returns: An object.
+    /// Returns the key as a JSON object (RFC 7517 §4).
+    /// - Parameter includingPrivateMembers: Whether to include the private part. Without it, only the type and the metadata of a secret are
+    ///   returned.
     public func json(includingPrivateMembers: Bool = false) -> JSONValue {
         var object: JSONValue = ["kty": .string(keyType.rawValue)]
         switch material {
@@ -75,7 +70,7 @@ extension JSONWebKey {
     }
 }
 
-/// Reads the members of a key; the errors name the member, never its value.
+/// Reads the members of a key. Errors name the member, never its value.
 private struct Reader {
     let members: [String: JSONValue]
 
@@ -103,14 +98,14 @@ private struct Reader {
         do throws(JOSEError) { return try Base64URL.decode(try string(name)) } catch { throw Self.wrongForm(name) }
     }
 
-    /// Bytes of a fixed length (RFC 7518, section 6.2.1.2).
+    /// Reads bytes of a fixed length (RFC 7518 §6.2.1.2).
     func bytes(_ name: String, count: Int) throws(JOSEError) -> [UInt8] {
         let bytes = try bytes(name)
         guard bytes.count == count else { throw JOSEError(.invalidKey, "The key's member \(name) does not have \(count) bytes.") }
         return bytes
     }
 
-    /// A number without the leading zeros that some producers write.
+    /// Reads a number and removes the leading zeros that some producers write.
     func number(_ name: String) throws(JOSEError) -> [UInt8] {
         let bytes = try bytes(name)
         guard let first = bytes.firstIndex(where: { $0 != 0 }) else { throw JOSEError(.invalidKey, "The key's member \(name) is zero.") }

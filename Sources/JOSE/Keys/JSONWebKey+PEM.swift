@@ -2,12 +2,9 @@ internal import Crypto
 internal import CryptoExtras
 
 extension JSONWebKey {
-    /// Reads a public key in PEM (`BEGIN PUBLIC KEY`, or `BEGIN RSA PUBLIC KEY`).
-    ///
-    /// - Parameters:
-    ///   - pem: The text.
-    ///   - keyID: The key's id, if it shall have one.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the text is no public key of a supported type, or an RSA key of less than 2048 bits.
+    /// Parses a public key in PEM format (`BEGIN PUBLIC KEY` or `BEGIN RSA PUBLIC KEY`).
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the text is not a public key of a supported type, or is an RSA key of fewer than 2048
+    ///   bits.
     public init(publicKeyPEM pem: String, keyID: String? = nil) throws(JOSEError) {
         guard let material = Self.material(publicKeyPEM: pem) else {
             throw JOSEError(.invalidKey, "The text is no public key in PEM: RSA from 2048 bits, P-256, P-384, P-521 or Ed25519.")
@@ -15,7 +12,7 @@ extension JSONWebKey {
         self.init(material: material, keyID: keyID)
     }
 
-    /// A type that does not fit is not an error here: the next one is tried.
+    /// Tries each key type in turn, so a failure to parse one type is not an error.
     private static func material(publicKeyPEM pem: String) -> Material? {
         if let key = try? _RSA.Signing.PublicKey(pemRepresentation: pem), let numbers = try? RSAKeyNumbers(key) { return .rsa(numbers) }
         if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return elliptic(.p256, point: Array(key.rawRepresentation)) }
@@ -32,7 +29,7 @@ extension JSONWebKey {
         return .ec(curve, x: Array(point[..<middle]), y: Array(point[middle...]), d: d)
     }
 
-    /// The public key in PEM (`BEGIN PUBLIC KEY`); nil for a secret, and for a key that is none on its curve.
+    /// The public key in PEM format (`BEGIN PUBLIC KEY`); `nil` for a secret and for an invalid key.
     public var pemRepresentation: String? {
         switch material {
         case .rsa(let numbers): try? numbers.verificationKey().pemRepresentation

@@ -1,20 +1,19 @@
 internal import Crypto
 
-/// A JSON Web Key (RFC 7517): RSA, EC on P-256, P-384 or P-521, Ed25519, or a secret for HMAC; public or with its private part.
-///
-/// A key is a value that was checked for form: its numbers have the right lengths. Whether a point lies on its curve, and
-/// whether the private part belongs to the public one, is checked when a ``SigningKey`` or ``VerificationKey`` is made of it.
-/// Its descriptions show the public identity only; private members leave it through ``json(includingPrivateMembers:)`` alone.
+/// A public, private or secret JSON Web Key (RFC 7517): RSA, EC on P-256, P-384 or P-521, Ed25519, or an HMAC secret.
+/// Only the form is checked here, such as the lengths of numbers. ``SigningKey`` and ``VerificationKey`` check that a point is on its
+/// curve, and ``SigningKey`` checks that the private part matches the public part. Descriptions show only public data;
+/// ``json(includingPrivateMembers:)`` alone exports private members.
 public struct JSONWebKey: Sendable, Hashable {
     /// The type of a key (`kty`).
     public enum KeyType: String, Sendable, Hashable, CaseIterable {
         /// RSA.
         case rsa = "RSA"
-        /// An elliptic curve of NIST.
+        /// A NIST elliptic curve.
         case ec = "EC"
         /// An octet key pair: Ed25519.
         case okp = "OKP"
-        /// A secret of octets.
+        /// An HMAC secret.
         case oct
     }
 
@@ -49,11 +48,11 @@ public struct JSONWebKey: Sendable, Hashable {
     let material: Material
     /// The key's id (`kid`).
     public var keyID: String?
-    /// What the key is for (`use`): `sig` or `enc`, if stated.
+    /// The intended use of the key (`use`), if stated: `sig` or `enc`.
     public var use: String?
-    /// The name of the algorithm that the key is for (`alg`), if stated, even if it is none of ``JWSAlgorithm``.
+    /// The name of the intended algorithm (`alg`), if stated. It may be unknown to ``JWSAlgorithm``.
     public var algorithmName: String?
-    /// What may be done with the key (`key_ops`), if stated.
+    /// The permitted operations (`key_ops`), if stated.
     public var keyOperations: [String]?
 
     init(material: Material, keyID: String? = nil, algorithm: JWSAlgorithm? = nil, use: String? = nil) {
@@ -63,17 +62,12 @@ public struct JSONWebKey: Sendable, Hashable {
         algorithmName = algorithm?.rawValue
     }
 
-    /// Makes a key for HMAC of its bytes.
-    ///
-    /// - Parameters:
-    ///   - secret: The secret, not empty.
-    ///   - keyID: The key's id.
-    ///   - algorithm: The algorithm that the key is for.
+    /// Creates an HMAC key from a secret, which must not be empty.
     public init(secret: some Collection<UInt8>, keyID: String? = nil, algorithm: JWSAlgorithm? = nil) {
         self.init(material: .oct(Array(secret)), keyID: keyID, algorithm: algorithm)
     }
 
-    /// The algorithm that the key is for (`alg`), if stated and known.
+    /// The intended algorithm (`alg`), if stated and known.
     public var algorithm: JWSAlgorithm? {
         get { algorithmName.flatMap(JWSAlgorithm.init(rawValue:)) }
         set { algorithmName = newValue?.rawValue }
@@ -89,7 +83,7 @@ public struct JSONWebKey: Sendable, Hashable {
         }
     }
 
-    /// The key's curve (`crv`), for EC and OKP.
+    /// The key's curve (`crv`), for EC and OKP keys.
     public var curve: Curve? {
         switch material {
         case .ec(let curve, _, _, _), .okp(let curve, _, _): curve
@@ -97,10 +91,10 @@ public struct JSONWebKey: Sendable, Hashable {
         }
     }
 
-    /// The length of an RSA key's modulus in bits.
+    /// The modulus length of an RSA key, in bits.
     public var modulusSize: Int? { if case .rsa(let numbers) = material { numbers.modulusSize } else { nil } }
 
-    /// Whether the key has its private part; a secret is always private.
+    /// Whether the key has a private part. Always true for a secret.
     public var isPrivate: Bool {
         switch material {
         case .rsa(let numbers): numbers.privateNumbers != nil
@@ -109,7 +103,7 @@ public struct JSONWebKey: Sendable, Hashable {
         }
     }
 
-    /// The key without its private part; nil for a secret, which has no public part.
+    /// The key without its private part; `nil` for a secret.
     public var publicKey: JSONWebKey? {
         let material: Material
         switch self.material {
@@ -124,10 +118,9 @@ public struct JSONWebKey: Sendable, Hashable {
         return key
     }
 
-    /// The key's thumbprint (RFC 7638): SHA-256 over its required members, in base64url.
-    ///
-    /// The same for the public key and for the key with its private part. The thumbprint of a secret is a hash of it: keep it
-    /// to yourself if the secret could be guessed.
+    /// The key's thumbprint (RFC 7638): the SHA-256 hash of its required members, in base64url.
+    /// A public key and its private key have the same thumbprint. The thumbprint of a secret is a hash of it: keep it private if the secret
+    /// could be guessed.
     public var thumbprint: String {
         let required: JSONValue
         switch material {
@@ -142,10 +135,7 @@ public struct JSONWebKey: Sendable, Hashable {
 
     static func text(_ bytes: [UInt8]) -> JSONValue { .string(Base64URL.encode(bytes)) }
 
-    /// Whether the key may be used with an algorithm: its type and curve fit, and its own `alg`, `use` and `key_ops` do not say otherwise.
-    ///
-    /// - Parameter algorithm: The algorithm to use.
-    /// - Returns: Whether it may.
+    /// Whether the key may be used with an algorithm: its type and curve match, and its `alg`, `use` and `key_ops` permit it.
     public func permits(_ algorithm: JWSAlgorithm) -> Bool {
         guard keyType == algorithm.keyType, curve == algorithm.curve else { return false }
         if let algorithmName, algorithmName != algorithm.rawValue { return false }
@@ -156,7 +146,7 @@ public struct JSONWebKey: Sendable, Hashable {
 }
 
 extension JSONWebKey: Redacted {
-    /// The key's type, id and whether it is private; never its private part.
+    /// The key's type, curve and ID, and whether it is private; never its private part.
     public var description: String {
         "JSONWebKey(\(keyType.rawValue)\(curve.map { " \($0.rawValue)" } ?? ""), kid: \(keyID ?? "none"), \(isPrivate ? "private" : "public"))"
     }

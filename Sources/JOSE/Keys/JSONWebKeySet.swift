@@ -1,61 +1,46 @@
-/// A set of JSON Web Keys (RFC 7517, section 5).
+/// A JSON Web Key Set (RFC 7517 §5).
 public struct JSONWebKeySet: Sendable, Hashable {
     /// The keys, in the order of the document.
     public var keys: [JSONWebKey]
 
-    /// Makes a set.
-    ///
-    /// - Parameter keys: The keys.
+    /// Creates a set.
     public init(_ keys: [JSONWebKey] = []) { self.keys = keys }
 
-    /// Parses a set; keys of an unknown type, or with members that are absent or wrong, are passed over, as the RFC advises.
-    ///
-    /// - Parameter json: The JSON text of a set.
-    /// - Throws: ``JOSEError/Code/malformed`` if the text is no JSON object with an array `keys`, or is longer or deeper than
-    ///   ``JSONValue/Limits/standard``.
+    /// Parses the JSON text of a set. Keys of an unknown type and malformed keys are skipped (RFC 7517 §5).
+    /// - Throws: ``JOSEError/Code/malformed`` if the text is not a JSON object with an array `keys`; ``JOSEError/Code/tooLarge`` or
+    ///   ``JOSEError/Code/tooDeep`` if it exceeds ``JSONValue/Limits/standard``.
     public init(parsing json: some Collection<UInt8>) throws(JOSEError) {
         try self.init(JSONValue(parsing: json))
     }
 
-    /// Reads a set from a JSON value, as ``init(parsing:)`` does.
-    ///
-    /// - Parameter value: An object with an array `keys`.
-    /// - Throws: ``JOSEError/Code/malformed`` if it is no such object.
+    /// Reads a set from a JSON object, like ``init(parsing:)``.
+    /// - Throws: ``JOSEError/Code/malformed`` if the value is not an object with an array `keys`.
     public init(_ value: JSONValue) throws(JOSEError) {
         guard let elements = value["keys"]?.arrayValue else {
             throw JOSEError(.malformed, "A JSON Web Key Set is a JSON object with an array named keys (RFC 7517, section 5).")
         }
-        // A key that cannot be read is of no use and no harm: a token that needs it will name it as unknown.
+        // An unreadable key does no harm: a token that needs it is rejected because its key is unknown.
         keys = elements.compactMap { try? JSONWebKey($0) }
     }
 
-    /// The set as a JSON value, with the public parts only; secrets are left out.
-    ///
-    /// - Returns: An object with an array `keys`.
+    /// Returns the set as a JSON object with the public parts only. Secrets are omitted.
     public func json() -> JSONValue {
         ["keys": .array(keys.compactMap { $0.publicKey?.json(includingPrivateMembers: false) })]
     }
 
-    /// The first key with an id.
-    ///
-    /// - Parameter keyID: The `kid`.
+    /// The first key with an ID (`kid`).
     public subscript(keyID keyID: String) -> JSONWebKey? { keys.first { $0.keyID == keyID } }
 }
 
-/// In the form of RFC 7517, with the public parts only.
+/// Encodes the public parts only, in the format of RFC 7517.
 extension JSONWebKeySet: Codable {
-    /// Reads a set, as ``init(_:)-(JSONValue)`` does.
-    ///
-    /// - Parameter decoder: The decoder to read from.
-    /// - Throws: `DecodingError`; ``JOSEError/Code/malformed`` if it is no set.
+    /// Decodes a set, like ``init(_:)-(JSONValue)``.
+    /// - Throws: `DecodingError`, or ``JOSEError/Code/malformed`` if the value is not a set.
     public init(from decoder: any Decoder) throws {
         try self.init(JSONValue(from: decoder))
     }
 
-    /// Writes the public parts of the keys.
-    ///
-    /// - Parameter encoder: The encoder to write to.
-    /// - Throws: What the encoder throws.
+    /// Encodes the public parts of the keys.
     public func encode(to encoder: any Encoder) throws {
         try json().encode(to: encoder)
     }

@@ -13,14 +13,14 @@ struct RSAKeyNumbers: Sendable, Hashable {
     }
 
     static let minimumModulusSize = 2048
-    /// Larger keys cost whoever checks a signature too much.
+    /// Larger keys make verification too expensive.
     static let maximumModulusSize = 8192
 
     var n: [UInt8]
     var e: [UInt8]
     var privateNumbers: PrivateNumbers?
 
-    /// The length of the modulus in bits.
+    /// The modulus length in bits.
     var modulusSize: Int { n.count * 8 - (n.first?.leadingZeroBitCount ?? 0) }
 
     init(n: [UInt8], e: [UInt8], privateNumbers: PrivateNumbers?) {
@@ -29,7 +29,6 @@ struct RSAKeyNumbers: Sendable, Hashable {
         self.privateNumbers = privateNumbers
     }
 
-    /// Reads a private key.
     init(_ key: _RSA.Signing.PrivateKey) throws(JOSEError) {
         // PKCS #1 (RFC 8017, appendix A.1.2): version, n, e, d, p, q, dp, dq, qi.
         var reader = DERIntegers(Array(key.derRepresentation))
@@ -42,7 +41,6 @@ struct RSAKeyNumbers: Sendable, Hashable {
                 d: numbers[3], p: numbers[4], q: numbers[5], dp: numbers[6], dq: numbers[7], qi: numbers[8]))
     }
 
-    /// Reads a public key.
     init(_ key: _RSA.Signing.PublicKey) throws(JOSEError) {
         guard let primitives = try? key.getKeyPrimitives() else { throw JOSEError(.invalidKey, "The RSA key could not be read.") }
         self.init(n: Array(primitives.modulus), e: Array(primitives.publicExponent), privateNumbers: nil)
@@ -77,7 +75,7 @@ struct RSAKeyNumbers: Sendable, Hashable {
 }
 
 extension RSAKeyNumbers.PrivateNumbers {
-    /// Completes a private key that came without its primes (RFC 7518, section 6.3.2 allows it).
+    /// Computes the primes of a private key that has none. RFC 7518 §6.3.2 allows such keys.
     init(n: [UInt8], e: [UInt8], d: [UInt8]) throws(JOSEError) {
         guard let key = try? _RSA.Signing.PrivateKey._createFromNumbers(n: n, e: e, d: d),
             let numbers = try RSAKeyNumbers(key).privateNumbers
@@ -86,13 +84,13 @@ extension RSAKeyNumbers.PrivateNumbers {
     }
 }
 
-/// Reads a DER sequence of integers, nothing else.
+/// Reads a DER sequence that contains only integers.
 private struct DERIntegers {
     private var bytes: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
-    /// The integers without leading zeros; nil if it is anything else.
+    /// Returns the integers without leading zeros, or `nil` if the input is anything else.
     mutating func readSequence() -> [[UInt8]]? {
         guard let content = readElement(tag: 0x30), bytes.isEmpty else { return nil }
         bytes = content

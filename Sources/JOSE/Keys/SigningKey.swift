@@ -7,14 +7,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A key that is ready to sign with one algorithm.
+/// A key that signs with one algorithm.
 ///
 /// ```swift
 /// let key = try SigningKey.generate(.es256, keyID: "2024-05")
 /// let token = try key.sign(["iss": "https://id.example.com", "sub": "00u1", "exp": 1_700_003_600])
 /// ```
-///
-/// Signing takes no lock of ours: one key serves all threads at once. Its descriptions never show the private part.
+/// One key can sign on many threads at once; it uses no lock. Descriptions never show the private part.
 public struct SigningKey: Sendable {
     enum Material: Sendable {
         case rsa(_RSA.Signing.PrivateKey)
@@ -27,12 +26,12 @@ public struct SigningKey: Sendable {
 
     /// The only algorithm that the key signs with.
     public let algorithm: JWSAlgorithm
-    /// The key's id, which each header carries.
+    /// The key's ID. Every header contains it.
     public let keyID: String?
-    /// The key with its private part, stating its id and algorithm.
+    /// The key with its private part, ID and algorithm.
     public let privateJWK: JSONWebKey
     private let material: Material
-    /// The header without further members, in base64url: what most tokens have.
+    /// The encoded header without additional members, computed once because most tokens use it.
     private let encodedHeader: [UInt8]
 
     private init(material: Material, jwk: JSONWebKey.Material, algorithm: JWSAlgorithm, keyID: String?) {
@@ -43,18 +42,13 @@ public struct SigningKey: Sendable {
         encodedHeader = Self.encodedHeader(algorithm: algorithm, keyID: keyID, extra: [:])
     }
 
-    /// The key's public part, stating its id and algorithm; nil for a secret, which has none.
+    /// The public key with its ID and algorithm; `nil` for a secret.
     public var publicKey: JSONWebKey? { privateJWK.publicKey }
 
     // MARK: - Making keys
 
-    /// Makes a new key from the system's secure random generator.
-    ///
-    /// - Parameters:
-    ///   - algorithm: The algorithm to sign with.
-    ///   - keyID: The key's id, if it shall have one.
-    ///   - bits: The size of an RSA key, 2048 to 8192; of no meaning for the others.
-    /// - Returns: The key.
+    /// Generates a key from the system's secure random generator.
+    /// - Parameter bits: The size of an RSA key, from 2048 to 8192. Ignored for other algorithms.
     /// - Throws: ``JOSEError/Code/invalidKey`` if the size is out of range.
     public static func generate(_ algorithm: JWSAlgorithm, keyID: String? = nil, bits: Int = 2048) throws(JOSEError) -> SigningKey {
         let material: Material
@@ -74,27 +68,20 @@ public struct SigningKey: Sendable {
         return try SigningKey(material: material, algorithm: algorithm, keyID: keyID)
     }
 
-    /// Makes a key of a secret.
-    ///
+    /// Creates an HMAC key from a secret.
     /// - Parameters:
     ///   - bytes: The secret, at least as long as the algorithm's digest.
     ///   - algorithm: HS256, HS384 or HS512.
-    ///   - keyID: The key's id, if it shall have one.
-    /// - Returns: The key.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the secret is too short or the algorithm is not one of the three.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the secret is too short or the algorithm is not HMAC.
     public static func secret(_ bytes: some Collection<UInt8>, algorithm: JWSAlgorithm, keyID: String? = nil) throws(JOSEError)
         -> SigningKey
     {
         try SigningKey(JSONWebKey(secret: bytes, keyID: keyID), algorithm: algorithm)
     }
 
-    /// Prepares a private key.
-    ///
-    /// - Parameters:
-    ///   - jwk: A key of the algorithm's type with its private part.
-    ///   - algorithm: The algorithm to sign with.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the key does not fit the algorithm or states another one, has no private
-    ///   part, is too short, or its parts do not belong together.
+    /// Creates a signing key from a JSON Web Key.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the key does not permit the algorithm, has no private part or is too short, or if its
+    ///   private part does not match its public part.
     public init(_ jwk: JSONWebKey, algorithm: JWSAlgorithm) throws(JOSEError) {
         guard jwk.permits(algorithm) else {
             throw JOSEError(.invalidKey, "The \(jwk.keyType.rawValue) key is not one for \(algorithm.rawValue).")
@@ -106,13 +93,9 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Reads a private key in PEM: PKCS #8, SEC 1 or PKCS #1.
-    ///
-    /// - Parameters:
-    ///   - pem: The text, unencrypted.
-    ///   - algorithm: The algorithm to sign with, not HMAC.
-    ///   - keyID: The key's id, if it shall have one.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the text is no private key for the algorithm, or the key is too short.
+    /// Parses an unencrypted private key in PEM format: PKCS #8, SEC 1 or PKCS #1.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the text is not a private key for the algorithm, the key is too short, or the algorithm
+    ///   is HMAC.
     public init(pem: String, algorithm: JWSAlgorithm, keyID: String? = nil) throws(JOSEError) {
         let material: Material
         do {
@@ -169,7 +152,7 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// The private key in PEM, PKCS #8 and not encrypted; nil for a secret. Keep it where nobody else reads it.
+    /// The unencrypted private key in PEM format (PKCS #8); `nil` for a secret. Store it where only its owner can read it.
     public var privatePEM: String? {
         switch material {
         case .rsa(let key): key.pkcs8PEMRepresentation
@@ -183,11 +166,8 @@ public struct SigningKey: Sendable {
 
     // MARK: - Signing
 
-    /// Signs a message.
-    ///
-    /// - Parameter message: Any bytes.
-    /// - Returns: The signature in the form of JWS.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library refuses to sign with the key.
+    /// Returns the signature of a message, in the format of JWS.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library cannot sign with the key.
     public func signature(for message: [UInt8]) throws(JOSEError) -> [UInt8] {
         do {
             switch material {
@@ -214,13 +194,9 @@ public struct SigningKey: Sendable {
         }
     }
 
-    /// Signs a payload and gives the compact form (RFC 7515, section 7.1).
-    ///
-    /// - Parameters:
-    ///   - payload: What to sign.
-    ///   - extra: Further members of the header; `alg` is always this key's own, and `kid` if it has an id.
-    /// - Returns: Header, payload and signature in base64url, joined by dots.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library refuses to sign with the key.
+    /// Signs a payload and returns the compact serialization (RFC 7515 §7.1).
+    /// - Parameter extra: Additional header members. The key's own `alg`, and its `kid` if it has one, take precedence.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library cannot sign with the key.
     public func sign(payload: [UInt8], header extra: [String: JSONValue] = [:]) throws(JOSEError) -> String {
         var token = extra.isEmpty ? encodedHeader : Self.encodedHeader(algorithm: algorithm, keyID: keyID, extra: extra)
         token.reserveCapacity(token.count + Base64URL.encodedCount(of: payload.count) + 700)
@@ -241,29 +217,25 @@ public struct SigningKey: Sendable {
         return encoded
     }
 
-    /// Signs claims and gives the compact form of a JSON Web Token (RFC 7519).
-    ///
+    /// Signs claims and returns a JSON Web Token in compact form (RFC 7519).
     /// - Parameters:
-    ///   - claims: An object.
-    ///   - extra: Further members of the header, such as `typ`; `alg` is always this key's own, and `kid` if it has an id.
-    /// - Returns: Header, claims and signature in base64url, joined by dots.
-    /// - Throws: ``JOSEError/Code/malformed`` if the claims are no object, ``JOSEError/Code/invalidKey`` if the cryptographic
-    ///   library refuses to sign with the key.
+    ///   - claims: The claims, as a JSON object.
+    ///   - extra: Additional header members, such as `typ`. The key's own `alg`, and its `kid` if it has one, take precedence.
+    /// - Throws: ``JOSEError/Code/malformed`` if the claims are not an object; ``JOSEError/Code/invalidKey`` if the cryptographic library
+    ///   cannot sign with the key.
     public func sign(_ claims: JSONValue, header extra: [String: JSONValue] = [:]) throws(JOSEError) -> String {
         guard claims.objectValue != nil else { throw JOSEError(.malformed, "The claims of a token are a JSON object.") }
         return try sign(payload: claims.serialized(), header: extra)
     }
 
-    /// The key that checks this key's signatures.
-    ///
-    /// - Returns: A key for the same algorithm with the same id.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the key cannot be prepared.
+    /// Returns the key that verifies this key's signatures, with the same algorithm and ID.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the key is invalid.
     public func verificationKey() throws(JOSEError) -> VerificationKey {
         try VerificationKey(privateJWK, algorithm: algorithm)
     }
 }
 
 extension SigningKey: Redacted {
-    /// The key's algorithm and id; never its private part.
+    /// The key's algorithm and ID; never its private part.
     public var description: String { "SigningKey(\(algorithm.rawValue), kid: \(keyID ?? "none"))" }
 }

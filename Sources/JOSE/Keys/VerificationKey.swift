@@ -7,9 +7,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A key that is ready to check signatures of one algorithm.
-///
-/// Making one does all work that does not depend on the message. Checking takes no lock: one key serves all threads at once.
+/// A key that verifies signatures of one algorithm.
+/// The initializer does all work that does not depend on the message. One key can verify on many threads at once; it uses no lock.
 public struct VerificationKey: Sendable {
     enum Material: Sendable {
         case rsa(_RSA.Signing.PublicKey, modulusByteCount: Int)
@@ -20,9 +19,9 @@ public struct VerificationKey: Sendable {
         case secret(SymmetricKey)
     }
 
-    /// The only algorithm whose signatures the key checks.
+    /// The only algorithm whose signatures the key verifies.
     public let algorithm: JWSAlgorithm
-    /// The key's id.
+    /// The key's ID.
     public let keyID: String?
     private let material: Material
 
@@ -32,13 +31,9 @@ public struct VerificationKey: Sendable {
         self.keyID = keyID
     }
 
-    /// Prepares a key.
-    ///
-    /// - Parameters:
-    ///   - jwk: A key of the algorithm's type; its private part is not used, except for HMAC.
-    ///   - algorithm: The algorithm to check with.
-    /// - Throws: ``JOSEError/Code/invalidKey`` if the key does not fit the algorithm or states another one, is an RSA key of
-    ///   less than 2048 bits, a secret shorter than the digest, or no point of its curve.
+    /// Creates a verification key from a JSON Web Key. Only HMAC uses the private part.
+    /// - Throws: ``JOSEError/Code/invalidKey`` if the key does not permit the algorithm, is an RSA key of fewer than 2048 or more than 8192
+    ///   bits, is a secret shorter than the digest, or is not a point on its curve.
     public init(_ jwk: JSONWebKey, algorithm: JWSAlgorithm) throws(JOSEError) {
         guard jwk.permits(algorithm) else {
             throw JOSEError(.invalidKey, "The \(jwk.keyType.rawValue) key is not one for \(algorithm.rawValue).")
@@ -75,17 +70,13 @@ public struct VerificationKey: Sendable {
         return SymmetricKey(data: secret)
     }
 
-    /// Checks a signature.
-    ///
-    /// - Parameters:
-    ///   - signature: The signature in the form of JWS: for ECDSA both numbers at full length (RFC 7518, section 3.4), never DER.
-    ///   - message: What was signed.
-    /// - Returns: Whether the signature is this key's for this message.
+    /// Whether a signature is valid for a message.
+    /// - Parameter signature: The signature in the format of JWS. For ECDSA, both numbers have their full length (RFC 7518 §3.4); DER is
+    ///   invalid.
     public func isValidSignature(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         signature.withUnsafeBytes { signature in message.withUnsafeBytes { isValidSignature(signature, for: $0) } }
     }
 
-    /// Checks a signature over memory that the caller keeps.
     func isValidSignature(_ signature: UnsafeRawBufferPointer, for message: UnsafeRawBufferPointer) -> Bool {
         switch material {
         case .rsa(let key, let modulusByteCount):
@@ -109,7 +100,7 @@ public struct VerificationKey: Sendable {
         case .ed25519(let key):
             return signature.count == 64 && key.isValidSignature(signature, for: message)
         case .secret(let key):
-            // Compares in constant time.
+            // The comparison takes constant time.
             switch algorithm.digest {
             case .sha256: return HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: message, using: key)
             case .sha384: return HMAC<SHA384>.isValidAuthenticationCode(signature, authenticating: message, using: key)

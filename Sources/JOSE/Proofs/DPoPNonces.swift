@@ -1,46 +1,37 @@
 internal import Crypto
 
-/// The nonces that a server hands out for proofs (RFC 9449, sections 8 and 9), without remembering any.
-///
-/// A nonce says when it was new and is authenticated by a key that the server keeps, so that every instance with the same key
-/// knows the nonces of the others. It changes once per ``period`` and is accepted for some periods more. `Sendable`; takes no lock.
+/// Issues and checks the server's nonces for DPoP proofs without storing them (RFC 9449 §8 and §9).
+/// A nonce contains the number of its period and an HMAC tag. Server instances with the same key accept each other's nonces. The value is
+/// `Sendable` and uses no lock.
 public struct DPoPNonces: Sendable {
-    /// Seconds after which there is a new nonce.
+    /// The seconds after which a new nonce is issued.
     public let period: Double
-    /// For how many periods a nonce is accepted after the one that it was new in.
+    /// The number of periods for which a nonce is accepted after its own period.
     public let grace: Int
     private let key: SymmetricKey
 
     private static let tagSize = 16
 
-    /// Makes the nonces of one key.
-    ///
+    /// Creates nonces from a key.
     /// - Parameters:
-    ///   - secret: The key, at least 16 bytes that nobody can guess, used for nothing else.
-    ///   - period: Seconds after which there is a new nonce, at least 1; a day by default.
-    ///   - grace: For how many periods more a nonce is accepted, at least 0; three by default.
+    ///   - secret: The key: at least 16 random bytes with no other use.
+    ///   - period: The seconds after which a new nonce is issued, at least 1; by default one day.
+    ///   - grace: The number of additional periods for which a nonce is accepted, at least 0; by default 3.
     public init(secret: some Collection<UInt8>, period: Double = 86_400, grace: Int = 3) {
         key = SymmetricKey(data: Array(secret))
         self.period = max(period, 1)
         self.grace = max(grace, 0)
     }
 
-    /// The nonce to hand out.
-    ///
+    /// Returns the current nonce: 32 characters of base64url.
     /// - Parameter now: Seconds since 1970.
-    /// - Returns: 32 characters of base64url.
     public func current(at now: Double) -> String { nonce(of: number(at: now)) }
 
-    /// Whether a nonce is one of this key's and not too old.
-    ///
-    /// One of the period to come is accepted as well: an instance whose clock is ahead may have handed it out.
-    ///
-    /// - Parameters:
-    ///   - nonce: What a proof carries.
-    ///   - now: Seconds since 1970.
-    /// - Returns: Whether it is good.
+    /// Whether a nonce was made with this key and has not expired.
+    /// A nonce of the next period is also accepted, because it may come from an instance whose clock is ahead.
+    /// - Parameter now: Seconds since 1970.
     public func accepts(_ nonce: String, at now: Double) -> Bool {
-        // What is no base64url is no nonce of ours: both mean the same here.
+        // Invalid base64url is rejected like any other invalid nonce.
         guard nonce.utf8.count == 32, let bytes = try? Base64URL.decode(nonce) else { return false }
         let number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let present = self.number(at: now)

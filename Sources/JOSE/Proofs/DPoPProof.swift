@@ -1,50 +1,52 @@
 internal import Crypto
 
-/// A proof that the sender of a request has a private key (RFC 9449, section 4): a token of one use, signed by the key that it names.
+/// A DPoP proof (RFC 9449 §4): a single-use token that proves that the sender of a request holds a private key.
 ///
 /// ```swift
 /// let proof = try DPoPProof(verifying: header)
 /// try proof.check(method: "POST", uri: "https://id.example.com/oauth2/v1/token", now: now)
 /// ```
-///
-/// A value of this type is genuine: its form is right and the key in its header signed it. What it is good for is its caller's to
-/// judge: ``check(method:uri:accessToken:window:now:)`` compares it with the request, ``thumbprint`` tells whose it is, and whoever
-/// accepts it sees to its ``nonce`` and that ``jwtID`` is never accepted again within the window. `Sendable`; takes no lock.
+/// A value of this type has the right form and a valid signature by the key in its header. The type is `Sendable` and uses no lock.
+/// The caller must still do three things:
+/// - Compare it with the request: ``check(method:uri:accessToken:window:now:)``.
+/// - Check that ``thumbprint`` is the expected key, and check ``nonce`` if the server requires one.
+/// - Reject a repeated ``jwtID`` within the window.
 public struct DPoPProof: Sendable {
-    /// The algorithms that proofs are signed with, all of them asymmetric, in the order of metadata.
+    /// The algorithms that proofs may use, all asymmetric, in the order of the server metadata.
     public static let algorithms: [JWSAlgorithm] = [.rs256, .rs384, .rs512, .es256, .es384, .es512]
-    /// Seconds that a proof is accepted for before and after its `iat`, where nobody says otherwise.
+    /// The default number of seconds for which a proof is accepted before and after its `iat`.
     public static let standardWindow: Double = 300
-    /// The longest proof that is looked at, in bytes: room for an RSA key of 8192 bits and its signature.
+    /// The maximum size of a proof in bytes: enough for an RSA key of 8192 bits and its signature.
     public static let maximumSize = 8 << 10
     private static let longestID = 200
 
-    /// The public key that signed it.
+    /// The public key that signed the proof.
     public let key: JSONWebKey
-    /// The key's thumbprint (RFC 7638), the `jkt` of what is bound to it.
+    /// The key's thumbprint (RFC 7638), which is the `jkt` of tokens that are bound to it.
     public let thumbprint: String
-    /// The method of the request that it is for (`htm`).
+    /// The HTTP method of the request (`htm`).
     public let method: String
-    /// The URL of the request that it is for, as it was written (`htu`).
+    /// The URL of the request (`htu`), as the sender wrote it.
     public let uri: String
-    /// Its id, unique for its key (`jti`).
+    /// The proof's ID (`jti`), unique for its key.
     public let jwtID: String
-    /// When it was made (`iat`), in seconds since 1970.
+    /// The time when the proof was made (`iat`), in seconds since 1970.
     public let issuedAt: Double
-    /// The server's nonce that it carries (`nonce`), if any.
+    /// The server's nonce (`nonce`), if present.
     public let nonce: String?
-    /// The hash of the access token that it goes with (`ath`), if any.
+    /// The hash of the access token (`ath`), if present.
     public let accessTokenHash: String?
 
-    /// Verifies a proof by the key in its header (RFC 9449, section 4.3, steps 2 to 7).
-    ///
+    /// Verifies the form and the signature of a proof with the key in its header (RFC 9449 §4.3, steps 2 to 7).
     /// - Parameters:
     ///   - compact: The value of the `DPoP` header.
-    ///   - algorithms: The accepted algorithms; HMAC is never among them.
-    /// - Throws: ``JOSEError/Code/tooLarge``, ``JOSEError/Code/tooDeep`` or ``JOSEError/Code/malformed`` if it is no token;
-    ///   ``JOSEError/Code/wrongType`` if its `typ` is not `dpop+jwt`; ``JOSEError/Code/unsupportedAlgorithm`` or
-    ///   ``JOSEError/Code/algorithmNotAllowed``; ``JOSEError/Code/invalidKey`` if it has no key that fits, or one with a private part;
-    ///   ``JOSEError/Code/badSignature``; ``JOSEError/Code/missingClaim`` or ``JOSEError/Code/invalidClaim``.
+    ///   - algorithms: The accepted algorithms. HMAC is always rejected.
+    /// - Throws: ``JOSEError`` with one of these codes:
+    ///   - ``JOSEError/Code/tooLarge``, ``JOSEError/Code/tooDeep`` or ``JOSEError/Code/malformed`` if the text is not a token.
+    ///   - ``JOSEError/Code/criticalHeader`` if the header has `crit`; ``JOSEError/Code/wrongType`` if `typ` is not `dpop+jwt`.
+    ///   - ``JOSEError/Code/unsupportedAlgorithm`` or ``JOSEError/Code/algorithmNotAllowed``.
+    ///   - ``JOSEError/Code/invalidKey`` if the key is missing, does not match the algorithm, or has private members.
+    ///   - ``JOSEError/Code/badSignature``, ``JOSEError/Code/missingClaim`` or ``JOSEError/Code/invalidClaim``.
     public init(verifying compact: String, algorithms: some Collection<JWSAlgorithm> = DPoPProof.algorithms) throws(JOSEError) {
         let isAccepted = { (algorithm: JWSAlgorithm) in algorithm.keyType != .oct && algorithms.contains(algorithm) }
         var compact = compact
@@ -92,12 +94,12 @@ public struct DPoPProof: Sendable {
         accessTokenHash = try Self.optionalText("ath", of: claims)
     }
 
-    /// The key of the header, which has nothing of a private one.
+    /// Reads the key of the header and rejects private members.
     private static func publicKey(_ json: JSONValue?) throws(JOSEError) -> JSONWebKey {
         guard let members = json?.objectValue, let json else {
             throw JOSEError(.invalidKey, "The proof's header has no key (jwk).")
         }
-        // By their names, for a damaged private key is one that leaked, too.
+        // Checks the names of the members, because even a damaged private key has leaked.
         guard ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].allSatisfy({ members[$0] == nil }) else {
             throw JOSEError(
                 .invalidKey, "The proof's key has private members. Send the public part only, and make a new key: this one is known now.")
@@ -116,23 +118,19 @@ public struct DPoPProof: Sendable {
         return text
     }
 
-    /// What a server remembers of a proof so that it accepts none twice: a hash of its key and its id.
-    ///
-    /// - Returns: The 32 bytes of a SHA-256.
+    /// Returns the SHA-256 hash of the proof's key and ID. Servers store it to reject repeated proofs.
     public func fingerprint() -> [UInt8] { Array(SHA256.hash(data: Array("\(thumbprint)\u{0}\(jwtID)".utf8))) }
 
     // MARK: - Judging
 
-    /// Compares the proof with the request that it came with (RFC 9449, section 4.3, steps 8 to 11, the nonce apart).
-    ///
+    /// Compares the proof with its request (RFC 9449 §4.3, steps 8 to 11, without the nonce).
     /// - Parameters:
-    ///   - method: The request's method.
-    ///   - uri: The URL that the request was sent to, as its sender knows it; query and fragment are of no meaning.
-    ///   - accessToken: The access token that the request carries; nil for a request for one. With it, `ath` has to be its hash.
-    ///   - window: Seconds that `iat` may lie before and after `now`, above 0.
-    ///   - now: The time to judge by.
-    /// - Throws: ``JOSEError/Code/invalidClaim`` if method, URL or access token is another one, ``JOSEError/Code/missingClaim`` if
-    ///   there is no `ath`, ``JOSEError/Code/expired`` or ``JOSEError/Code/issuedInFuture`` if `iat` is out of the window.
+    ///   - uri: The request's URL as the sender knows it. Query and fragment are ignored.
+    ///   - accessToken: The access token in the request, which `ath` must match; `nil` for a token request.
+    ///   - window: The seconds by which `iat` may differ from `now`, above 0.
+    ///   - now: The current time, in seconds since 1970.
+    /// - Throws: ``JOSEError/Code/invalidClaim`` if method, URL or access token differ; ``JOSEError/Code/missingClaim`` if `ath` is
+    ///   required and missing; ``JOSEError/Code/expired`` or ``JOSEError/Code/issuedInFuture`` if `iat` is outside the window.
     public func check(
         method: String, uri: String, accessToken: String? = nil, window: Double = DPoPProof.standardWindow, now: Double
     ) throws(JOSEError) {
@@ -149,10 +147,7 @@ public struct DPoPProof: Sendable {
         }
     }
 
-    /// The `ath` that goes with an access token: SHA-256 over it, in base64url (RFC 9449, section 4.2).
-    ///
-    /// - Parameter token: The access token.
-    /// - Returns: 43 characters.
+    /// Returns the `ath` of an access token: its SHA-256 hash in base64url, 43 characters (RFC 9449 §4.2).
     public static func hash(ofAccessToken token: String) -> String {
         var hash = SHA256()
         var token = token
@@ -160,17 +155,14 @@ public struct DPoPProof: Sendable {
         return Base64URL.encode(Array(hash.finalize()))
     }
 
-    /// Whether a text has the form of a thumbprint in base64url, as `dpop_jkt` and `jkt` have it.
-    ///
-    /// - Parameter text: Any text.
-    /// - Returns: Whether it decodes to the 32 bytes of a SHA-256.
+    /// Whether a text has the form of a thumbprint (`dpop_jkt`, `jkt`): a SHA-256 hash in base64url.
     public static func isThumbprint(_ text: String) -> Bool {
-        // A text that is no base64url is no thumbprint either.
+        // Invalid base64url is not a thumbprint either.
         text.utf8.count == 43 && (try? Base64URL.decode(text))?.count == 32
     }
 }
 
 extension DPoPProof: Redacted {
-    /// The key and what it is for; never a nonce or a hash.
+    /// The key's thumbprint and the method; never a nonce or a hash.
     public var description: String { "DPoPProof(\(thumbprint), \(method))" }
 }

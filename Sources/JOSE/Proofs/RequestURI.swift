@@ -1,16 +1,14 @@
-/// A URL as `htu` is compared: without query and fragment, and in the one spelling that equal URLs have (RFC 9449, section 4.3;
-/// RFC 3986, sections 6.2.2 and 6.2.3).
-///
-/// Only what a request can be sent to has such a form: `scheme://host[:port]/path` in printable ASCII, without a user name.
+/// Normalizes URLs to compare them with `htu`: without query and fragment (RFC 9449 §4.3; RFC 3986 §6.2.2 and §6.2.3).
+/// Only request URLs are supported: `scheme://host[:port]/path` in printable ASCII, without user information.
 enum RequestURI {
-    /// Whether two URLs are the same request target; false for what is no URL of a request.
+    /// Whether two URLs have the same request target; false if one of them is not a request URL.
     static func isSame(_ one: String, _ other: String) -> Bool {
-        // What clients send nearly always; a text with query or fragment is not equal by accident, for both must be well-formed.
+        // Equal texts are the usual case and need only one normalization.
         guard let left = normalized(one) else { return false }
         return one == other || left == normalized(other)
     }
 
-    /// The one spelling; nil for what is no URL of a request.
+    /// Returns the normalized URL; `nil` if the text is not a request URL.
     static func normalized(_ uri: String) -> [UInt8]? {
         let bytes = Array(uri.utf8)
         guard bytes.allSatisfy({ (0x21...0x7E).contains($0) }), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -24,7 +22,7 @@ enum RequestURI {
         return scheme + Array("://".utf8) + authority + path
     }
 
-    /// Host in lower case, and the port unless it is the scheme's own.
+    /// Returns the host in lowercase, followed by the port unless it is the scheme's default.
     private static func authority(_ text: ArraySlice<UInt8>, isSecure: Bool) -> [UInt8]? {
         guard !text.contains(UInt8(ascii: "@")), !text.contains(UInt8(ascii: "%")), !text.contains(UInt8(ascii: "\\")) else { return nil }
         var host = text
@@ -40,7 +38,7 @@ enum RequestURI {
         return host.map(lowercase) + (isDefault ? [] : [UInt8(ascii: ":")] + port)
     }
 
-    /// Escapes in upper case, those of unreserved characters undone, dot segments removed, and never empty.
+    /// Normalizes a path: escapes in uppercase, unreserved characters unescaped, dot segments removed, and at least "/".
     private static func path(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
         var index = text.startIndex

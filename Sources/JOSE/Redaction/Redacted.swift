@@ -1,8 +1,6 @@
 /// A type whose values show only `description` in interpolation, `dump`, mirrors and debuggers.
-///
-/// The default description is the type's name. A type that shows more declares `description` and lists safe fields there. Stored
-/// properties never appear by themselves, so a field that is added later stays hidden until someone lists it.
-///
+/// By default, the description is the type's name. A type that shows more declares `description` and lists safe fields in it. Other stored
+/// properties, including fields added later, stay hidden.
 /// Every type that holds a secret, directly or through a property, conforms to this protocol.
 public protocol Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
@@ -18,8 +16,7 @@ extension Redacted {
 }
 
 /// A string that is redacted in descriptions and mirrors.
-///
-/// Only code of this package reads the string, by `text`: a search for that name finds every use of a secret.
+/// Only this package can read the string, through `text`. A search for that name finds every use of a secret.
 public struct Secret: Sendable, Equatable, Redacted {
     /// The string itself.
     package let text: String

@@ -1,19 +1,17 @@
-/// The header of a JWS (RFC 7515, section 4), checked for what no verifier may pass over.
+/// The parsed header of a JWS (RFC 7515 §4). Headers with critical extensions are rejected.
 struct JOSEHeader: Sendable {
     let json: JSONValue
     let algorithm: JWSAlgorithm
     let keyID: String?
     let type: String?
 
-    /// No header that somebody uses comes near this.
+    /// Limits far above the size of real headers.
     static let limits = JSONValue.Limits(maximumSize: 8 << 10, maximumDepth: 8)
 
-    /// Reads a header.
     init(parsing bytes: [UInt8]) throws(JOSEError) {
         try self.init(JSONValue(parsing: bytes, limits: Self.limits))
     }
 
-    /// Reads a header.
     init(_ json: JSONValue) throws(JOSEError) {
         guard json.objectValue != nil else { throw JOSEError(.malformed, "The header of the token is no JSON object.") }
         self.json = json
@@ -26,7 +24,7 @@ struct JOSEHeader: Sendable {
         self.algorithm = algorithm
         keyID = try Self.string("kid", of: json)
         type = try Self.string("typ", of: json)
-        // No extension is understood, so that any that must be understood is refused (section 4.1.11).
+        // No extension is supported, so every critical extension is rejected (RFC 7515 §4.1.11).
         guard json["crit"] == nil else {
             throw JOSEError(.criticalHeader, "The token's header has critical extensions; none is supported.")
         }
@@ -38,7 +36,7 @@ struct JOSEHeader: Sendable {
         return string
     }
 
-    /// Whether the header's type is an expected one; case and the prefix `application/` are of no meaning (section 4.1.9).
+    /// Whether the header has an expected type. Case and the prefix `application/` are ignored (RFC 7515 §4.1.9).
     func hasType(_ expected: String) -> Bool { type.map(Self.normalized) == Self.normalized(expected) }
 
     private static func normalized(_ type: String) -> String {

@@ -1,30 +1,26 @@
-/// A signature in compact form that was taken apart, but not verified (RFC 7515, section 7.1).
-///
-/// For tokens, use ``JWTVerifier``. This is for what has to look at a header first, and for payloads that are no claims. Nothing
-/// in it may be trusted before ``verify(with:)`` returned.
+/// A parsed compact JWS that is not verified yet (RFC 7515 §7.1).
+/// For tokens, use ``JWTVerifier``. Use this type to inspect a header first, or for payloads that are not claims. Trust its contents only
+/// after ``verify(with:)`` succeeds.
 public struct JSONWebSignature: Sendable {
     /// The header.
     public let header: JSONValue
-    /// The algorithm that the header names (`alg`); what is accepted is for the verifier to say.
+    /// The algorithm in the header (`alg`). The verifier decides whether to accept it.
     public let algorithm: JWSAlgorithm
-    /// The key that the header names (`kid`).
+    /// The key ID in the header (`kid`).
     public let keyID: String?
-    /// The type that the header names (`typ`).
+    /// The type in the header (`typ`).
     public let type: String?
     /// The payload, not verified.
     public let payload: [UInt8]
-    /// What is signed.
+    /// The signed bytes: header, dot and payload.
     public let signingInput: [UInt8]
     /// The signature.
     public let signature: [UInt8]
 
-    /// Takes a compact form apart.
-    ///
-    /// - Parameters:
-    ///   - compact: Header, payload and signature in base64url, joined by dots.
-    ///   - maximumSize: The longest text to accept, in bytes; by default 16 KiB.
-    /// - Throws: ``JOSEError/Code/tooLarge``, ``JOSEError/Code/malformed``, ``JOSEError/Code/unsupportedAlgorithm`` (also for `none`), or
-    ///   ``JOSEError/Code/criticalHeader`` if the header has `crit`.
+    /// Parses a compact JWS.
+    /// - Parameter maximumSize: The maximum size of the text in bytes; 16 KiB by default.
+    /// - Throws: ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/malformed``; ``JOSEError/Code/unsupportedAlgorithm``, also for `none`;
+    ///   ``JOSEError/Code/tooDeep`` if the header is nested too deep; ``JOSEError/Code/criticalHeader`` if the header has `crit`.
     public init(parsing compact: String, maximumSize: Int = 16 << 10) throws(JOSEError) {
         var compact = compact
         self = try compact.withUTF8 { Self.parse($0, maximumSize: maximumSize) }.get()
@@ -53,11 +49,9 @@ public struct JSONWebSignature: Sendable {
         signingInput = Array(segments.signingInput)
     }
 
-    /// Checks the signature.
-    ///
-    /// - Parameter key: The key; its algorithm must be the header's.
-    /// - Throws: ``JOSEError/Code/algorithmNotAllowed`` if the header names another algorithm than the key's,
-    ///   ``JOSEError/Code/badSignature`` if the signature does not match.
+    /// Verifies the signature.
+    /// - Throws: ``JOSEError/Code/algorithmNotAllowed`` if the header's algorithm is not the key's; ``JOSEError/Code/badSignature`` if the
+    ///   signature does not match.
     public func verify(with key: VerificationKey) throws(JOSEError) {
         guard key.algorithm == algorithm else {
             throw JOSEError(
@@ -66,31 +60,28 @@ public struct JSONWebSignature: Sendable {
         guard key.isValidSignature(signature, for: signingInput) else { throw Self.badSignature }
     }
 
-    /// The claims of the payload, not verified: for display, or to find out whose key to verify with.
-    ///
-    /// - Returns: The claims.
-    /// - Throws: ``JOSEError/Code/malformed`` if the payload is no JSON object, ``JOSEError/Code/invalidClaim`` if a registered
-    ///   claim has the wrong type.
+    /// Returns the unverified claims of the payload, for display or to select the verification key.
+    /// - Throws: ``JOSEError/Code/malformed``, ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep`` if the payload is not an
+    ///   acceptable JSON object; ``JOSEError/Code/invalidClaim`` if a registered claim has the wrong type.
     public func unverifiedClaims() throws(JOSEError) -> ClaimSet { try ClaimSet(parsing: payload) }
 
     static let badSignature = JOSEError(.badSignature, "The signature of the token does not match.")
 }
 
-/// Where the three segments of a compact JWS lie (RFC 7515, section 7.1).
+/// The three segments of a compact JWS (RFC 7515 §7.1).
 struct CompactSegments {
     let header: UnsafeBufferPointer<UInt8>
     let payload: UnsafeBufferPointer<UInt8>
     let signature: UnsafeBufferPointer<UInt8>
-    /// Header and payload with the dot between them: what is signed.
+    /// The signed bytes: header, dot and payload.
     let signingInput: UnsafeRawBufferPointer
 
-    /// Splits a token at its dots.
     init(_ token: UnsafeBufferPointer<UInt8>) throws(JOSEError) {
         guard let first = token.firstIndex(of: UInt8(ascii: ".")),
             let last = token.lastIndex(of: UInt8(ascii: ".")), last > first
         else { throw Self.wrongCount }
         header = UnsafeBufferPointer(rebasing: token[..<first])
-        // A dot within the payload is no base64url: decoding refuses it.
+        // The payload may contain dots here. Base64url decoding rejects them later.
         payload = UnsafeBufferPointer(rebasing: token[(first + 1)..<last])
         signature = UnsafeBufferPointer(rebasing: token[(last + 1)...])
         signingInput = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: token[..<last]))

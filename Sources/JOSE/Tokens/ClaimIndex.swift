@@ -1,6 +1,6 @@
-/// Where the claims of a payload lie.
+/// Locates the claims in a payload.
 struct ClaimIndex: Sendable {
-    /// One claim; the offsets count from the start of the payload.
+    /// The location of one claim, with offsets from the start of the payload.
     struct Member: Sendable {
         var nameStart: UInt32
         var nameEnd: UInt32
@@ -9,7 +9,7 @@ struct ClaimIndex: Sendable {
         var kind: JSONScanner.Kind
         var nameIsPlain: Bool
         var nameHasEscapes: Bool
-        /// Of a string: that its bytes are its value.
+        /// Whether the value is a string whose bytes are its value.
         var valueIsPlain: Bool
     }
 
@@ -77,7 +77,7 @@ struct ClaimIndex: Sendable {
         }
     }
 
-    /// All registered claims have names of three letters.
+    /// Records a registered claim. All registered claims have names of three letters.
     private mutating func noteRegistered(
         _ name: (UInt8, UInt8, UInt8), number: JSONScanner.NumberRange?, kind: JSONScanner.Kind, scanner: JSONScanner
     ) throws(JOSEError) {
@@ -108,7 +108,8 @@ struct ClaimIndex: Sendable {
         _ number: JSONScanner.NumberRange?, _ name: String, _ scanner: JSONScanner
     ) throws(JOSEError) -> Double {
         guard let number, let value = try scanner.number(number).doubleValue else { throw wrongType(name) }
-        // A time before 1970 or after 9999 is judged as the nearest bound: an `exp` of the largest integer means that the token never expires.
+        // Times before 1970 or after 9999 count as the nearest bound. For example, an `exp` of the largest integer means that the token
+        // never expires.
         return min(max(value, NumericDate.range.lowerBound), NumericDate.range.upperBound)
     }
 
@@ -116,7 +117,7 @@ struct ClaimIndex: Sendable {
         JOSEError(.invalidClaim, "The claim \(name) has the wrong type (RFC 7519, section 4.1).")
     }
 
-    /// Tokens have few claims, so that comparing each with each is fastest; many are told apart by hashing.
+    /// Rejects duplicate names. Pairwise comparison is fastest for the few claims of a usual token; larger sets are hashed.
     private func checkForDuplicates(in bytes: UnsafeBufferPointer<UInt8>) throws(JOSEError) {
         guard members.count <= 48, members.allSatisfy(\.nameIsPlain) else {
             guard Set(members.map { name(of: $0, in: bytes) }).count == members.count else { throw JSONScanner.duplicate }
@@ -151,7 +152,7 @@ struct ClaimIndex: Sendable {
         }
     }
 
-    /// The value of a claim; it was checked when it was found, so that nil does not occur.
+    /// Returns the value of a claim. Never `nil` for a member of this index, because its value has been validated.
     func value(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
         var scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
         scanner.move(to: Int(member.valueStart))

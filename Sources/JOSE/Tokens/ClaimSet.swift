@@ -4,72 +4,65 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The claims of a token (RFC 7519, section 4).
-///
-/// Made by ``JWTVerifier``, they are verified. Claims are found when the token is read, and made into values when asked for, so that
-/// those that nobody asks for cost nothing. Registered claims have the right types, or the token was refused.
+/// The claims of a token (RFC 7519 §4).
+/// Claims from ``JWTVerifier`` are verified. Claims are located when the token is read and decoded only on access. Registered claims have
+/// the right types.
 public struct ClaimSet: Sendable {
     private let payload: [UInt8]
     let index: ClaimIndex
 
-    /// Reads claims that nobody verified, or that came in another way than in a token.
-    ///
-    /// - Parameters:
-    ///   - payload: A JSON object in UTF-8.
-    ///   - limits: The longest and deepest text to accept.
-    /// - Throws: ``JOSEError/Code/malformed``, ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep`` if the payload is no acceptable JSON
-    ///   object, ``JOSEError/Code/invalidClaim`` if a registered claim has the wrong type.
+    /// Reads claims that are unverified or do not come from a token.
+    /// - Parameter payload: A JSON object in UTF-8.
+    /// - Throws: ``JOSEError/Code/malformed``, ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep`` if the payload is not an
+    ///   acceptable JSON object; ``JOSEError/Code/invalidClaim`` if a registered claim has the wrong type.
     public init(parsing payload: [UInt8], limits: JSONValue.Limits = .standard) throws(JOSEError) {
         index = try payload.withUnsafeBufferPointer { ClaimIndex.make(of: $0, limits: limits) }.get()
         self.payload = payload
     }
 
-    /// Makes claims of a JSON value.
-    ///
-    /// - Parameter value: An object.
-    /// - Throws: ``JOSEError/Code/malformed`` if it is no object, ``JOSEError/Code/invalidClaim`` if a registered claim has the wrong type.
+    /// Creates claims from a JSON object.
+    /// - Throws: ``JOSEError/Code/malformed`` if the value is not an object; ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep`` if
+    ///   it exceeds ``JSONValue/Limits/standard``; ``JOSEError/Code/invalidClaim`` if a registered claim has the wrong type.
     public init(_ value: JSONValue) throws(JOSEError) {
         try self.init(parsing: value.serialized())
     }
 
     // MARK: - Registered claims
 
-    /// Who issued the token (`iss`).
+    /// The issuer of the token (`iss`).
     public var issuer: String? { string(at: index.issuer) }
-    /// Whom the token is about (`sub`).
+    /// The subject of the token (`sub`).
     public var subject: String? { string(at: index.subject) }
-    /// Whom the token is for (`aud`); empty if it does not say.
+    /// The audience of the token (`aud`); empty if absent.
     public var audience: [String] { strings(at: index.audience) }
-    /// When the token expires (`exp`), in seconds since 1970.
+    /// The expiration time (`exp`), in seconds since 1970.
     public var expiresAt: Double? { index.expiresAt }
-    /// Before when the token is not valid (`nbf`), in seconds since 1970.
+    /// The time before which the token is not valid (`nbf`), in seconds since 1970.
     public var notBefore: Double? { index.notBefore }
-    /// When the token was issued (`iat`), in seconds since 1970.
+    /// The issue time (`iat`), in seconds since 1970.
     public var issuedAt: Double? { index.issuedAt }
-    /// The token's id (`jti`).
+    /// The token's ID (`jti`).
     public var jwtID: String? { string(at: index.jwtID) }
 
-    /// When the token expires (`exp`).
+    /// The expiration time (`exp`).
     public var expirationDate: Date? { expiresAt.map(Date.init(clampingNumericDate:)) }
-    /// When the token was issued (`iat`).
+    /// The issue time (`iat`).
     public var issueDate: Date? { issuedAt.map(Date.init(clampingNumericDate:)) }
 
     // MARK: - Claims of access tokens
 
-    /// What the token permits: the strings of `scp` (an array, or separated by spaces), else of `scope`.
+    /// The scopes of the token, from `scp` or else from `scope`: an array, or a string separated by spaces.
     public var scopes: [String] {
         guard let value = self["scp"] ?? self["scope"] else { return [] }
         return value.stringValue.map { $0.split(separator: " ").map(String.init) } ?? value.stringArrayValue ?? []
     }
 
-    /// Which client the token was issued to: the first of `cid`, `client_id` and `azp` that is a string.
+    /// The client to which the token was issued: the first of `cid`, `client_id` and `azp` that is a string.
     public var clientID: String? { self["cid"]?.stringValue ?? self["client_id"]?.stringValue ?? self["azp"]?.stringValue }
 
     // MARK: - Any claim
 
-    /// A claim by its name.
-    ///
-    /// - Parameter name: The name of a top-level member.
+    /// The claim with a name, or `nil` if the token has none.
     public subscript(name: String) -> JSONValue? {
         payload.withUnsafeBufferPointer { bytes in
             index.member(named: name, in: bytes).flatMap { index.value(of: $0, in: bytes) }
@@ -79,7 +72,7 @@ public struct ClaimSet: Sendable {
     /// The names of all claims, in the order of the token.
     public var names: [String] { payload.withUnsafeBufferPointer { bytes in index.members.map { index.name(of: $0, in: bytes) } } }
 
-    /// All claims as one JSON object.
+    /// All claims as a JSON object.
     public var json: JSONValue {
         let members = payload.withUnsafeBufferPointer { bytes in
             index.members.compactMap { member in index.value(of: member, in: bytes).map { (index.name(of: member, in: bytes), $0) } }
@@ -87,7 +80,7 @@ public struct ClaimSet: Sendable {
         return .object(Dictionary(members, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// The claims as they stand in the token, in UTF-8.
+    /// The claims in UTF-8, exactly as in the token.
     public var bytes: [UInt8] { payload }
 
     // MARK: - For the verifier
@@ -105,13 +98,13 @@ public struct ClaimSet: Sendable {
         }
     }
 
-    /// Whether `iss` is a value, compared byte by byte.
+    /// Whether `iss` equals the expected value, byte by byte.
     func hasIssuer(_ expected: [UInt8]) -> Bool {
         guard let position = index.issuer else { return false }
         return payload.withUnsafeBufferPointer { index.isString(index.members[position], equalTo: expected, in: $0) }
     }
 
-    /// Whether `aud` is or contains one of some values, compared byte by byte.
+    /// Whether `aud` is or contains one of the expected values, byte by byte.
     func hasAudience(of expected: [[UInt8]]) -> Bool {
         guard let position = index.audience else { return false }
         let member = index.members[position]

@@ -4,54 +4,51 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Verifies JSON Web Tokens (RFC 7519, section 7.2): signature, lifetime, issuer and audience.
+/// Verifies the signature, lifetime, issuer and audience of JSON Web Tokens (RFC 7519 §7.2).
 ///
 /// ```swift
 /// let verifier = JWTVerifier(
 ///     keys: keySet, algorithms: [.rs256, .es256], issuer: "https://id.example.com/oauth2/default", audience: ["api://default"])
 /// let claims = try verifier.verify(token, now: now)
 /// ```
-///
-/// The verifier says which algorithms it accepts, the token only which of them it was signed with; a key is used with its own
-/// algorithms alone. Verifying is synchronous and takes no lock: one verifier serves all threads at once. Make a new one when
-/// the keys change, and look up each token of many again in a ``VerifiedTokenCache``.
+/// The verifier decides which algorithms it accepts, and a key is used only with the algorithms that it permits. One verifier serves many
+/// threads at once; it is synchronous and uses no lock. Create a new verifier when the keys change. If the same tokens arrive often, use a
+/// ``VerifiedTokenCache``.
 public struct JWTVerifier: Sendable {
     /// The accepted algorithms.
     public let algorithms: Set<JWSAlgorithm>
-    /// The issuer that `iss` has to name; nil if it is not checked.
+    /// The required issuer (`iss`); `nil` skips the check.
     public let issuer: String?
-    /// The audiences of which `aud` has to contain one; nil if it is not checked.
+    /// The accepted audiences, of which `aud` must contain one; `nil` skips the check.
     public let audience: Set<String>?
-    /// How far the clocks may differ, in seconds.
+    /// The tolerated clock difference, in seconds.
     public let leeway: Double
-    /// The longest accepted token, in bytes.
+    /// The maximum size of a token, in bytes.
     public let maximumTokenSize: Int
-    /// The type that the header has to name; nil if it is not checked.
+    /// The required type in the header; `nil` skips the check.
     public let expectedType: String?
-    /// Whether a token without a type, or with the general type `JWT`, is accepted beside the expected one.
+    /// Whether a token without a type, or with the generic type `JWT`, is accepted in addition to the expected type.
     public let acceptsGeneralType: Bool
-    /// Whether a token without `exp` is refused.
+    /// Whether a token without `exp` is rejected.
     public let requiresExpiration: Bool
 
     private let issuerBytes: [UInt8]?
     private let audienceBytes: [[UInt8]]?
     private let keyring: VerifierKeyring
 
-    /// Makes a verifier.
-    ///
-    /// Keys of the set that fit none of the algorithms, are meant for encryption, or are too weak are passed over: a token that
-    /// names one is refused as ``JOSEError/Code/unknownKey``.
-    ///
+    /// Creates a verifier.
+    /// Keys that match none of the algorithms, are meant for encryption or are too weak are skipped. A token that names such a key is
+    /// rejected with ``JOSEError/Code/unknownKey``.
     /// - Parameters:
     ///   - keys: The keys of the issuer.
-    ///   - algorithms: The accepted algorithms. Take those that the issuer signs with, and never HMAC beside the others.
-    ///   - issuer: The exact value of `iss`; nil does not check it.
-    ///   - audience: The values of which `aud` has to contain one; nil does not check it, an empty set accepts none.
-    ///   - leeway: How far the clocks may differ, in seconds from 0; by default 60.
-    ///   - maximumTokenSize: The longest accepted token in bytes; by default 16 KiB.
-    ///   - expectedType: The header's `typ`, such as `at+jwt`, in any case, with or without `application/`; nil does not check it.
-    ///   - acceptsGeneralType: Whether a header without `typ`, or with the `typ` `JWT`, is accepted beside the expected one; by default not.
-    ///   - requiresExpiration: Whether a token without `exp` is refused; by default it is.
+    ///   - algorithms: The accepted algorithms. Choose those that the issuer uses, and never combine HMAC with others.
+    ///   - issuer: The exact value of `iss`; `nil` skips the check.
+    ///   - audience: The values of which `aud` must contain one; `nil` skips the check, an empty set rejects every token.
+    ///   - leeway: The tolerated clock difference in seconds, at least 0; 60 by default.
+    ///   - maximumTokenSize: The maximum size of a token in bytes; 16 KiB by default.
+    ///   - expectedType: The required `typ`, such as `at+jwt`; `nil` skips the check. Case and the prefix `application/` are ignored.
+    ///   - acceptsGeneralType: Whether to also accept a header without `typ` or with the `typ` `JWT`; false by default.
+    ///   - requiresExpiration: Whether to reject a token without `exp`; true by default.
     public init(
         keys: JSONWebKeySet,
         algorithms: Set<JWSAlgorithm>,
@@ -77,18 +74,15 @@ public struct JWTVerifier: Sendable {
             keys: keys, algorithms: algorithms, expectedType: expectedType, acceptsGeneralType: acceptsGeneralType)
     }
 
-    /// Verifies a token.
-    ///
-    /// - Parameters:
-    ///   - token: The token in compact form.
-    ///   - now: The time to judge its lifetime by.
-    /// - Returns: The verified claims.
-    /// - Throws: ``JOSEError/Code/tooLarge``, ``JOSEError/Code/tooDeep`` or ``JOSEError/Code/malformed`` if it is no acceptable token;
-    ///   ``JOSEError/Code/unsupportedAlgorithm`` (also for `none`), ``JOSEError/Code/algorithmNotAllowed``,
-    ///   ``JOSEError/Code/criticalHeader``, ``JOSEError/Code/wrongType``, ``JOSEError/Code/unknownKey`` or
-    ///   ``JOSEError/Code/badSignature`` if its signature cannot be accepted; ``JOSEError/Code/missingClaim``,
-    ///   ``JOSEError/Code/invalidClaim``, ``JOSEError/Code/expired``, ``JOSEError/Code/notYetValid``, ``JOSEError/Code/issuedInFuture``,
-    ///   ``JOSEError/Code/wrongIssuer`` or ``JOSEError/Code/wrongAudience`` if its claims cannot.
+    /// Verifies a token in compact form and returns its claims.
+    /// - Throws: ``JOSEError`` with one of these codes:
+    ///   - ``JOSEError/Code/tooLarge``, ``JOSEError/Code/tooDeep`` or ``JOSEError/Code/malformed`` if the text is not an acceptable token.
+    ///   - ``JOSEError/Code/unsupportedAlgorithm`` (also for `none`), ``JOSEError/Code/algorithmNotAllowed``,
+    ///     ``JOSEError/Code/criticalHeader``, ``JOSEError/Code/wrongType``, ``JOSEError/Code/unknownKey`` or
+    ///     ``JOSEError/Code/badSignature`` if the header or the signature is rejected.
+    ///   - ``JOSEError/Code/missingClaim``, ``JOSEError/Code/invalidClaim``, ``JOSEError/Code/expired``, ``JOSEError/Code/notYetValid``,
+    ///     ``JOSEError/Code/issuedInFuture``, ``JOSEError/Code/wrongIssuer`` or ``JOSEError/Code/wrongAudience`` if the claims are
+    ///     rejected.
     public func verify(_ token: String, now: Date) throws(JOSEError) -> ClaimSet {
         var token = token
         let claims = try token.withUTF8 { verifySignature(of: $0) }.get()
@@ -96,7 +90,6 @@ public struct JWTVerifier: Sendable {
         return claims
     }
 
-    /// Verifies the signature and reads the claims.
     private func verifySignature(of token: UnsafeBufferPointer<UInt8>) -> Result<ClaimSet, JOSEError> {
         do throws(JOSEError) {
             guard token.count <= maximumTokenSize else {
@@ -112,7 +105,7 @@ public struct JWTVerifier: Sendable {
         }
     }
 
-    /// Checks all that may be otherwise the next time: lifetime, issuer and audience.
+    /// Checks lifetime, issuer and audience. A cached token needs these checks on every use.
     func check(_ claims: ClaimSet, now: Date) throws(JOSEError) {
         let now = now.timeIntervalSince1970
         if let expiresAt = claims.expiresAt {

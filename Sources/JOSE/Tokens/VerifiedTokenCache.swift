@@ -9,17 +9,15 @@ internal import os
 internal import Synchronization
 #endif
 
-/// A verifier that remembers the tokens it accepted, so that checking one again is a look-up.
-///
-/// A remembered token is judged by its lifetime, issuer and audience each time; only its signature is not checked again. Tokens
-/// that were refused are not remembered. At most ``capacity`` tokens are kept; those that were not seen for longest go first.
-///
-/// Safe from any thread: a lock is held for the look-up alone, never while a signature is checked.
+/// A token verifier that caches accepted tokens, so that their signatures are checked only once.
+/// Each use of a cached token checks its lifetime, issuer and audience again. Rejected tokens are not cached. When the cache exceeds
+/// ``capacity``, it removes tokens that have not been used recently.
+/// The cache is thread-safe: it holds a lock during look-ups only, never while it checks a signature.
 public final class VerifiedTokenCache: Sendable {
-    /// The most tokens that are kept.
+    /// The maximum number of cached tokens.
     public let capacity: Int
 
-    /// One verifier with what it accepted; a reference, so that a look-up copies no more than that.
+    /// The current verifier. A reference, so that a look-up copies only a pointer and can detect a replacement by identity.
     private final class Acceptance: Sendable {
         let verifier: JWTVerifier
 
@@ -28,7 +26,7 @@ public final class VerifiedTokenCache: Sendable {
 
     private struct State: Sendable {
         var acceptance: Acceptance
-        // Two generations: a token that is seen moves to the younger one; when that is full, the older one goes.
+        // Two generations: a used token moves to the younger one. When the younger is full, the older is discarded.
         var younger: [TokenKey: ClaimSet] = [:]
         var older: [TokenKey: ClaimSet] = [:]
 
@@ -45,7 +43,7 @@ public final class VerifiedTokenCache: Sendable {
             older[key] = nil
         }
 
-        /// Returns what is forgotten, so that it is freed outside of the lock.
+        /// Returns the discarded tokens, so that the caller frees them outside the lock.
         mutating func remember(_ claims: ClaimSet, as key: TokenKey, atMost half: Int) -> [TokenKey: ClaimSet] {
             var forgotten: [TokenKey: ClaimSet] = [:]
             older[key] = nil
@@ -65,11 +63,10 @@ public final class VerifiedTokenCache: Sendable {
     private let state: Mutex<State>
     #endif
 
-    /// Makes a cache.
-    ///
+    /// Creates a cache.
     /// - Parameters:
-    ///   - verifier: Verifies tokens that are not known yet.
-    ///   - capacity: The most tokens to keep, at least 2.
+    ///   - verifier: The verifier for tokens that are not cached.
+    ///   - capacity: The maximum number of cached tokens, at least 2.
     public init(verifier: JWTVerifier, capacity: Int = 4096) {
         self.capacity = max(capacity, 2)
         #if canImport(os)
@@ -79,34 +76,27 @@ public final class VerifiedTokenCache: Sendable {
         #endif
     }
 
-    /// How many tokens are kept now, expired ones among them.
+    /// The number of cached tokens, including expired ones.
     public var count: Int { state.withLock { $0.younger.count + $0.older.count } }
 
     /// The verifier in use.
     public var verifier: JWTVerifier { state.withLock { $0.acceptance }.verifier }
 
-    /// Takes another verifier and forgets all tokens; for when the keys have changed.
-    ///
-    /// - Parameter verifier: Verifies from now on.
+    /// Replaces the verifier and removes all tokens. Call it when the keys change.
     public func replaceVerifier(_ verifier: JWTVerifier) {
         let forgotten = state.withLock { state in
             defer { state = State(verifier: verifier) }
             return state
         }
-        // Freed here, outside of the lock.
+        // The old tokens are freed here, outside the lock.
         withExtendedLifetime(forgotten) {}
     }
 
-    /// Forgets all tokens.
+    /// Removes all tokens.
     public func removeAll() { replaceVerifier(verifier) }
 
-    /// Verifies a token, or finds that it was verified.
-    ///
-    /// - Parameters:
-    ///   - token: The token in compact form.
-    ///   - now: The time to judge its lifetime by.
-    /// - Returns: The verified claims.
-    /// - Throws: What ``JWTVerifier/verify(_:now:)`` throws.
+    /// Verifies a token, or returns the claims of a cached token that is still valid.
+    /// - Throws: The errors of ``JWTVerifier/verify(_:now:)``.
     public func verify(_ token: String, now: Date) throws(JOSEError) -> ClaimSet {
         let key = TokenKey(token)
         let half = capacity / 2
@@ -121,16 +111,15 @@ public final class VerifiedTokenCache: Sendable {
             }
         }
         let claims = try acceptance.verifier.verify(token, now: now)
-        // Not if the verifier was replaced in the meantime: its keys may no longer be good.
+        // Not cached if the verifier was replaced in the meantime, because its keys may be invalid now.
         let forgotten = state.withLock { $0.acceptance === acceptance ? $0.remember(claims, as: key, atMost: half) : [:] }
         withExtendedLifetime(forgotten) {}
         return claims
     }
 }
 
-/// A token as a key: hashed by its end, where the signature has chance enough, and compared whole.
-///
-/// Only accepted tokens are kept, and whoever can make two of them with the same end can make any token: there is no flooding to fear.
+/// A token as a dictionary key. Only its last 32 bytes are hashed; the whole token is compared.
+/// Hash flooding is no risk: only accepted tokens are stored, and their last bytes belong to a signature.
 private struct TokenKey: Hashable, Sendable {
     private var token: String
 
@@ -150,7 +139,7 @@ private struct TokenKey: Hashable, Sendable {
         let isEqual = lhs.token.utf8.withContiguousStorageIfAvailable { left in
             rhs.token.utf8.withContiguousStorageIfAvailable { left.hasSameBytes(as: $0) }
         }
-        // Both were made contiguous; the fallback is as exact.
+        // Both tokens are contiguous, so the exact fallback is not needed in practice.
         return (isEqual ?? nil) ?? lhs.token.utf8.elementsEqual(rhs.token.utf8)
     }
 }

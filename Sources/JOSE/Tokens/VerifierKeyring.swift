@@ -1,7 +1,6 @@
-/// The keys of a verifier, and the spellings of the headers that it expects with them.
-///
-/// Most tokens of an issuer have the same few headers. Their encodings are worked out when the verifier is made, so that such a
-/// header is recognised by its bytes; any other is parsed. Nothing changes afterwards, which is why no lock is needed.
+/// The keys of a verifier, with precomputed encodings of the usual token headers.
+/// Most tokens of an issuer use a few identical headers, which are matched by their bytes. Other headers are parsed. The keyring is
+/// immutable, so it needs no lock.
 struct VerifierKeyring: Sendable {
     private struct KnownHeader: Sendable {
         let encoded: [UInt8]
@@ -12,7 +11,7 @@ struct VerifierKeyring: Sendable {
     private let algorithms: Set<JWSAlgorithm>
     private let expectedType: String?
     private let acceptsGeneralType: Bool
-    /// By length.
+    /// Grouped by the length of the encoding, which is the index.
     private var knownHeaders: [[KnownHeader]] = []
 
     init(keys: JSONWebKeySet, algorithms: Set<JWSAlgorithm>, expectedType: String?, acceptsGeneralType: Bool) {
@@ -20,22 +19,22 @@ struct VerifierKeyring: Sendable {
         self.expectedType = expectedType
         self.acceptsGeneralType = acceptsGeneralType
         let ordered = JWSAlgorithm.allCases.filter(algorithms.contains)
-        // A key that cannot be prepared is as good as absent.
+        // Keys that are invalid or do not match an algorithm are skipped.
         self.keys = keys.keys.flatMap { jwk in ordered.compactMap { try? VerificationKey(jwk, algorithm: $0) } }
         for (position, key) in self.keys.enumerated() {
             for spelling in Self.spellings(of: key, expectedType: expectedType) {
-                // Only what the parser would decide in the same way.
+                // Keeps only headers that the parser accepts and resolves to this key.
                 guard let header = try? JOSEHeader(parsing: spelling), (try? keyPositions(for: header)) == [position] else { continue }
                 remember(Array(Base64URL.encode(spelling).utf8), key: position)
             }
         }
     }
 
-    /// The usual spellings of a key's header: `alg` and `kid` in both orders, and `typ` in any place.
+    /// Returns the usual spellings of a key's header: `alg` and `kid` in either order, and `typ` at any position.
     private static func spellings(of key: VerificationKey, expectedType: String?) -> [[UInt8]] {
         let algorithm = "\"alg\":\"\(key.algorithm.rawValue)\""
         let keyID = key.keyID.map { "\"kid\":" + JSONValue.string($0).serializedString }
-        // The caller skips a spelling whose type is not accepted.
+        // The caller removes spellings with a rejected type.
         let types = ["JWT"] + (expectedType.map { [$0, "application/" + $0] } ?? ["at+jwt", "application/at+jwt"])
         var members: [[String]] = keyID.map { [[algorithm, $0], [$0, algorithm]] } ?? [[algorithm]]
         for type in types {
@@ -64,7 +63,7 @@ struct VerifierKeyring: Sendable {
         case several([Int])
     }
 
-    /// The keys that may have signed a token with a header.
+    /// Returns the keys that may have signed a token with this header.
     func keys(forHeader encoded: UnsafeBufferPointer<UInt8>) throws(JOSEError) -> Candidates {
         if encoded.count < knownHeaders.count {
             for known in knownHeaders[encoded.count] where encoded.hasSameBytes(as: known.encoded) { return .one(known.key) }
@@ -84,10 +83,10 @@ struct VerifierKeyring: Sendable {
         var found = fitting
         if let keyID = header.keyID {
             found = fitting.filter { keys[$0].keyID == keyID }
-            // A key without an id may be the one that was meant.
+            // A key without an ID may be the right one.
             if found.isEmpty { found = fitting.filter { keys[$0].keyID == nil } }
         }
-        // Without an id, or with one that is shared, each key is tried; not more than a few, since each costs time.
+        // If the ID is missing or shared, every matching key is tried. The number is limited because each attempt costs time.
         guard !found.isEmpty else {
             throw JOSEError(.unknownKey, "The token is signed with a key that is not in the issuer's key set; fetch the set again.")
         }
@@ -99,7 +98,6 @@ struct VerifierKeyring: Sendable {
 
     // MARK: - Checking
 
-    /// Checks the signature of a token.
     func verify(_ segments: CompactSegments, with candidates: Candidates) throws(JOSEError) {
         guard let count = Base64URL.decodedCount(of: segments.signature.count) else { throw Base64URL.invalid }
         let result: Result<Bool, JOSEError> = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(count, 1)) { buffer in

@@ -3,87 +3,87 @@ public import Foundation
 public import JOSE
 
 extension AuthorizationCodeFlow {
-    /// How the server shall deal with the person (OpenID Connect Core 1.0, 3.1.2.1).
+    /// The prompts that the server shows to the user (OpenID Connect Core 1.0 §3.1.2.1).
     public enum Prompt: String, Sendable, APIRequestArgument {
-        /// It asks nothing, and refuses if it would have to.
+        /// No user interface. The server returns an error if it needs user interaction.
         case none
-        /// It asks for consent.
+        /// Asks for consent.
         case consent
-        /// It asks for the credentials, whatever session there is.
+        /// Asks for the credentials, even if the user has a session.
         case login
-        /// Both.
+        /// Asks for the credentials and for consent.
         case loginAndConsent = "login consent"
 
-        /// - Parameter value: The parameter's value, whose words may be in any order.
+        /// Creates a prompt from the parameter's value, whose words may be in any order.
         init?(words value: String) {
             self.init(rawValue: value.split(separator: " ").sorted(by: >).joined(separator: " "))
         }
     }
 
-    /// What one sign-in asks for. Its descriptions show no secret.
+    /// The parameters and state of one sign-in. Its descriptions show no secret.
     public struct Context: AuthenticationContext, IDTokenValidatorContext {
-        /// The secret that binds the code to this sign-in.
+        /// The PKCE secret that binds the code to this sign-in (RFC 7636).
         public private(set) var pkce: PKCE?
 
-        /// The value that the ID token must repeat.
+        /// The nonce that the ID token must contain.
         public private(set) var nonce: String?
 
-        /// How many seconds ago the person may have authenticated; nil for as long ago as may be, 0 for within this sign-in.
+        /// The maximum seconds since the user's last authentication. `nil` sets no limit; 0 requires a new one.
         public var maxAge: TimeInterval?
 
-        /// The assurance levels that the sign-in must reach.
+        /// The required assurance levels (ACR values).
         @ClaimCollection public var acrValues: [String]?
 
-        /// The value by which the redirect is known to belong to this sign-in.
+        /// The value that identifies the redirect of this sign-in.
         public var state: String
 
-        /// The username to begin with.
+        /// The username to prefill.
         public var loginHint: String?
 
-        /// How the server shall show itself: `page`, `popup`, `touch`, `wap`.
+        /// The display mode of the server's pages: `page`, `popup`, `touch` or `wap`.
         public var display: String?
 
-        /// An ID token of the person who is to sign in.
+        /// An ID token of the user who is to sign in.
         public var idTokenHint: String?
 
-        /// How the server shall deal with the person.
+        /// The prompts that the server shows to the user.
         public var prompt: Prompt?
 
-        /// The languages for the server's pages, the preferred one first (RFC 5646).
+        /// The languages of the server's pages, in order of preference (RFC 5646).
         public var uiLocales: [String]?
 
-        /// The languages for the claims, the preferred one first (RFC 5646).
+        /// The languages of the claims, in order of preference (RFC 5646).
         public var claimsLocales: [String]?
 
-        /// Further parameters.
+        /// Additional parameters.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// Whether the request is pushed to a server that offers that (RFC 9126). One that requires it gets it in any case.
+        /// Whether to use a pushed authorization request if the server supports it (RFC 9126). If the server requires one, it is always
+        /// used.
         public var pushedAuthorizationRequestEnabled = true
 
-        /// The URL that the browser is sent to, once the sign-in has been started.
+        /// The URL to open in the browser, after ``AuthorizationCodeFlow/start(with:)``.
         public internal(set) var authenticationURL: URL?
 
-        /// Where the browser returns to in this sign-in, if not to the configuration's redirect URI: a loopback address with the port at which
-        /// the app listens (RFC 8252, 7.3).
+        /// The redirect URI of this sign-in, if it differs from the configuration's: a loopback address with the port of the app (RFC 8252
+        /// §7.3).
         package var redirectUri: URL?
 
-        /// Whether a redirect has been taken as the answer.
+        /// Whether a redirect of this sign-in has been accepted.
         var isAnswered = false
 
-        /// Shared by the copies of a context, so that any of them is good for one sign-in.
+        /// Shared by all copies of a context, so that only one of them starts a sign-in unchanged.
         private var use = OneUse()
 
         private let isStateGiven: Bool
         private let isNonceGiven: Bool
 
-        /// Takes what the sign-in asks for.
-        ///
+        /// Creates the context of a sign-in.
         /// - Parameters:
-        ///   - state: The value by which the redirect is known: letters, digits and `,._-`; nil for a random one.
-        ///   - maxAge: How many seconds ago the person may have authenticated.
-        ///   - acrValues: The assurance levels that it must reach.
-        ///   - additionalParameters: Further parameters. Those that this type has a property for go there.
+        ///   - state: The value that identifies the redirect: letters, digits and `,._-`; `nil` for a random value.
+        ///   - maxAge: The maximum seconds since the user's last authentication.
+        ///   - acrValues: The required assurance levels.
+        ///   - additionalParameters: Additional parameters. Those with a property in this type set that property.
         public init(
             state: String? = nil, maxAge: TimeInterval? = nil, acrValues: ClaimCollection<[String]?> = nil,
             additionalParameters: [String: any APIRequestArgument]? = nil
@@ -115,7 +115,7 @@ extension AuthorizationCodeFlow {
             idTokenHint = take("id_token_hint")
             if let words = take("prompt") {
                 prompt = Prompt(words: words)
-                // A value that this type has no name for is the server's own.
+                // Custom prompts of the server are sent unchanged.
                 if prompt == nil { further["prompt"] = words }
             }
             uiLocales = take("ui_locales")?.whitespaceSeparated
@@ -123,7 +123,7 @@ extension AuthorizationCodeFlow {
             self.additionalParameters = additionalParameters == nil ? nil : further
         }
 
-        /// The context of a sign-in that begins now: this one if none has begun with it, in whatever flow; else one of its like.
+        /// Returns this context on its first use in any flow, and later a copy with new random values.
         func forSignIn() -> Context {
             guard !use.begin() else { return self }
             let context = renewed()
@@ -131,7 +131,7 @@ extension AuthorizationCodeFlow {
             return context
         }
 
-        /// The same for another sign-in: what was random is so anew.
+        /// Returns a copy with new random values, except for a `state` and a `nonce` that the app set.
         private func renewed(_ randomness: Randomness = .system) -> Context {
             var context = self
             context.use = OneUse()
@@ -141,10 +141,8 @@ extension AuthorizationCodeFlow {
             return context
         }
 
-        /// The parameters of the sign-in: all of them for the browser's request, the verifier and the further ones for the code's exchange.
-        ///
-        /// - Parameter category: What the request is for.
-        /// - Returns: The parameters.
+        /// Returns the parameters of a request: all for the authorization request, the code verifier and the additional ones for the token
+        /// request.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             var parameters = additionalParameters ?? [:]
             switch category {
@@ -172,11 +170,11 @@ extension AuthorizationCodeFlow {
     }
 }
 
-/// What can be used once, by whoever comes first. Safe from any thread.
+/// A flag that only the first caller can set. Thread-safe.
 private final class OneUse: Sendable {
     private let isUsed = Locked(false)
 
-    /// - Returns: Whether this is the first use.
+    /// Whether this call is the first.
     func begin() -> Bool {
         isUsed.withLock { isUsed in
             defer { isUsed = true }
@@ -186,6 +184,6 @@ private final class OneUse: Sendable {
 }
 
 extension AuthorizationCodeFlow.Context: Redacted {
-    /// What is asked for by name; no secret, and nothing of the person.
+    /// The prompt and the assurance levels; no secret and no personal data.
     public var description: String { "Context(prompt: \(prompt?.rawValue ?? "nil"), acrValues: \(acrValues ?? []))" }
 }

@@ -1,7 +1,7 @@
 public import AuthFoundation
 public import Foundation
 
-/// Signs a person in on the server's own pages: the authorization code flow with PKCE (RFC 6749, 4.1; RFC 7636; OpenID Connect Core 1.0, 3.1).
+/// Signs a user in on the server's pages, with authorization code and PKCE (RFC 6749 §4.1, RFC 7636, OpenID Connect Core 1.0 §3.1).
 ///
 /// ```swift
 /// let flow = try AuthorizationCodeFlow()
@@ -10,40 +10,38 @@ public import Foundation
 /// let token = try await flow.resume(with: redirect)
 /// try Credential.store(token)
 /// ```
-///
-/// One flow serves any number of sign-ins, one after the other. A `start` supersedes what is under way, whose calls end with
-/// `OAuth2Error.invalidContext`, and so does ``reset()``. The redirect of a sign-in that was superseded, and a second redirect of the same
-/// sign-in, are refused. Cancelling the task of a call gives the sign-in up; tokens that come all the same are revoked.
+/// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, whose calls fail
+/// with `OAuth2Error.invalidContext`. Redirects of superseded sign-ins and repeated redirects are rejected. Cancelling a call's task
+/// cancels the sign-in and revokes tokens that arrive later.
 public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
-    /// What observes a flow.
+    /// The type of the flow's delegates.
     public typealias Delegate = AuthorizationCodeFlowDelegate
 
     /// The client that signs in.
     nonisolated public let client: OAuth2Client
 
-    /// Further parameters for every sign-in.
+    /// Additional parameters for every sign-in.
     nonisolated public let additionalParameters: [String: any APIRequestArgument]?
 
-    /// What observes the flow.
+    /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any AuthorizationCodeFlowDelegate>()
 
     nonisolated let progress = SignInProgress<Context>()
 
-    /// What the sign-in under way asks for; nil if there is none.
+    /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
     /// Whether a sign-in is under way.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where the browser returns to, as the issuer knows it.
-    ///   - logoutRedirectUri: Where the browser returns to after a sign-out.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The redirect URI registered with the issuer.
+    ///   - logoutRedirectUri: The registered redirect URI after a sign-out.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL, logoutRedirectUri: URL? = nil,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -54,15 +52,14 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
             additionalParameters)
     }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where the browser returns to, as the issuer knows it.
-    ///   - logoutRedirectUri: Where the browser returns to after a sign-out.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The redirect URI registered with the issuer.
+    ///   - logoutRedirectUri: The registered redirect URI after a sign-out.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL, logoutRedirectUri: URL? = nil,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -73,11 +70,8 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
             additionalParameters)
     }
 
-    /// Makes a flow.
-    ///
-    /// - Parameters:
-    ///   - client: The client that signs in.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    /// Creates a flow for a client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     /// - Throws: `OAuth2Error.redirectUriRequired` if the client's configuration has no redirect URI.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]? = nil) throws {
         guard client.configuration.redirectUri != nil else { throw OAuth2Error.redirectUriRequired }
@@ -93,17 +87,17 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
 
     // MARK: Signing in
 
-    /// Begins a sign-in.
-    ///
-    /// The server is asked for its discovery document, if the client does not have it, and is told what the browser is going to ask for, if it
-    /// offers that.
-    ///
-    /// - Parameter context: What the sign-in asks for. One that has been used before gets random values anew, except for a `state` and a
-    ///   `nonce` that the app chose.
-    /// - Returns: The URL for the browser. It is good for one sign-in.
-    /// - Throws: `APIClientError` if the server refuses or is not reached, `OAuth2Error.missingOpenIdConfiguration(attribute:)` if it requires
-    ///   a push and has no endpoint for it, `OAuth2Error.invalidContext` if the sign-in has been superseded, or `CancellationError`. The
-    ///   sign-in has ended then.
+    /// Starts a sign-in and returns the URL to open in the browser.
+    /// Fetches the discovery document if necessary, and pushes the authorization request if the server supports it (RFC 9126). If an error
+    /// is thrown, the sign-in has ended.
+    /// - Parameter context: The context of the sign-in. A used context gets new random values, except for a `state` and a `nonce` that the
+    ///   app set.
+    /// - Returns: The URL to open. It is valid for one sign-in.
+    /// - Throws:
+    ///   - `APIClientError` if the server returns an error or is unreachable.
+    ///   - `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server requires pushed requests but has no endpoint for them.
+    ///   - `OAuth2Error.invalidContext` if the sign-in was superseded.
+    ///   - `CancellationError` if the task was cancelled.
     public func start(with context: Context = .init()) async throws -> URL {
         let context = prepared(context)
         let call = FlowCall<URL>()
@@ -119,16 +113,18 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
         return url
     }
 
-    /// Ends a sign-in with what the browser brought back.
-    ///
-    /// A redirect that is not this sign-in's changes nothing: the right one can still come. One that is, ends the sign-in.
-    ///
-    /// - Parameter url: The URL that the browser was sent to.
-    /// - Returns: The tokens, validated.
-    /// - Throws: `OAuth2Error.invalidContext` if no sign-in waits for a redirect; `OAuth2Error.redirectUri(_:reason:)` if this one is not
-    ///   acceptable; ``AuthorizationIssuerError`` if it is from another server; `OAuth2ServerError` if the server refused;
-    ///   `APIClientError` if it refused the code or is not reached; `JWTError` if the ID token is not acceptable;
-    ///   `OAuth2Error.missingToken(type:)` if there is none; or `CancellationError`.
+    /// Completes a sign-in with the browser's redirect.
+    /// A redirect that does not belong to this sign-in is rejected and changes nothing. A matching redirect ends the sign-in.
+    /// - Parameter url: The URL to which the browser was redirected.
+    /// - Returns: The validated tokens.
+    /// - Throws:
+    ///   - `OAuth2Error.invalidContext` if no sign-in waits for a redirect, or if the sign-in was superseded.
+    ///   - `OAuth2Error.redirectUri(_:reason:)` if the redirect is not acceptable.
+    ///   - ``AuthorizationIssuerError`` if the redirect comes from another server.
+    ///   - `OAuth2ServerError` if the redirect reports an error.
+    ///   - `APIClientError` if the server rejects the code or is unreachable.
+    ///   - `JWTError` if the ID token is invalid; `OAuth2Error.missingToken(type:)` if it is missing.
+    ///   - `CancellationError` if the task was cancelled.
     public func resume(with url: URL) async throws -> Token {
         let (call, answered, response) = try await claim(url)
         return try await finish(call) { [self] in
@@ -137,7 +133,7 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Forgets the sign-in under way. A call that is under way ends at once with `OAuth2Error.invalidContext`.
+    /// Cancels the current sign-in. A running call fails at once with `OAuth2Error.invalidContext`.
     public func reset() {
         progress.reset()
     }
@@ -185,10 +181,9 @@ extension AuthorizationCodeFlow: SignInFlow {
 }
 
 extension OAuth2Client {
-    /// Trades a code for tokens.
-    ///
-    /// - Throws: What `exchange(token:)` throws; `OAuth2Error.missingToken(type:)` if an ID token was asked for and there is none, without
-    ///   which nobody can tell that the tokens belong to this sign-in.
+    /// Exchanges a code for tokens.
+    /// - Throws: Errors of `exchange(token:)`; `OAuth2Error.missingToken(type:)` if a requested ID token is missing, because without it the
+    ///   tokens cannot be matched to this sign-in.
     func tokens(
         forCode code: String, in context: AuthorizationCodeFlow.Context, flow: [String: any APIRequestArgument]?
     ) async throws -> Token {
@@ -203,22 +198,20 @@ extension OAuth2Client {
         return token
     }
 
-    /// Makes a flow for this client.
-    ///
-    /// - Parameter additionalParameters: Further parameters for every sign-in.
-    /// - Returns: The flow.
+    /// Creates a flow for this client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     /// - Throws: `OAuth2Error.redirectUriRequired` if the client's configuration has no redirect URI.
     public func authorizationCodeFlow(additionalParameters: [String: String]? = nil) throws -> AuthorizationCodeFlow {
         try AuthorizationCodeFlow(client: self, additionalParameters: additionalParameters)
     }
 }
 
-/// An observer of an ``AuthorizationCodeFlow``. It is called on the main actor.
+/// Observes an ``AuthorizationCodeFlow``. Methods are called on the main actor.
 public protocol AuthorizationCodeFlowDelegate: AuthenticationDelegate {
-    /// The URL for the browser can be changed before it is used.
+    /// Lets the delegate change the URL before it is used.
     func authentication<Flow: AuthorizationCodeFlow>(flow: Flow, customizeUrl urlComponents: inout URLComponents)
 
-    /// The URL for the browser is ready.
+    /// Called when the URL for the browser is ready.
     func authentication<Flow: AuthorizationCodeFlow>(flow: Flow, shouldAuthenticateUsing url: URL)
 }
 
@@ -231,22 +224,16 @@ extension AuthorizationCodeFlowDelegate {
 }
 
 extension AuthorizationCodeFlow {
-    /// Begins a sign-in.
-    ///
-    /// - Parameters:
-    ///   - context: What the sign-in asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Starts a sign-in, like ``start(with:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func start(
         with context: Context = .init(), completion: @escaping @Sendable (Result<URL, OAuth2Error>) -> Void
     ) {
         Completion.run(completion) { try await self.start(with: context) }
     }
 
-    /// Ends a sign-in with what the browser brought back.
-    ///
-    /// - Parameters:
-    ///   - url: The URL that the browser was sent to.
-    ///   - completion: Is called once, on no particular thread.
+    /// Completes a sign-in with the browser's redirect, like ``resume(with:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func resume(with url: URL, completion: @escaping @Sendable (Result<Token, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.resume(with: url) }
     }

@@ -1,36 +1,33 @@
 import AuthFoundation
 import Foundation
 
-/// The URL that a browser is sent to, and what the server is told of it beforehand.
+/// The authorization request: the URL for the browser, and the optional pushed request.
 struct AuthorizationRequest: Sendable {
     let client: OAuth2Client
     let provider: OpenIdConfiguration
     let context: AuthorizationCodeFlow.Context
 
-    /// The URL with all parameters, sorted by name.
-    ///
+    /// Returns the URL with all parameters, sorted by name.
     /// - Parameters:
-    ///   - flow: The flow's further parameters.
-    ///   - step: Parameters that only this request has.
-    /// - Returns: The URL in parts.
-    /// - Throws: `OAuth2Error.cannotComposeUrl` if the server's endpoint is no URL that parameters can be added to.
+    ///   - flow: The flow's additional parameters.
+    ///   - step: Parameters of this request only.
+    /// - Throws: `OAuth2Error.cannotComposeUrl` if the server's endpoint is not a valid URL.
     func components(
         flow: [String: any APIRequestArgument]?, step: [String: any APIRequestArgument] = [:]
     ) throws -> URLComponents {
         var parameters = client.parameters(for: .authorization, flow: flow, context: context)
         parameters.merge(step) { $1 }
         if let redirectUri = context.redirectUri { parameters["redirect_uri"] = redirectUri }
-        // A code that is stolen can't be traded with another key (RFC 9449, 10).
+        // Prevents the exchange of a stolen code with another key (RFC 9449 §10).
         if let thumbprint = try client.dpopThumbprint() { parameters["dpop_jkt"] = thumbprint }
-        // What a browser is told stands in its history and in the server's logs.
+        // Browser URLs appear in the history and in server logs.
         parameters["client_secret"] = nil
         return try endpoint(adding: parameters)
     }
 
-    /// The URL for the browser: as it is, or with a reference to what has been pushed (RFC 9126, 4).
-    ///
-    /// A server that offers it is used in this way unless the context forbids it; a push that fails is an error, and no reason to send the
-    /// parameters through the browser after all.
+    /// Returns the URL for the browser, either as given or with a reference to a pushed request (RFC 9126 §4).
+    /// A supported push is used unless the context disables it. If the push fails, the error is thrown: the parameters are not sent through
+    /// the browser instead.
     func url(_ components: URLComponents) async throws -> URL {
         let isRequired = provider.json["require_pushed_authorization_requests"] == .bool(true)
         let endpoint: URL? = provider[.pushedAuthorizationRequestEndpoint]
@@ -65,7 +62,7 @@ struct AuthorizationRequest: Sendable {
     }
 }
 
-/// Tells the server what a browser is going to ask for (RFC 9126, 2.1).
+/// A pushed authorization request (RFC 9126 §2.1).
 struct PushedAuthorizationRequest: OAuth2APIRequest, APIRequestBody {
     struct ResponseType: Decodable, Sendable {
         let requestURI: String

@@ -1,19 +1,17 @@
 public import AuthFoundation
 public import Foundation
 
-/// What a redirect brought back (RFC 6749, 4.1.2).
-///
-/// It can be had in the order of the checks only: first that the redirect is the client's own, then that it answers this sign-in, then that it
-/// is from the server that was asked, and only then what it says.
+/// The parameters of a redirect (RFC 6749 §4.1.2).
+/// Check them in this order: redirect URI and state (the initializer), then the issuer, then the code.
 struct AuthorizationResponse: Sendable {
     private let url: URL
     private let values: [String: String]
 
+    /// Reads a redirect.
     /// - Parameters:
-    ///   - url: The URL that the browser was sent to.
-    ///   - redirectUri: The URL that the server was given; nil if only the parameters are to be read.
-    ///   - state: What the sign-in sent.
-    /// - Throws: `OAuth2Error.redirectUri(_:reason:)` if it is another URL, or another sign-in's.
+    ///   - redirectUri: The expected redirect URI; `nil` skips the check.
+    ///   - state: The `state` that the sign-in sent.
+    /// - Throws: `OAuth2Error.redirectUri(_:reason:)` if the redirect URI or the state differs.
     init(_ url: URL, redirectUri: URL?, state: String) throws {
         self.url = url
         if let redirectUri { try Self.check(url, against: redirectUri) }
@@ -21,9 +19,8 @@ struct AuthorizationResponse: Sendable {
         guard values["state"] == state else { throw OAuth2Error.redirectUri(url.withoutQuery, reason: .state(values["state"])) }
     }
 
-    /// Checks that the server that was asked has answered (RFC 9207, 2.4).
-    ///
-    /// - Throws: ``AuthorizationIssuerError`` if another has, or if this one says who it is at other times.
+    /// Checks that the response comes from the expected server (RFC 9207 §2.4).
+    /// - Throws: ``AuthorizationIssuerError`` if the issuer differs, or if it is missing although the server announces it.
     func checkIssuer(_ provider: OpenIdConfiguration) throws {
         let announced = provider.json["authorization_response_iss_parameter_supported"] == .bool(true)
         guard let issuer = values["iss"] ?? (announced ? "" : nil) else { return }
@@ -32,9 +29,8 @@ struct AuthorizationResponse: Sendable {
         }
     }
 
-    /// The code.
-    ///
-    /// - Throws: `OAuth2ServerError` if the server refused, `OAuth2Error.redirectUri(_:reason:)` if there is no code.
+    /// Returns the authorization code.
+    /// - Throws: `OAuth2ServerError` if the redirect reports an error; `OAuth2Error.redirectUri(_:reason:)` if there is no code.
     func code() throws -> String {
         try checkError()
         guard let code = values["code"], !code.isEmpty else {
@@ -43,9 +39,7 @@ struct AuthorizationResponse: Sendable {
         return code
     }
 
-    /// Checks that the server has not refused.
-    ///
-    /// - Throws: `OAuth2ServerError` if it has.
+    /// Throws an `OAuth2ServerError` if the redirect reports an error.
     func checkError() throws {
         guard let error = values["error"] else { return }
         let more = values.filter { !["error", "error_description", "state", "iss"].contains($0.key) }
@@ -58,7 +52,7 @@ struct AuthorizationResponse: Sendable {
         guard Place(url) == Place(expected) else { throw OAuth2Error.redirectUri(url.withoutQuery, reason: .hostOrPath) }
     }
 
-    /// Host, port and path. Browsers write a path for http and https where there is none.
+    /// The user, host, port and path of a URL. Browsers add the path "/" to http and https URLs without a path.
     private struct Place: Equatable {
         let host: String
         let port: Int?
@@ -74,7 +68,7 @@ struct AuthorizationResponse: Sendable {
         }
     }
 
-    /// The parameters, each of which may be there once (RFC 6749, 3.1).
+    /// Reads the query parameters. Each may occur only once (RFC 6749 §3.1).
     private static func values(of url: URL) throws -> [String: String] {
         let query = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
         var values: [String: String] = [:]
@@ -90,37 +84,34 @@ struct AuthorizationResponse: Sendable {
     }
 }
 
-/// A redirect is from another server than the one that was asked, or does not say from which (RFC 9207).
-///
-/// Whoever mixes servers up could get at the code of one by way of another.
+/// The redirect comes from another server than the expected one, or does not name its issuer (RFC 9207).
+/// This check prevents mix-up attacks, in which one server's code is sent to another server.
 public struct AuthorizationIssuerError: Error, LocalizedError, Equatable, Sendable {
-    /// The issuer that was asked.
+    /// The expected issuer.
     public let expected: URL
 
-    /// The issuer that the redirect names, if it names one.
+    /// The issuer in the redirect, if any.
     public let found: String?
 
-    /// What happened, and what to do next.
+    /// A description of the error and of the next step.
     public var errorDescription: String? {
         "The answer to the sign-in is from \(found.map { "“\($0)”" } ?? "an unnamed server") and not from \(expected.absoluteString). Sign in again."
     }
 }
 
 extension URL {
-    /// The code in a redirect, if the redirect is acceptable (RFC 6749, 4.1.2).
-    ///
+    /// Returns the authorization code of a redirect (RFC 6749 §4.1.2).
     /// - Parameters:
-    ///   - state: What the sign-in sent.
-    ///   - configuration: The client's configuration, whose redirect URI this must be; nil if that is not to be checked.
-    /// - Returns: The code.
-    /// - Throws: `OAuth2Error.redirectUri(_:reason:)` for another redirect URI, another sign-in's state, or without a code;
-    ///   `OAuth2ServerError` if the server refused.
+    ///   - state: The `state` that the sign-in sent.
+    ///   - configuration: The client's configuration, whose redirect URI must match; `nil` skips this check.
+    /// - Throws: `OAuth2Error.redirectUri(_:reason:)` if the redirect URI or the state differs, or if there is no code;
+    ///   `OAuth2Error.redirectUriRequired` if the configuration has no redirect URI; `OAuth2ServerError` if the redirect reports an error.
     public func authorizationCode(state: String, configuration: OAuth2Client.Configuration?) throws -> String {
         if let configuration, configuration.redirectUri == nil { throw OAuth2Error.redirectUriRequired }
         return try AuthorizationResponse(self, redirectUri: configuration?.redirectUri, state: state).code()
     }
 
-    /// The URL without what it brought: a code in an error would be a code in a log.
+    /// The URL without query and fragment, so that a code in an error does not reach a log.
     var withoutQuery: URL {
         var components = URLComponents(url: self, resolvingAgainstBaseURL: false)
         components?.query = nil

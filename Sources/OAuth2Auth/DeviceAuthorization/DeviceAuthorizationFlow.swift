@@ -1,7 +1,7 @@
 public import AuthFoundation
 public import Foundation
 
-/// Signs a person in on a device without a browser or keyboard, by way of another device (RFC 8628).
+/// Signs a user in on a device without a browser or keyboard, through a second device (RFC 8628).
 ///
 /// ```swift
 /// let flow = try DeviceAuthorizationFlow()
@@ -10,41 +10,38 @@ public import Foundation
 /// let token = try await flow.resume()
 /// try Credential.store(token)
 /// ```
-///
-/// One flow serves any number of sign-ins, one after the other. A `start` and ``reset()`` supersede what is under way: a call that waits ends
-/// at once with `OAuth2Error.invalidContext`. Cancelling its task ends it at once too, and gives the sign-in up; tokens that come all the same
-/// are revoked.
+/// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, whose calls fail at
+/// once with `OAuth2Error.invalidContext`. Cancelling a call's task cancels the sign-in and revokes tokens that arrive later.
 public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
-    /// What observes a flow.
+    /// The type of the flow's delegates.
     public typealias Delegate = DeviceAuthorizationFlowDelegate
 
     /// The client that signs in.
     nonisolated public let client: OAuth2Client
 
-    /// Further parameters for every sign-in.
+    /// Additional parameters for every sign-in.
     nonisolated public let additionalParameters: [String: any APIRequestArgument]?
 
-    /// What observes the flow.
+    /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any DeviceAuthorizationFlowDelegate>()
 
-    /// The call of ``resume()`` under way, and what it waits for.
+    /// The running call of ``resume()`` and its task.
     private var wait: (verification: Verification, task: Task<Token, any Error>)?
 
     nonisolated let progress = SignInProgress<Context>()
 
-    /// What the sign-in under way asks for; nil if there is none.
+    /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
     /// Whether a sign-in is under way.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, additionalParameters: [String: any APIRequestArgument]? = nil
     ) {
@@ -52,13 +49,12 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
             client: OAuth2Client(issuerURL: issuerURL, clientId: clientId, scope: scope), additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, additionalParameters: [String: any APIRequestArgument]? = nil
     ) {
@@ -66,11 +62,8 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
             client: OAuth2Client(issuerURL: issuerURL, clientId: clientId, scope: scope), additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow.
-    ///
-    /// - Parameters:
-    ///   - client: The client that signs in.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    /// Creates a flow for a client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]? = nil) {
         SDKVersion.register(.oauth2Auth, version: SDKVersion.current)
         self.client = client
@@ -80,12 +73,11 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
 
     // MARK: Signing in
 
-    /// Begins a sign-in.
-    ///
-    /// - Parameter context: What the sign-in asks for.
-    /// - Returns: What the person must be shown. Go on with ``resume()``.
-    /// - Throws: `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not offer it, `APIClientError` if it refuses or is
-    ///   not reached, `OAuth2Error.invalidContext` if the sign-in has been superseded, or `CancellationError`. The sign-in has ended then.
+    /// Starts a sign-in and returns the code to show to the user. Then call ``resume()``.
+    /// If an error is thrown, the sign-in has ended.
+    /// - Throws: `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not support device authorization; `APIClientError`
+    ///   if the server returns an error or is unreachable; `OAuth2Error.invalidContext` if the sign-in was superseded; or
+    ///   `CancellationError`.
     public func start(with context: Context = .init()) async throws -> Verification {
         var context = context
         context.verification = nil
@@ -102,18 +94,21 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
         return verification
     }
 
-    /// Waits until the person has decided on the other device.
+    /// Polls the server until the user approves or denies the sign-in on the other device.
+    /// - The first request is sent at once. Further requests follow at the server's interval, which is at least one second.
+    /// - Each `slow_down` adds five seconds. After status 429, the flow waits as long as the server asks.
+    /// - A server with long polling holds each request until the decision. The interval then starts when the request is sent.
+    /// - If the server is unreachable, the flow retries after the next interval.
     ///
-    /// It asks the server at once and then after each interval that the server named, at least a second, five seconds more after each
-    /// `slow_down`, and as long as it says after 429. A server with long polling is asked to hold each request until the decision, and the
-    /// interval counts from sending it. A server that is not reached is asked again after the next interval. A second call meanwhile waits
-    /// with the first, and gets the same tokens.
-    ///
-    /// - Returns: The tokens, validated.
-    /// - Throws: `OAuth2Error.invalidContext` if no sign-in waits, or if it has been superseded; `APIClientError` with `access_denied` if the
-    ///   person refuses, with `expired_token` if the server finds the code too old, or if the server is not reached to the end;
-    ///   ``DeviceCodeExpiredError`` when the code has expired; `JWTError` if the ID token is not acceptable; or `CancellationError`. The
-    ///   sign-in has ended then.
+    /// A concurrent second call waits with the first and returns the same tokens. If an error is thrown, the sign-in has ended.
+    /// - Returns: The validated tokens.
+    /// - Throws:
+    ///   - `OAuth2Error.invalidContext` if no sign-in waits, or if the sign-in was superseded.
+    ///   - `APIClientError` with `access_denied` if the user denies, with `expired_token` if the server reports an expired code, or if the
+    ///     server stays unreachable.
+    ///   - ``DeviceCodeExpiredError`` when the code has expired.
+    ///   - `JWTError` if the ID token is invalid.
+    ///   - `CancellationError` if the task was cancelled.
     public func resume() async throws -> Token {
         guard let context = progress.context, let verification = context.verification, let issuedAt = verification.issuedAt else {
             let error = OAuth2Error.invalidContext
@@ -133,12 +128,12 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Waits for another call's tokens. Who leaves here does not end that call.
+    /// Waits for the tokens of another call. Cancelling this call does not cancel the other one.
     private func join(_ task: Task<Token, any Error>) async throws -> Token {
         do {
             return try await FlowCall<Token>().value { try await task.value }
         } catch is CancellationError where !Task.isCancelled {
-            // The other call was cancelled, and the sign-in has ended with it.
+            // The other call was cancelled, which ended the sign-in.
             throw OAuth2Error.invalidContext
         }
     }
@@ -158,7 +153,7 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Forgets the sign-in under way. A call that is under way ends at once with `OAuth2Error.invalidContext`.
+    /// Cancels the current sign-in. A running call fails at once with `OAuth2Error.invalidContext`.
     public func reset() {
         progress.reset()
     }
@@ -174,9 +169,9 @@ extension DeviceAuthorizationFlow: SignInFlow {
     }
 }
 
-/// An observer of a ``DeviceAuthorizationFlow``. It is called on the main actor.
+/// Observes a ``DeviceAuthorizationFlow``. Methods are called on the main actor.
 public protocol DeviceAuthorizationFlowDelegate: AuthenticationDelegate {
-    /// The server has said what the person must be shown.
+    /// Called when the code for the user is ready.
     func authentication<Flow: DeviceAuthorizationFlow>(flow: Flow, received verification: DeviceAuthorizationFlow.Verification)
 }
 
@@ -186,27 +181,23 @@ extension DeviceAuthorizationFlowDelegate {
 }
 
 extension DeviceAuthorizationFlow {
-    /// Begins a sign-in.
-    ///
-    /// - Parameters:
-    ///   - context: What the sign-in asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Starts a sign-in, like ``start(with:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func start(
         with context: Context = .init(), completion: @escaping @Sendable (Result<Verification, OAuth2Error>) -> Void
     ) {
         Completion.run(completion) { try await self.start(with: context) }
     }
 
-    /// Waits until the person has decided on the other device.
-    ///
-    /// - Parameter completion: Is called once, on no particular thread.
+    /// Polls the server until the user decides, like ``resume()``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func resume(completion: @escaping @Sendable (Result<Token, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.resume() }
     }
 }
 
 extension OAuth2Client {
-    /// Asks for a device code (RFC 8628, 3.1).
+    /// Requests a device code (RFC 8628 §3.1).
     fileprivate func deviceVerification(
         context: DeviceAuthorizationFlow.Context, flow: [String: any APIRequestArgument]?
     ) async throws -> DeviceAuthorizationFlow.Verification {
@@ -217,7 +208,7 @@ extension OAuth2Client {
         }
         guard LoopbackRule.isAcceptable(endpoint) else { throw OAuth2Error.invalidUrl }
         var parameters = parameters(for: .authorization, flow: flow, context: context)
-        // There is no redirect.
+        // The flow has no redirect.
         parameters["redirect_uri"] = nil
         let request = DeviceAuthorizationRequest(
             openIdConfiguration: provider, clientConfiguration: configuration, url: endpoint, parameters: parameters)
@@ -226,10 +217,8 @@ extension OAuth2Client {
         return verification
     }
 
-    /// Makes a flow for this client.
-    ///
-    /// - Parameter additionalParameters: Further parameters for every sign-in.
-    /// - Returns: The flow.
+    /// Creates a flow for this client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     public func deviceAuthorizationFlow(additionalParameters: [String: any APIRequestArgument]? = nil) -> DeviceAuthorizationFlow {
         DeviceAuthorizationFlow(client: self, additionalParameters: additionalParameters)
     }

@@ -3,30 +3,29 @@ public import Foundation
 public import JOSE
 
 extension DeviceAuthorizationFlow {
-    /// What the person must be shown, to go on with on another device (RFC 8628, 3.2 and 3.3).
-    ///
-    /// Show the user code and the address; where there is ``verificationUriComplete``, a QR code of it saves the typing, and the user code
-    /// stays beside it for the person to compare.
+    /// The code and address with which the user continues on another device (RFC 8628 §3.2 and §3.3).
+    /// Show the user code and the address. If ``verificationUriComplete`` is present, also show it as a QR code, next to the user code for
+    /// comparison.
     public struct Verification: Decodable, Equatable, Expires, Sendable {
-        /// What the person types on the other device.
+        /// The code that the user enters on the other device.
         public let userCode: String
 
-        /// The address to open there: https, or http on a loopback host.
+        /// The address to open on the other device: https, or http on a loopback host.
         public let verificationUri: URL
 
-        /// The address with the code in it, if the server gives one.
+        /// The address that includes the code, if the server provides it.
         public let verificationUriComplete: URL?
 
-        /// For how many seconds it is good: from zero to an hour.
+        /// The lifetime of the code in seconds, from 0 to 3600.
         public let expiresIn: TimeInterval
 
-        /// When it was received, by the client's clock.
+        /// The time of receipt, by the client's clock.
         public internal(set) var issuedAt: Date?
 
-        /// The secret that this device asks with.
+        /// The secret code with which this device polls the server.
         let deviceCode: String
 
-        /// Seconds between two requests.
+        /// The seconds between two requests.
         let interval: TimeInterval
 
         private enum CodingKeys: String, CodingKey {
@@ -38,11 +37,9 @@ extension DeviceAuthorizationFlow {
             case interval
         }
 
-        /// Reads the server's answer.
-        ///
-        /// - Parameter decoder: The decoder.
-        /// - Throws: `ClaimError.missingRequiredValue(key:)` if a member is missing or can't be used, among them an address that is neither
-        ///   https nor on this machine.
+        /// Decodes the server's response.
+        /// - Throws: `ClaimError.missingRequiredValue(key:)` if a required member is missing or unusable. An address must be https, or http
+        ///   on a loopback host.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             func required<Value>(_ key: CodingKeys, _ value: Value?) throws -> Value {
@@ -62,31 +59,27 @@ extension DeviceAuthorizationFlow {
         }
     }
 
-    /// What one sign-in asks for.
+    /// The parameters and state of one sign-in.
     public struct Context: AuthenticationContext {
-        /// What the person is shown, once the sign-in has been started.
+        /// The code and address for the user, after the start of the sign-in.
         public internal(set) var verification: Verification?
 
-        /// The assurance levels that it must reach.
+        /// The required assurance levels (ACR values).
         @ClaimCollection public var acrValues: [String]?
 
-        /// Further parameters.
+        /// Additional parameters.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// Takes what the sign-in asks for.
-        ///
+        /// Creates the context of a sign-in.
         /// - Parameters:
-        ///   - acrValues: The assurance levels that it must reach.
-        ///   - additionalParameters: Further parameters.
+        ///   - acrValues: The required assurance levels.
+        ///   - additionalParameters: Additional parameters.
         public init(acrValues: ClaimCollection<[String]?> = nil, additionalParameters: [String: any APIRequestArgument]? = nil) {
             _acrValues = acrValues
             self.additionalParameters = additionalParameters
         }
 
-        /// The further parameters, and the assurance levels for the request that begins the sign-in.
-        ///
-        /// - Parameter category: What the request is for.
-        /// - Returns: The parameters.
+        /// Returns the additional parameters, and the assurance levels for the first request.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             var parameters = additionalParameters
             if acrValues != nil, category == .authorization { parameters.merge(["acr_values": $acrValues]) }
@@ -95,13 +88,13 @@ extension DeviceAuthorizationFlow {
     }
 }
 
-/// The person did not decide on the other device while the code was good (RFC 8628, 3.5).
+/// The user did not approve the sign-in before the code expired (RFC 8628 §3.5).
 public struct DeviceCodeExpiredError: Error, LocalizedError, Equatable, Sendable {
-    /// What happened, and what to do next.
+    /// A description of the error and of the next step.
     public var errorDescription: String? { "The sign-in was not approved in time. Start again." }
 }
 
 extension DeviceAuthorizationFlow.Verification: Redacted {
-    /// What the person is shown; not the device's secret.
+    /// The user code and the address; not the device's secret.
     public var description: String { "Verification(\(userCode) at \(verificationUri.absoluteString))" }
 }

@@ -5,9 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks for tokens with what a flow has got.
-///
-/// A request that was sent is seen through even if its caller has left, so that tokens that nobody gets can be given back.
+/// A token request of a flow.
+/// A request that has been sent runs to completion even if its caller is cancelled, so that unused tokens can be revoked.
 struct GrantRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
@@ -25,17 +24,12 @@ struct GrantRequest: OAuth2TokenRequest, ProvidesTokenContext {
 }
 
 extension OAuth2Client {
-    /// Asks for tokens.
-    ///
+    /// Requests tokens and validates them.
     /// - Parameters:
-    ///   - grant: With what.
-    ///   - parameters: What belongs to the grant. They come before all others.
-    ///   - context: What the sign-in asks for.
-    ///   - flow: The flow's further parameters.
-    ///   - expectations: What the ID token must show.
-    ///   - passage: The request on its way.
-    /// - Returns: The tokens, validated.
-    /// - Throws: What `exchange(token:)` throws.
+    ///   - parameters: The parameters of the grant. They override all others.
+    ///   - flow: The flow's additional parameters.
+    ///   - expectations: The requirements for the ID token.
+    /// - Throws: Errors of `exchange(token:)`.
     func tokens(
         _ grant: GrantType, _ parameters: [String: any APIRequestArgument], context: some AuthenticationContext,
         flow: [String: any APIRequestArgument]?, expectations: any IDTokenValidatorContext = NullIDTokenValidatorContext(),
@@ -51,7 +45,7 @@ extension OAuth2Client {
         return try await passage.seeThrough { [self] in try await exchange(token: request).result }
     }
 
-    /// The parameters of a request of a flow: what the configuration and the SDK set comes last, and wins.
+    /// Merges the parameters of a request. The configuration overrides the context, and the context overrides the flow.
     func parameters(
         for category: OAuth2APIRequestCategory, flow: [String: any APIRequestArgument]?, context: any ProvidesOAuth2Parameters
     ) -> [String: any APIRequestArgument] {

@@ -1,22 +1,17 @@
 import AuthFoundation
 
-/// What the flows of this module have in common: one sign-in at a time, and delegates that are told about it on the main actor.
+/// Common behavior of the flows: one sign-in at a time, and delegates that are called on the main actor.
 protocol SignInFlow: AuthenticationFlow {
     nonisolated var client: OAuth2Client { get }
     nonisolated var progress: SignInProgress<Context> { get }
 
-    /// Tells the delegates something.
+    /// Calls a method of each delegate.
     @MainActor func tell(_ words: @Sendable (any AuthenticationDelegate) -> Void)
 }
 
 extension SignInFlow {
-    /// A sign-in of one step.
-    ///
-    /// - Parameters:
-    ///   - context: What it asks for.
-    ///   - work: Gets the tokens.
-    /// - Returns: The tokens.
-    /// - Throws: What the work throws, `CancellationError`, or `OAuth2Error.invalidContext` if the sign-in has been superseded.
+    /// Runs a sign-in of one step.
+    /// - Throws: Errors of `work`, `CancellationError`, or `OAuth2Error.invalidContext` if the sign-in was superseded.
     nonisolated func signIn(_ context: Context, _ work: @escaping @Sendable () async throws -> Token) async throws -> Token {
         let call = FlowCall<Token>()
         progress.begin(context, call)
@@ -24,14 +19,11 @@ extension SignInFlow {
         return try await finish(call, work)
     }
 
-    /// The step of a sign-in that is not the last.
-    ///
+    /// Runs a step that is not the last of a sign-in. An error ends the sign-in.
     /// - Parameters:
-    ///   - call: The call, which the progress knows.
-    ///   - work: Gets what the step is for.
-    ///   - change: Notes it.
-    /// - Returns: What the work brought.
-    /// - Throws: As ``signIn(_:_:)``; the sign-in has ended then.
+    ///   - call: The call, which the progress must already know.
+    ///   - change: Stores the result of `work` in the context.
+    /// - Throws: The errors of ``signIn(_:_:)``.
     nonisolated func step<Value: Sendable>(
         _ call: FlowCall<Value>, _ work: @escaping @Sendable () async throws -> Value,
         taking change: @escaping @Sendable (inout Context, Value) -> Void
@@ -46,7 +38,7 @@ extension SignInFlow {
         }
     }
 
-    /// The last step of a sign-in: whatever comes of it ends the sign-in.
+    /// Runs the last step of a sign-in. The sign-in then ends, with or without success.
     nonisolated func finish(_ call: FlowCall<Token>, _ work: @escaping @Sendable () async throws -> Token) async throws -> Token {
         do {
             let token = try await call.value(of: work) { [client] in client.discard($0) }
@@ -63,8 +55,8 @@ extension SignInFlow {
         }
     }
 
-    /// Ends the sign-in and tells the delegates, on the main actor: there apps cancel and reset, so that who has done so before is not signed
-    /// in by an answer that had come but was not taken yet.
+    /// Ends the sign-in and calls the delegates. Runs on the main actor, where apps cancel and reset: after a cancellation, a response that
+    /// has arrived cannot complete the sign-in.
     @MainActor private func conclude(_ call: FlowCall<Token>, with token: Token) throws {
         try progress.succeed(by: call, isCancelled: Task.isCancelled)
         tell { delegate in

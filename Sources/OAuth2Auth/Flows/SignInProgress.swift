@@ -1,14 +1,13 @@
 import AuthFoundation
 
-/// What a flow knows of the sign-in under way: at most one, of which at most one call waits for something.
-///
-/// A newer sign-in, a reset, and a newer call of the same sign-in supersede the call under way, whose caller leaves at once with
-/// `OAuth2Error.invalidContext`. Safe from any thread or task.
+/// The state of a flow: at most one sign-in, with at most one running call.
+/// A new sign-in, a reset or a new call of the same sign-in supersedes the running call, which fails at once with
+/// `OAuth2Error.invalidContext`. Thread-safe.
 final class SignInProgress<Context: Sendable>: Sendable {
     private struct State {
         var context: Context?
         var isAuthenticating = false
-        /// The call under way; one that is not the same has been superseded.
+        /// The running call. Any other call has been superseded.
         var call: (any OpenCall)?
     }
 
@@ -17,12 +16,11 @@ final class SignInProgress<Context: Sendable>: Sendable {
     var context: Context? { state.withLock { $0.context } }
     var isAuthenticating: Bool { state.withLock { $0.isAuthenticating } }
 
-    /// Begins a sign-in, and gives up the one before it.
+    /// Starts a sign-in and supersedes the current one.
     func begin(_ context: Context, _ call: any OpenCall) {
         replace(State(context: context, isAuthenticating: true, call: call))
     }
 
-    /// Forgets the sign-in.
     func reset() {
         replace(State())
     }
@@ -35,12 +33,9 @@ final class SignInProgress<Context: Sendable>: Sendable {
         superseded?.leave(OAuth2Error.invalidContext)
     }
 
-    /// Goes on with a sign-in, if it still waits for that: one look and one change, so that of two who come at once one is refused.
-    ///
-    /// - Parameters:
-    ///   - call: The call that goes on.
-    ///   - claim: Says whether this is the sign-in, and marks it.
-    /// - Throws: `OAuth2Error.invalidContext` if it is not; nothing has changed then.
+    /// Starts the next call of a sign-in, in one atomic step: of two concurrent calls, one is rejected.
+    /// - Parameter claim: Returns whether the context is the expected one, and marks it.
+    /// - Throws: `OAuth2Error.invalidContext` if `claim` returns false; nothing changes.
     func proceed(_ call: any OpenCall, claim: (inout Context) -> Bool) throws {
         let superseded = try state.withLock { state -> (any OpenCall)? in
             guard var context = state.context, claim(&context) else { throw OAuth2Error.invalidContext }
@@ -51,9 +46,8 @@ final class SignInProgress<Context: Sendable>: Sendable {
         superseded?.leave(OAuth2Error.invalidContext)
     }
 
-    /// Takes over what a call has brought; the sign-in goes on.
-    ///
-    /// - Throws: `CancellationError` if the call's task was cancelled, `OAuth2Error.invalidContext` if it has been superseded.
+    /// Stores the result of a call. The sign-in continues.
+    /// - Throws: `CancellationError` if the call's task was cancelled; `OAuth2Error.invalidContext` if the call was superseded.
     func advance(by call: any OpenCall, isCancelled: Bool, _ change: (inout Context) -> Void) throws {
         try state.withLock { state in
             if isCancelled { throw CancellationError() }
@@ -64,9 +58,8 @@ final class SignInProgress<Context: Sendable>: Sendable {
         }
     }
 
-    /// Ends the sign-in with the tokens that a call has brought.
-    ///
-    /// - Throws: What ``advance(by:isCancelled:_:)`` throws; the sign-in has not ended then.
+    /// Ends the sign-in after a successful last call.
+    /// - Throws: The errors of ``advance(by:isCancelled:_:)``; the sign-in does not end then.
     func succeed(by call: any OpenCall, isCancelled: Bool) throws {
         try state.withLock { state in
             if isCancelled { throw CancellationError() }
@@ -75,7 +68,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
         }
     }
 
-    /// Forgets the sign-in, unless something has superseded the call.
+    /// Ends the sign-in, unless the call was superseded.
     func end(by call: any OpenCall) {
         state.withLock { if $0.call === call { $0 = State() } }
     }
@@ -83,7 +76,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
 
 /// A call that something else can supersede.
 protocol OpenCall: AnyObject, Sendable {
-    /// Decides the call by an error, unless it is decided.
+    /// Completes the call with an error, unless it has completed already.
     func leave(_ error: any Error)
 }
 

@@ -5,9 +5,9 @@ package import Foundation
 import FoundationNetworking
 #endif
 
-/// Walks the server's redirects up to the one that leads back to the client, as a browser would, and shows nobody anything.
+/// Follows the server's redirects until one leads to the client, like a browser without a user interface.
 package struct SilentNavigation: Sendable {
-    /// More than any server has, and few enough to end a circle.
+    /// More redirects than any real server sends; stops a redirect loop.
     private static let maximumRedirects = 10
 
     private let client: OAuth2Client
@@ -16,19 +16,17 @@ package struct SilentNavigation: Sendable {
         self.client = client
     }
 
-    /// - Parameters:
-    ///   - start: The server's page.
-    ///   - target: Where the browser would be sent at the end, without the parameters that the server adds.
-    /// - Returns: Where it would be sent; nil if the server shows a page instead.
-    /// - Throws: `OAuth2Error.redirectUri(_:reason:)` if it redirects elsewhere, `OAuth2Error.missingLocationHeader` if nowhere or in a
-    ///   circle, `APIClientError` if it refuses or is not reached, `CancellationError`.
+    /// Follows redirects from `start`, and returns the one that leads to `target`, or `nil` if the server shows a page instead.
+    /// - Throws: `OAuth2Error.redirectUri(_:reason:)` for a redirect to another server; `OAuth2Error.missingLocationHeader` for a redirect
+    ///   without a location or for too many redirects; `APIClientError` if the server returns an error or is unreachable;
+    ///   `CancellationError`.
     package func redirect(from start: URL, to target: URL) async throws -> URL? {
-        // A session of its own for the cookies of this walk; an app's own session is taken as it is.
+        // Uses a separate session, and so separate cookies, for each navigation, unless the app supplied its own session.
         let session = client.session is EphemeralSession ? EphemeralSession(isBrowserless: true) : client.session
         var next = start
         for _ in 0..<Self.maximumRedirects {
             let answer = try await answer(to: next, session)
-            // A session that follows redirects by itself has arrived already.
+            // A session that follows redirects itself has already arrived.
             if let arrived = answer.url, arrived.leads(to: target) { return arrived }
             guard (300..<400).contains(answer.statusCode) else { return nil }
             guard let location = answer.value(forHTTPHeaderField: "Location"),
@@ -54,7 +52,7 @@ package struct SilentNavigation: Sendable {
             return answer
         } catch let error as URLError {
             if Task.isCancelled { throw CancellationError() }
-            // Not the error itself: it names the URL, whose query has the session token or the ID token, and errors go to logs.
+            // Replaces the error, which names the URL: its query contains the session token or the ID token, and errors are logged.
             throw APIClientError.httpError(
                 URLError(error.code, userInfo: [NSURLErrorFailingURLErrorKey: url.withoutQuery]))
         }
@@ -62,7 +60,7 @@ package struct SilentNavigation: Sendable {
 }
 
 extension URL {
-    /// Whether it is that redirect URI, with whatever query.
+    /// Whether the URL equals the redirect URI, except for the query.
     fileprivate func leads(to target: URL) -> Bool {
         (try? AuthorizationResponse.check(self, against: target)) != nil
     }

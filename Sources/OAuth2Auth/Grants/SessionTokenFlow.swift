@@ -5,44 +5,41 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// Trades the one-time session token of the classic sign-in for tokens, without showing a browser (oauth reference 7.6).
-///
-/// It asks the server for the page that a browser would be sent to, and takes the code from the redirect. One flow serves any number of
-/// sign-ins, one after the other. A `start` and ``reset()`` supersede what is under way, which ends at once with `OAuth2Error.invalidContext`.
-/// Cancelling the task of a call ends it at once; tokens that come all the same are revoked.
+/// Exchanges the one-time session token of the classic authentication API for tokens, without a browser (oauth reference 7.6).
+/// The flow requests the authorization page and takes the code from the redirect. It can run any number of sign-ins, one at a time. A new
+/// `start`, or ``reset()``, supersedes the current sign-in, which fails at once with `OAuth2Error.invalidContext`. Cancelling a call's task
+/// ends it at once and revokes tokens that arrive later.
 public actor SessionTokenFlow: AuthenticationFlow {
-    /// What observes a flow.
+    /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
 
-    /// What one sign-in asks for.
+    /// The context of one sign-in.
     public typealias Context = AuthorizationCodeFlow.Context
 
     /// The client that signs in.
     nonisolated public let client: OAuth2Client
 
-    /// Further parameters for every sign-in.
+    /// Additional parameters for every sign-in.
     nonisolated public let additionalParameters: [String: any APIRequestArgument]?
 
-    /// What observes the flow.
+    /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any AuthenticationDelegate>()
 
     nonisolated let progress = SignInProgress<Context>()
 
-    /// What the sign-in under way asks for; nil if there is none.
+    /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
     /// Whether a sign-in is under way.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client. Never throws an error.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where a browser would return to, as the issuer knows it. Nothing is asked for there.
-    ///   - additionalParameters: Further parameters for every sign-in.
-    /// - Throws: Nothing.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The redirect URI registered with the issuer. The flow never requests it.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -52,15 +49,13 @@ public actor SessionTokenFlow: AuthenticationFlow {
             additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client. Never throws an error.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - redirectUri: Where a browser would return to, as the issuer knows it. Nothing is asked for there.
-    ///   - additionalParameters: Further parameters for every sign-in.
-    /// - Throws: Nothing.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - redirectUri: The redirect URI registered with the issuer. The flow never requests it.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -70,11 +65,10 @@ public actor SessionTokenFlow: AuthenticationFlow {
             additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow.
-    ///
+    /// Creates a flow for a client.
     /// - Parameters:
-    ///   - client: The client that signs in. A session that it was given should give redirects to other schemes to the caller.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - client: The client that signs in. If the app supplies its own session, it should not follow redirects to other schemes.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     /// - Throws: `OAuth2Error.redirectUriRequired` if the client's configuration has no redirect URI.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]? = nil) throws {
         guard client.configuration.redirectUri != nil else { throw OAuth2Error.redirectUriRequired }
@@ -83,21 +77,19 @@ public actor SessionTokenFlow: AuthenticationFlow {
         self.additionalParameters = additionalParameters
     }
 
-    /// Signs in.
-    ///
+    /// Signs in and returns the validated tokens.
     /// - Parameters:
-    ///   - sessionToken: The session token. It is good once.
-    ///   - context: What the sign-in asks for. One that has been used before gets random values anew, except for a `state` and a `nonce` that
-    ///     the app chose.
-    /// - Returns: The tokens, validated.
-    /// - Throws: `OAuth2Error.missingLocationHeader` if the server shows a page rather than redirecting: the session token is not good;
-    ///   `OAuth2Error.redirectUri(_:reason:)` if it redirects elsewhere; and what ``AuthorizationCodeFlow/resume(with:)`` throws.
+    ///   - sessionToken: The session token. It can be used once.
+    ///   - context: The context of the sign-in. A used context gets new random values, except for a `state` and a `nonce` that the app set.
+    /// - Throws: `OAuth2Error.missingLocationHeader` if the server shows a page instead of redirecting, because the session token is
+    ///   invalid; `OAuth2Error.redirectUri(_:reason:)` if it redirects to another server; and the errors of
+    ///   ``AuthorizationCodeFlow/resume(with:)``.
     public func start(with sessionToken: String, context: Context = .init()) async throws -> Token {
         let context = context.forSignIn()
         return try await signIn(context) { [client, additionalParameters] in
             let provider = try await client.openIdConfiguration()
             var context = context
-            // A pushed request has no member for it.
+            // Pushed authorization requests do not support `sessionToken`.
             context.pushedAuthorizationRequestEnabled = false
             let request = AuthorizationRequest(client: client, provider: provider, context: context)
             let components = try request.components(flow: additionalParameters, step: ["sessionToken": sessionToken])
@@ -111,7 +103,7 @@ public actor SessionTokenFlow: AuthenticationFlow {
         }
     }
 
-    /// Forgets the sign-in under way. A call that is under way ends at once with `OAuth2Error.invalidContext`.
+    /// Cancels the current sign-in. A running call fails at once with `OAuth2Error.invalidContext`.
     public func reset() {
         progress.reset()
     }
@@ -124,12 +116,8 @@ extension SessionTokenFlow: SignInFlow {
 }
 
 extension SessionTokenFlow {
-    /// Signs in.
-    ///
-    /// - Parameters:
-    ///   - sessionToken: The session token.
-    ///   - context: What the sign-in asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Signs in, like ``start(with:context:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func start(
         with sessionToken: String, context: Context = .init(), completion: @escaping @Sendable (Result<Token, OAuth2Error>) -> Void
     ) {
@@ -138,10 +126,8 @@ extension SessionTokenFlow {
 }
 
 extension OAuth2Client {
-    /// Makes a flow for this client.
-    ///
-    /// - Parameter additionalParameters: Further parameters for every sign-in.
-    /// - Returns: The flow.
+    /// Creates a flow for this client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     /// - Throws: `OAuth2Error.redirectUriRequired` if the client's configuration has no redirect URI.
     public func sessionTokenFlow(additionalParameters: [String: any APIRequestArgument]? = nil) throws -> SessionTokenFlow {
         try SessionTokenFlow(client: self, additionalParameters: additionalParameters)

@@ -1,8 +1,9 @@
 public import AuthFoundation
 public import Foundation
 
-/// Trades tokens of one app for those of another, or for others (RFC 8693): among apps of one maker, with the device secret of the first
-/// sign-in, the person signs in once (OpenID Connect Native SSO for Mobile Apps 1.0).
+/// Exchanges tokens for tokens of another audience or another app (RFC 8693).
+/// Apps of one vendor can use the device secret of the first sign-in, so that the user signs in once (OpenID Connect Native SSO for Mobile
+/// Apps 1.0).
 ///
 /// ```swift
 /// let flow = client.tokenExchangeFlow()
@@ -10,37 +11,35 @@ public import Foundation
 ///     .actor(type: .deviceSecret, value: deviceSecret), .subject(type: .idToken, value: idToken),
 /// ])
 /// ```
-///
-/// One flow serves any number of sign-ins, one after the other. A `start` and ``reset()`` supersede what is under way, which ends at once with
-/// `OAuth2Error.invalidContext`. Cancelling the task of a call ends it at once; tokens that come all the same are revoked.
+/// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once
+/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends it at once and revokes tokens that arrive later.
 public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
-    /// What observes a flow.
+    /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
 
     /// The client that signs in.
     nonisolated public let client: OAuth2Client
 
-    /// Further parameters for every sign-in.
+    /// Additional parameters for every sign-in.
     nonisolated public let additionalParameters: [String: any APIRequestArgument]?
 
-    /// What observes the flow.
+    /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any AuthenticationDelegate>()
 
     nonisolated let progress = SignInProgress<Context>()
 
-    /// What the sign-in under way asks for; nil if there is none.
+    /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
     /// Whether a sign-in is under way.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, additionalParameters: [String: any APIRequestArgument]? = nil
     ) {
@@ -48,13 +47,12 @@ public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
             client: OAuth2Client(issuerURL: issuerURL, clientId: clientId, scope: scope), additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, additionalParameters: [String: any APIRequestArgument]? = nil
     ) {
@@ -62,11 +60,8 @@ public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
             client: OAuth2Client(issuerURL: issuerURL, clientId: clientId, scope: scope), additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow.
-    ///
-    /// - Parameters:
-    ///   - client: The client that signs in.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    /// Creates a flow for a client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]? = nil) {
         SDKVersion.register(.oauth2Auth, version: SDKVersion.current)
         self.client = client
@@ -74,14 +69,11 @@ public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
         client.add(delegate: self)
     }
 
-    /// Trades tokens.
-    ///
-    /// - Parameters:
-    ///   - tokens: The subject token, and the actor token if there is one; of several of a kind the last counts.
-    ///   - context: What the exchange asks for.
-    /// - Returns: The tokens, validated.
-    /// - Throws: `OAuth2Error.missingToken(type:)` without a subject token; `APIClientError` if the server refuses or is not
-    ///   reached, `JWTError` if the ID token is not acceptable, `OAuth2Error.invalidContext` if the sign-in has been superseded, or `CancellationError`.
+    /// Exchanges tokens and returns the validated new ones.
+    /// - Parameter tokens: The subject token and the optional actor token. The last of several tokens of one kind is used.
+    /// - Throws: `OAuth2Error.missingToken(type:)` without a subject token; `APIClientError` if the server returns an error or is
+    ///   unreachable; `JWTError` if the ID token is invalid; `OAuth2Error.invalidContext` if the sign-in was superseded; or
+    ///   `CancellationError`.
     public func start(with tokens: [TokenType], context: Context = .init()) async throws -> Token {
         try await signIn(context) { [client, additionalParameters] in
             var parameters: [String: any APIRequestArgument] = [:]
@@ -91,7 +83,7 @@ public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Forgets the sign-in under way. A call that is under way ends at once with `OAuth2Error.invalidContext`.
+    /// Cancels the current sign-in. A running call fails at once with `OAuth2Error.invalidContext`.
     public func reset() {
         progress.reset()
     }
@@ -104,12 +96,8 @@ extension TokenExchangeFlow: SignInFlow {
 }
 
 extension TokenExchangeFlow {
-    /// Trades tokens.
-    ///
-    /// - Parameters:
-    ///   - tokens: The subject token, and the actor token if there is one.
-    ///   - context: What the exchange asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Exchanges tokens, like ``start(with:context:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func start(
         with tokens: [TokenType], context: Context = .init(), completion: @escaping @Sendable (Result<Token, OAuth2Error>) -> Void
     ) {
@@ -118,10 +106,8 @@ extension TokenExchangeFlow {
 }
 
 extension OAuth2Client {
-    /// Makes a flow for this client.
-    ///
-    /// - Parameter additionalParameters: Further parameters for every sign-in.
-    /// - Returns: The flow.
+    /// Creates a flow for this client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     public func tokenExchangeFlow(additionalParameters: [String: any APIRequestArgument]? = nil) -> TokenExchangeFlow {
         TokenExchangeFlow(client: self, additionalParameters: additionalParameters)
     }

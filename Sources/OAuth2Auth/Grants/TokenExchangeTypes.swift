@@ -2,11 +2,11 @@ public import AuthFoundation
 public import JOSE
 
 extension TokenExchangeFlow {
-    /// Whom the new tokens are for.
+    /// The audience of the new tokens.
     public enum Audience: APIRequestArgument, Sendable {
-        /// `api://default`
+        /// The audience `api://default`.
         case `default`
-        /// Another.
+        /// Another audience.
         case custom(String)
 
         /// The parameter's value.
@@ -18,14 +18,14 @@ extension TokenExchangeFlow {
         }
     }
 
-    /// A token that is traded. Its descriptions don't show the token.
+    /// A token to exchange. Its descriptions do not show the token.
     public enum TokenType: Sendable {
-        /// The token of whoever acts: with native SSO the device secret.
+        /// The token of the acting party; for native SSO, the device secret.
         case actor(type: Kind, value: String)
-        /// The token of whom it is about: with native SSO the ID token.
+        /// The token of the subject; for native SSO, the ID token.
         case subject(type: Kind, value: String)
 
-        /// What a token is.
+        /// The kind of a token.
         public enum Kind: String, Sendable {
             /// An ID token.
             case idToken = "id_token"
@@ -36,7 +36,7 @@ extension TokenExchangeFlow {
             /// A refresh token.
             case refreshToken = "refresh_token"
 
-            /// The name by RFC 8693, 3; the device secret is the one that is not standardized.
+            /// The identifier in RFC 8693 §3. The identifier of the device secret is not standardized.
             var identifier: String {
                 self == .deviceSecret
                     ? "urn:x-oath:params:oauth:token-type:\(rawValue)" : "urn:ietf:params:oauth:token-type:\(rawValue)"
@@ -51,23 +51,22 @@ extension TokenExchangeFlow {
         }
     }
 
-    /// What one exchange asks for.
+    /// The parameters of one exchange.
     public struct Context: AuthenticationContext {
-        /// Whom the new tokens are for.
+        /// The audience of the new tokens.
         public var audience: Audience
 
-        /// The assurance levels that they must reach.
+        /// The required assurance levels (ACR values).
         @ClaimCollection public var acrValues: [String]?
 
-        /// Further parameters.
+        /// Additional parameters.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// Takes what the exchange asks for.
-        ///
+        /// Creates the context of an exchange.
         /// - Parameters:
-        ///   - audience: Whom the new tokens are for.
-        ///   - acrValues: The assurance levels that they must reach.
-        ///   - additionalParameters: Further parameters.
+        ///   - audience: The audience of the new tokens.
+        ///   - acrValues: The required assurance levels.
+        ///   - additionalParameters: Additional parameters.
         public init(
             audience: Audience = .default, acrValues: ClaimCollection<[String]?> = nil,
             additionalParameters: [String: any APIRequestArgument]? = nil
@@ -77,10 +76,7 @@ extension TokenExchangeFlow {
             self.additionalParameters = additionalParameters
         }
 
-        /// The further parameters, the audience and the assurance levels.
-        ///
-        /// - Parameter category: What the request is for.
-        /// - Returns: The parameters.
+        /// Returns the additional parameters and, for a token request, the audience and the assurance levels.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             var parameters = additionalParameters
             guard category == .token else { return parameters }

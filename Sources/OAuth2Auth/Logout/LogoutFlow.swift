@@ -1,22 +1,20 @@
 public import AuthFoundation
 
-/// A way to sign out.
-///
-/// A flow is an actor. Its client and settings can be read from anywhere.
+/// A sign-out flow. Flows are actors.
 public protocol LogoutFlow: Actor, UsesDelegateCollection {
     /// Whether a sign-out is under way.
     var inProgress: Bool { get }
 
-    /// Gives the sign-out under way up.
+    /// Cancels the current sign-out.
     func cancel()
 
-    /// Forgets the sign-out under way.
+    /// Resets the flow and cancels the current sign-out.
     func reset()
 }
 
-/// An observer of a sign-out. It is called on the main actor.
+/// Observes a sign-out. Methods are called on the main actor.
 public protocol LogoutFlowDelegate: AnyObject {
-    /// A sign-out has failed.
+    /// Called when a sign-out has failed.
     func logout<Flow>(flow: Flow, received error: OAuth2Error)
 }
 

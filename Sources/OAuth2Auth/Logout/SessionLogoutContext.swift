@@ -3,34 +3,33 @@ public import Foundation
 public import JOSE
 
 extension SessionLogoutFlow {
-    /// What one sign-out asks for. Its descriptions show no secret.
+    /// The parameters and state of one sign-out. Its descriptions show no secret.
     public struct Context: Equatable, Sendable {
-        /// The value by which the redirect is known to belong to this sign-out.
+        /// The value that identifies the redirect of this sign-out.
         public let state: String
 
-        /// The ID token of the session that is to end; nil if there is none.
+        /// The ID token of the session to end; `nil` if there is none.
         public var idToken: String?
 
-        /// The username of the session that is to end.
+        /// The username of the session to end.
         public var logoutHint: String?
 
-        /// Further parameters. With a `prompt` of `login` or `consent` the browser stays on the server's pages and does not come back.
+        /// Additional parameters. With a `prompt` of `login` or `consent`, the browser stays on the server's pages and is not redirected.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// The URL that the browser is sent to, once the sign-out has been started.
+        /// The URL to open in the browser, after the start of the sign-out.
         public internal(set) var logoutURL: URL?
 
-        /// Where the browser returns to in this sign-out, if not to the configuration's logout redirect URI: a loopback address with the port
-        /// at which the app listens (RFC 8252, 7.3).
+        /// The redirect URI of this sign-out, if it differs from the configuration's: a loopback address with the port of the app (RFC 8252
+        /// §7.3).
         package var redirectUri: URL?
 
-        /// Takes what the sign-out asks for.
-        ///
+        /// Creates the context of a sign-out.
         /// - Parameters:
-        ///   - idToken: The ID token of the session that is to end.
-        ///   - logoutHint: The username of the session that is to end.
-        ///   - state: The value by which the redirect is known: letters, digits and `,._-`; nil for a random one.
-        ///   - additionalParameters: Further parameters.
+        ///   - idToken: The ID token of the session to end.
+        ///   - logoutHint: The username of the session to end.
+        ///   - state: The value that identifies the redirect: letters, digits and `,._-`; `nil` for a random value.
+        ///   - additionalParameters: Additional parameters.
         public init(
             idToken: String? = nil, logoutHint: String? = nil, state: String? = nil,
             additionalParameters: [String: any APIRequestArgument]? = nil
@@ -41,20 +40,19 @@ extension SessionLogoutFlow {
             self.additionalParameters = additionalParameters
         }
 
-        /// Takes what the sign-out asks for.
-        ///
+        /// Creates the context of a sign-out.
         /// - Parameters:
-        ///   - token: The tokens of the session that is to end. Without an ID token among them the server is told the client only.
-        ///   - logoutHint: The username of the session that is to end.
-        ///   - state: The value by which the redirect is known: letters, digits and `,._-`; nil for a random one.
-        ///   - additionalParameters: Further parameters.
+        ///   - token: The tokens of the session to end. Without an ID token, the server receives only the client ID.
+        ///   - logoutHint: The username of the session to end.
+        ///   - state: The value that identifies the redirect: letters, digits and `,._-`; `nil` for a random value.
+        ///   - additionalParameters: Additional parameters.
         public init(
             token: Token, logoutHint: String? = nil, state: String? = nil, additionalParameters: [String: any APIRequestArgument]? = nil
         ) {
             self.init(idToken: token.idToken?.rawValue, logoutHint: logoutHint, state: state, additionalParameters: additionalParameters)
         }
 
-        /// Whether both ask for the same, and have come as far.
+        /// Whether two contexts have equal parameters and the same progress.
         public static func == (lhs: Context, rhs: Context) -> Bool {
             lhs.state == rhs.state && lhs.idToken == rhs.idToken && lhs.logoutHint == rhs.logoutHint && lhs.logoutURL == rhs.logoutURL
                 && lhs.redirectUri == rhs.redirectUri
@@ -64,6 +62,6 @@ extension SessionLogoutFlow {
 }
 
 extension SessionLogoutFlow.Context: Redacted {
-    /// Whether there is an ID token; no secret, and nothing of the person.
+    /// Whether there is an ID token; no secret and no personal data.
     public var description: String { "Context(\(idToken == nil ? "no ID token" : "with ID token"))" }
 }

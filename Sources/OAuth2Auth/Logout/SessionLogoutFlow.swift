@@ -1,7 +1,7 @@
 public import AuthFoundation
 public import Foundation
 
-/// Ends a person's session at the server, in a browser (OpenID Connect RP-Initiated Logout 1.0).
+/// Ends the user's session at the server, in a browser (OpenID Connect RP-Initiated Logout 1.0).
 ///
 /// ```swift
 /// let flow = SessionLogoutFlow(client: credential.oauth2)
@@ -10,38 +10,36 @@ public import Foundation
 /// try await flow.resume(with: redirect)
 /// try await credential.revoke()
 /// ```
-///
-/// The session is the browser's. Tokens are not revoked by it, and what is stored on the device stays there: see `Credential.revoke(type:)`.
-/// One flow serves any number of sign-outs, one after the other; a `start` supersedes what is under way.
+/// Only the browser session ends. Tokens are not revoked and stay on the device; to revoke them, call `Credential.revoke(type:)`. A flow
+/// can run any number of sign-outs, one at a time. A new `start` supersedes the current sign-out.
 public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
-    /// What observes a flow.
+    /// The type of the flow's delegates.
     public typealias Delegate = SessionLogoutFlowDelegate
 
     /// The client that signs out.
     nonisolated public let client: OAuth2Client
 
-    /// Further parameters for every sign-out. A `prompt` is taken to be meant for sign-ins and is not sent.
+    /// Additional parameters for every sign-out. A `prompt` is meant for sign-ins and is not sent.
     nonisolated public let additionalParameters: [String: any APIRequestArgument]?
 
-    /// What observes the flow.
+    /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any SessionLogoutFlowDelegate>()
 
     nonisolated private let progress = SignInProgress<Context>()
 
-    /// What the sign-out under way asks for; nil if there is none.
+    /// The context of the current sign-out; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
     /// Whether a sign-out is under way.
     public var inProgress: Bool { progress.isAuthenticating }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for at sign-in.
-    ///   - logoutRedirectUri: Where the browser returns to, as the issuer knows it; nil if it stays on the server's page.
-    ///   - additionalParameters: Further parameters for every sign-out.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The scopes requested at sign-in.
+    ///   - logoutRedirectUri: The registered redirect URI; if `nil`, the browser stays on the server's page.
+    ///   - additionalParameters: Additional parameters for every sign-out.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, logoutRedirectUri: URL? = nil,
         additionalParameters: [String: String]? = nil
@@ -51,14 +49,13 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
             additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for at sign-in.
-    ///   - logoutRedirectUri: Where the browser returns to, as the issuer knows it; nil if it stays on the server's page.
-    ///   - additionalParameters: Further parameters for every sign-out.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The scopes requested at sign-in.
+    ///   - logoutRedirectUri: The registered redirect URI; if `nil`, the browser stays on the server's page.
+    ///   - additionalParameters: Additional parameters for every sign-out.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, logoutRedirectUri: URL? = nil,
         additionalParameters: [String: String]? = nil
@@ -68,11 +65,8 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
             additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow.
-    ///
-    /// - Parameters:
-    ///   - client: The client that signs out.
-    ///   - additionalParameters: Further parameters for every sign-out.
+    /// Creates a flow for a client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-out.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]? = nil) {
         SDKVersion.register(.oauth2Auth, version: SDKVersion.current)
         self.client = client
@@ -82,13 +76,10 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
 
     // MARK: Signing out
 
-    /// Begins a sign-out.
-    ///
-    /// - Parameter context: What the sign-out asks for.
-    /// - Returns: The URL for the browser.
-    /// - Throws: `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not offer it, `APIClientError` if its discovery
-    ///   document can't be fetched, `OAuth2Error.invalidContext` if the sign-out has been superseded, or `CancellationError`. The sign-out
-    ///   has ended then.
+    /// Starts a sign-out and returns the URL to open in the browser.
+    /// If an error is thrown, the sign-out has ended.
+    /// - Throws: `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not support sign-out; `APIClientError` if the
+    ///   discovery document cannot be fetched; `OAuth2Error.invalidContext` if the sign-out was superseded; or `CancellationError`.
     public func start(with context: Context = .init()) async throws -> URL {
         var context = context
         context.logoutURL = nil
@@ -111,13 +102,11 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Ends a sign-out with what the browser brought back.
-    ///
-    /// A redirect that is not this sign-out's changes nothing: the right one can still come.
-    ///
-    /// - Parameter url: The URL that the browser was sent to.
-    /// - Throws: `OAuth2Error.invalidContext` if no sign-out waits for a redirect; `OAuth2Error.redirectUri(_:reason:)` if this one is not
-    ///   the client's own, or is another sign-out's; `OAuth2ServerError` if the server refused.
+    /// Completes a sign-out with the browser's redirect.
+    /// A redirect that does not belong to this sign-out is rejected and changes nothing.
+    /// - Parameter url: The URL to which the browser was redirected.
+    /// - Throws: `OAuth2Error.invalidContext` if no sign-out waits for a redirect; `OAuth2Error.redirectUri(_:reason:)` if the redirect URI
+    ///   or the state differs; `OAuth2ServerError` if the redirect reports an error.
     public func resume(with url: URL) async throws {
         do {
             guard let context = progress.context, context.logoutURL != nil else { throw OAuth2Error.invalidContext }
@@ -133,12 +122,12 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Gives the sign-out under way up. A call that is under way ends at once with `OAuth2Error.invalidContext`.
+    /// Cancels the current sign-out. A running call fails at once with `OAuth2Error.invalidContext`.
     public func cancel() {
         progress.reset()
     }
 
-    /// Forgets the sign-out under way. A call that is under way ends at once with `OAuth2Error.invalidContext`.
+    /// Cancels the current sign-out, like ``cancel()``.
     public func reset() {
         progress.reset()
     }
@@ -180,22 +169,22 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
 }
 
 extension SessionLogoutFlow.Context {
-    /// Whether the server is asked to begin another sign-in at once.
+    /// Whether the server is asked to start another sign-in at once.
     fileprivate var staysAtServer: Bool {
         let words = additionalParameters?["prompt"]?.stringValue.whitespaceSeparated ?? []
         return words.contains("login") || words.contains("consent")
     }
 }
 
-/// An observer of a ``SessionLogoutFlow``. It is called on the main actor.
+/// Observes a ``SessionLogoutFlow``. Methods are called on the main actor.
 public protocol SessionLogoutFlowDelegate: LogoutFlowDelegate {
-    /// A sign-out has failed.
+    /// Called when a sign-out has failed.
     func logout<Flow: SessionLogoutFlow>(flow: Flow, received error: OAuth2Error)
 
-    /// The URL for the browser can be changed before it is used.
+    /// Lets the delegate change the URL before it is used.
     func logout<Flow: SessionLogoutFlow>(flow: Flow, customizeUrl urlComponents: inout URLComponents)
 
-    /// The URL for the browser is ready.
+    /// Called when the URL for the browser is ready.
     func logout<Flow: SessionLogoutFlow>(flow: Flow, shouldLogoutUsing url: URL)
 }
 
@@ -211,11 +200,8 @@ extension SessionLogoutFlowDelegate {
 }
 
 extension SessionLogoutFlow {
-    /// Begins a sign-out.
-    ///
-    /// - Parameters:
-    ///   - context: What the sign-out asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Starts a sign-out, like ``start(with:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func start(
         with context: Context = .init(), completion: @escaping @Sendable (Result<URL, OAuth2Error>) -> Void
     ) {
@@ -224,10 +210,8 @@ extension SessionLogoutFlow {
 }
 
 extension OAuth2Client {
-    /// Makes a flow for this client.
-    ///
-    /// - Parameter additionalParameters: Further parameters for every sign-out.
-    /// - Returns: The flow.
+    /// Creates a flow for this client.
+    /// - Parameter additionalParameters: Additional parameters for every sign-out.
     public func sessionLogoutFlow(additionalParameters: [String: any APIRequestArgument]? = nil) -> SessionLogoutFlow {
         SessionLogoutFlow(client: self, additionalParameters: additionalParameters)
     }

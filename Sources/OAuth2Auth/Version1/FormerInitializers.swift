@@ -1,10 +1,10 @@
 internal import AuthFoundation
 public import Foundation
 
-// The initialisers by the names that they had in version 1 of the SDK. Each does what the one that it names does.
+// Initializers with the names of SDK version 1. Each forwards to the initializer in its deprecation message.
 
 extension AuthorizationCodeFlow {
-    /// Makes a flow and the client for it.
+    /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:redirectUri:). It is removed in version 2.")
     public init(
         issuer: URL, clientId: String, scopes: String, redirectUri: URL, logoutRedirectUri: URL? = nil,
@@ -17,7 +17,7 @@ extension AuthorizationCodeFlow {
 }
 
 extension SessionLogoutFlow {
-    /// Makes a flow and the client for it.
+    /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:logoutRedirectUri:). It is removed in version 2.")
     public init(
         issuer: URL, clientId: String, scopes: String, logoutRedirectUri: URL, additionalParameters: [String: String]? = nil
@@ -29,7 +29,7 @@ extension SessionLogoutFlow {
 }
 
 extension SessionTokenFlow {
-    /// Makes a flow and the client for it; throws nothing.
+    /// Creates a flow and its client. Never throws an error.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:redirectUri:). It is removed in version 2.")
     public init(
         issuer: URL, clientId: String, scopes: String, redirectUri: URL, additionalParameters: [String: String]? = nil
@@ -40,7 +40,7 @@ extension SessionTokenFlow {
 }
 
 extension DeviceAuthorizationFlow {
-    /// Makes a flow and the client for it.
+    /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public init(issuer: URL, clientId: String, scopes: String) {
         self.init(issuerURL: issuer, clientId: clientId, scope: scopes)
@@ -48,7 +48,7 @@ extension DeviceAuthorizationFlow {
 }
 
 extension JWTAuthorizationFlow {
-    /// Makes a flow and the client for it.
+    /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public init(issuer: URL, clientId: String, scopes: String) {
         self.init(issuerURL: issuer, clientId: clientId, scope: scopes)
@@ -56,7 +56,7 @@ extension JWTAuthorizationFlow {
 }
 
 extension ResourceOwnerFlow {
-    /// Makes a flow and the client for it.
+    /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public init(issuer: URL, clientId: String, scopes: String) {
         self.init(issuerURL: issuer, clientId: clientId, scope: scopes)
@@ -64,7 +64,7 @@ extension ResourceOwnerFlow {
 }
 
 extension TokenExchangeFlow {
-    /// Makes a flow and the client for it.
+    /// Creates a flow and its client.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public init(issuer: URL, clientId: String, scopes: String) {
         self.init(issuerURL: issuer, clientId: clientId, scope: scopes)

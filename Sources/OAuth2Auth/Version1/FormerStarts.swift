@@ -1,16 +1,11 @@
 public import AuthFoundation
 public import Foundation
 
-// The beginnings of flows by the names that they had in version 1 of the SDK, where the further parameters stood beside the context.
+// Start methods with the signatures of SDK version 1, in which the additional parameters are separate from the context.
 
 extension AuthorizationCodeFlow {
-    /// Begins a sign-in, as ``start(with:)`` does with a context that has these parameters too.
-    ///
-    /// - Parameters:
-    ///   - context: What the sign-in asks for.
-    ///   - additionalParameters: Further parameters; they take the place of the context's by the same name.
-    /// - Returns: The URL for the browser.
-    /// - Throws: As ``start(with:)``.
+    /// Starts a sign-in, like ``start(with:)``, with additional parameters.
+    /// - Parameter additionalParameters: Additional parameters. They override those of the context.
     @available(*, deprecated, message: "Use start(with:) and the context's additionalParameters. It is removed in version 2.")
     public func start(with context: Context? = nil, additionalParameters: [String: String]?) async throws -> URL {
         var context = context ?? Context()
@@ -18,7 +13,7 @@ extension AuthorizationCodeFlow {
         return try await start(with: context)
     }
 
-    /// Begins a sign-in, and calls back once on no particular thread.
+    /// Starts a sign-in and calls `completion` once, on an arbitrary thread.
     @available(*, deprecated, message: "Use start(with:) and the context's additionalParameters. It is removed in version 2.")
     nonisolated public func start(
         with context: Context? = nil, additionalParameters: [String: String]?,
@@ -31,13 +26,8 @@ extension AuthorizationCodeFlow {
 }
 
 extension SessionLogoutFlow {
-    /// Begins a sign-out, as ``start(with:)`` does with a context that has these parameters too.
-    ///
-    /// - Parameters:
-    ///   - context: What the sign-out asks for.
-    ///   - additionalParameters: Further parameters; they take the place of the context's by the same name.
-    /// - Returns: The URL for the browser.
-    /// - Throws: As ``start(with:)``.
+    /// Starts a sign-out, like ``start(with:)``, with additional parameters.
+    /// - Parameter additionalParameters: Additional parameters. They override those of the context.
     @available(*, deprecated, message: "Use start(with:) and the context's additionalParameters. It is removed in version 2.")
     public func start(with context: Context, additionalParameters: [String: String]?) async throws -> URL {
         var context = context
@@ -45,7 +35,7 @@ extension SessionLogoutFlow {
         return try await start(with: context)
     }
 
-    /// Begins a sign-out, and calls back once on no particular thread.
+    /// Starts a sign-out and calls `completion` once, on an arbitrary thread.
     @available(*, deprecated, message: "Use start(with:) and the context's additionalParameters. It is removed in version 2.")
     nonisolated public func start(
         with context: Context, additionalParameters: [String: String]?,

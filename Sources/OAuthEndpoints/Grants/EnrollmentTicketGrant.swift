@@ -3,15 +3,15 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// The ticket of a QR code that a sign-in shows, in exchange for an access token that enrols one phone of that person.
-///
-/// A grant of this project's own, for the org server and for the app that is linked to the authenticator. The token has the scope
-/// `okta.myAccount.appAuthenticator.manage`, five minutes, and no refresh token; what it may do ends with the sign-in that showed the code.
-/// Whoever brings something else than a good ticket of their own gets one answer, and does not use it up. A ticket that comes twice is in
-/// two hands: what it gave is revoked.
+/// The exchange of a QR code's ticket for an access token that enrols one phone of the user. It is this project's own grant, for the org
+/// server and the app that is linked to the authenticator.
+/// - The token has the scope `okta.myAccount.appAuthenticator.manage`, a lifetime of five minutes, and no refresh token. It becomes useless
+///   when the sign-in that showed the code ends.
+/// - All invalid tickets get the same response. A request of another client does not consume the ticket.
+/// - A reused ticket revokes the grant that it gave, because two parties have it.
 struct EnrollmentTicketGrant: GrantHandler {
     static let grantType = GrantType.enrollmentTicket
-    /// Seconds.
+    /// The lifetime of the token in seconds.
     static let lifetime = 300
     private static let longestSecret = 100
 
@@ -45,7 +45,7 @@ struct EnrollmentTicketGrant: GrantHandler {
             guard let awaited = try view.awaitedPhone(signIn: owner.id, snapshot: request.snapshot, now: now),
                 awaited.ticket.digest == digest.bytes
             else { throw Self.invalid("ticket: its sign-in is over, or does not wait for it") }
-            // Not used up by it: the right app may come yet.
+            // The ticket is not consumed, so that the right app can still use it.
             guard awaited.authenticator.clientID == request.application.id else { throw Self.invalid("ticket: the client is not its app") }
             found = .awaited(awaited)
         case .taken(_, _, let gave):
@@ -77,7 +77,7 @@ struct EnrollmentTicketGrant: GrantHandler {
             let response = try request.issuer(engine).response(for: grant, user: user, scopes: grant.scopes, refreshToken: nil)
             var ticket = awaited.ticket
             ticket.grantID = grant.id
-            // What it gave is good for a whole lifetime, however late it was exchanged.
+            // The token is usable for its whole lifetime, even if the ticket was exchanged late.
             ticket.expiresAt = max(ticket.expiresAt, now.addingTimeInterval(lifetime))
             let changes: [Change] = [
                 .take(.enrollmentTicket, digest: digest, now: now, gave: Array(grant.id.utf8)), .put(grant.record),
@@ -87,7 +87,7 @@ struct EnrollmentTicketGrant: GrantHandler {
         }
     }
 
-    /// One answer for every ticket that leads nowhere.
+    /// Returns the same response for every invalid ticket.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(
             .invalidGrant, "The code is not known, too old, or was used before. Let the sign-in page show another.", reason: reason)

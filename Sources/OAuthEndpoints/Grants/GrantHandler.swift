@@ -3,20 +3,15 @@ package import IdentityCore
 package import OAuthWire
 internal import Store
 
-/// The verdict of a grant's check: that of the factor, or a refusal that the check met.
+/// The verdict of a grant's check: the factor's verdict, or a refusal.
 package typealias GrantVerdict = Result<FactorVerdict, Refusal>
 
-/// A grant type of the token endpoint: what it reads, and what it decides. A new grant is one type and a line in the table.
-///
-/// The endpoint implements the phases that all grants share (``Engine/token(_:context:)``). A handler reads the state of its grant
-/// in the request's read, can return a slow check, and decides.
+/// A grant type of the token endpoint. ``Engine/token(_:context:)`` implements the phases that all grants share. A handler reads the state
+/// of its grant in the request's read, can return a slow check, and decides. A new grant is one type and a line in the table.
 package protocol GrantHandler: Sendable {
-    /// The `grant_type`.
     static var grantType: String { get }
 
-    /// Reads what it needs, synchronously, in the request's one read.
-    ///
-    /// - Throws: ``Refusal``, ``StoreError``.
+    /// Reads the state of the grant, in the request's only read. Throws ``Refusal`` or ``StoreError``.
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws
 
     /// The slow check that the decision needs; `nil` for none.
@@ -25,13 +20,8 @@ package protocol GrantHandler: Sendable {
     /// Whether the decision needs another read, which knows the verdict.
     func needsMore(_ verdict: GrantVerdict) -> Bool
 
-    /// Decides.
-    ///
-    /// - Parameters:
-    ///   - engine: The source of random bytes and the in-memory counters.
-    ///   - verdict: The verdict of the check; `nil` without one.
-    /// - Returns: Tokens or a refusal, with what is committed before the answer is given.
-    /// - Throws: ``Refusal`` when there is nothing to commit with it, ``StoreError``.
+    /// Decides. The writes in the result are committed before the response is sent. The verdict is `nil` without a check. Throws
+    /// ``Refusal`` if there is nothing to commit with it.
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision
 }
 
@@ -40,11 +30,8 @@ extension GrantHandler {
     func needsMore(_ verdict: GrantVerdict) -> Bool { false }
 }
 
-/// A grant that asks nothing of the store but the configuration, so that the cached one may do.
+/// A grant that needs only the configuration, so that the cached one is enough.
 protocol ConfigurationGrantHandler: GrantHandler {
-    /// Checks the request.
-    ///
-    /// - Throws: ``Refusal``.
     init(_ request: AdmittedRequest) throws(Refusal)
 }
 
@@ -54,7 +41,7 @@ extension ConfigurationGrantHandler {
     }
 }
 
-/// What a handler decided.
+/// The decision of a grant handler.
 package enum TokenDecision: Sendable {
     case issued(TokenResponse, Writes, rule: String, userID: String?)
     /// `isGuess` marks a wrong answer to a factor, whose counters are committed even if the request's proof or assertion was used before.
@@ -62,10 +49,9 @@ package enum TokenDecision: Sendable {
 }
 
 extension Engine {
-    /// The `grant_type` values that the token endpoint knows, ordered by name.
+    /// The supported `grant_type` values, ordered by name.
     package static var supportedGrantTypes: [String] { grantHandlers.keys.sorted() }
 
-    /// The grants that the token endpoint knows.
     static let grantHandlers: [String: any GrantHandler.Type] = Dictionary(
         [
             PasswordGrant.self, AuthorizationCodeGrant.self, RefreshTokenGrant.self, ClientCredentialsGrant.self, OOBGrant.self,
@@ -78,19 +64,18 @@ extension Engine {
 }
 
 extension AdmittedRequest {
-    /// The grant type, if it is one that the endpoint knows; what a stranger invents is neither hashed nor logged.
+    /// The grant type, if it is supported. Unknown values are neither hashed nor logged.
     var knownGrantType: String? {
         grantType.utf8.count <= 100 && Engine.grantHandlers[grantType] != nil ? grantType : nil
     }
 }
 
-/// A grant whose client repeats its request until the user has decided.
+/// A grant whose client polls until the user has decided.
 protocol PollGrantHandler: GrantHandler {
-    /// What a client waits for whose request is pending; `nil` if this request waits for nothing.
+    /// The decision that a pending poll waits for; `nil` if this request waits for nothing.
     var awaited: AwaitedDecision? { get }
 }
 
-/// The decision that a poll waits for.
 struct AwaitedDecision: Sendable {
     /// The digest of the secret that the client polls with.
     let digest: TicketDigest

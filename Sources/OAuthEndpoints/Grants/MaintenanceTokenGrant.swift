@@ -4,15 +4,13 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// A device's own upkeep: an access token that an enrolment gets by its proof of possession key, without the person
-/// (device-authenticator reference 2.10 and 3.8).
-///
-/// It permits what moves no security: reading what waits for an answer, and changing the push token and what is answered. It is
-/// for one enrolment, and worth nothing from the moment that this, its device or its user is closed.
+/// The grant of a device's maintenance token: an enrolment gets it with its proof-of-possession key, without the user (device-authenticator
+/// reference 2.10 and 3.8). The token permits only changes without effect on security: reading open challenges, and changing the push token
+/// and the capabilities. It is valid for one enrolment, and becomes invalid when the enrolment, its device or its user is closed.
 struct MaintenanceTokenGrant: AssertionHandler {
-    /// Seconds.
+    /// The lifetime in seconds.
     static let lifetime = 3_600
-    /// What stands in the place of an access policy's rule.
+    /// The log text in place of an access policy rule.
     private static let rule = "upkeep of a device"
 
     private let request: AdmittedRequest
@@ -20,7 +18,7 @@ struct MaintenanceTokenGrant: AssertionHandler {
     private let enrolled: EnrolledDevice
     private let user: User?
     private let use: AssertionUse
-    /// Why an assertion that was rightly signed gets nothing; nil if it gets a token.
+    /// The refusal of a correctly signed assertion; `nil` if it gets a token.
     private let refusal: Refusal?
 
     init(_ assertion: String, _ request: AdmittedRequest, reading view: any StoreView) throws {
@@ -48,7 +46,7 @@ struct MaintenanceTokenGrant: AssertionHandler {
         refusal = try Self.refusal(of: enrolled, user, isUsed: use.isMade(in: view), client: request.application.id)
     }
 
-    /// The scopes asked for: of this client's, and nothing but upkeep.
+    /// The requested scopes, all for maintenance and all allowed to this client.
     private static func scopes(of request: AdmittedRequest) throws(Refusal) -> [String] {
         let scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
         guard DeviceScope.maintenance.isSuperset(of: scopes) else {

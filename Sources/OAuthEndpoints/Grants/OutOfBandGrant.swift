@@ -3,19 +3,19 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// What a grant that waits for a person's device has found.
+/// The state of a grant that waits for the user's device.
 struct WaitingTransaction: Sendable {
     let stored: StoredTransaction
     let subject: SignInTransaction.Subject?
-    /// The user as a write must name them.
+    /// The user's record with its version, for a write.
     let user: StoredUser?
-    /// The enrolment whose device approved; written as it was, so that nobody closes it at the same moment unseen.
+    /// The enrolment whose device approved. It is written unchanged, so that a concurrent revocation causes a version conflict.
     let approver: Enrollment?
     let kind: TicketKind
     let digest: TicketDigest
 
-    /// Finds the transaction that a secret leads to; throws ``Refusal`` if there is none that is this client's and still open. The
-    /// scopes are what the tokens will permit, where the transaction does not know it.
+    /// Finds the open transaction of a secret of this client; throws ``Refusal`` if there is none. `scopes` are those of the tokens if the
+    /// transaction does not contain them.
     init(_ kind: TicketKind, secret: String, scopes: [String]?, request: AdmittedRequest, reading view: any StoreView) throws {
         let now = request.context.now
         guard let (stored, ticket) = try view.transaction(kind, secret: secret, now: now),
@@ -35,7 +35,7 @@ struct WaitingTransaction: Sendable {
         self.stored = stored
         self.kind = kind
         digest = TicketDigest(of: secret)
-        // Who waits in vain is not read: polls are many.
+        // Skipped while pending, because polls are frequent.
         guard stored.value.challenge?.state != .pending, let id = stored.value.userID else {
             (user, subject, approver) = (nil, nil, nil)
             return
@@ -49,7 +49,7 @@ struct WaitingTransaction: Sendable {
         (self.user, self.subject, self.approver) = (user, isClosed ? nil : subject, approver)
     }
 
-    /// What the client waits for while the user has not answered.
+    /// The decision that the client waits for while the user has not answered.
     var awaited: AwaitedDecision {
         let transaction = stored.value
         return AwaitedDecision(
@@ -57,7 +57,7 @@ struct WaitingTransaction: Sendable {
             expiresAt: transaction.challenge?.expiresAt ?? transaction.expiresAt)
     }
 
-    /// Takes the step, and tokens if it is the last one.
+    /// Takes the step. Issues tokens after the last step.
     func decide(_ request: AdmittedRequest, scopes: [String], _ engine: Engine) throws -> TokenDecision {
         let now = request.context.now
         let (next, outcome, effects) = stored.value.step(.polled(subject), now: now)
@@ -91,7 +91,7 @@ struct WaitingTransaction: Sendable {
     }
 }
 
-/// A push, or a code that was sent, as the second factor (`mfa-oob`; oauth reference 2.4.10).
+/// A push or a sent code as the second factor (`mfa-oob`; oauth reference 2.4.10).
 struct SecondFactorOOBGrant: PollGrantHandler {
     static let grantType = GrantType.secondFactorOOB
 
@@ -123,14 +123,14 @@ struct SecondFactorOOBGrant: PollGrantHandler {
 
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         switch answer {
-        // The scopes are those that the first request asked for: nobody widens them in the middle.
+        // The scopes of the first request; this request cannot extend them.
         case .device(let waiting): try waiting.decide(request, scopes: waiting.stored.value.scopes, engine)
         case .code(let code): try code.decide(engine)
         }
     }
 }
 
-/// A push, or a code that was sent, as the first factor (`oob`; oauth reference 2.4.10).
+/// A push or a sent code as the first factor (`oob`; oauth reference 2.4.10).
 struct OOBGrant: PollGrantHandler {
     static let grantType = GrantType.oob
 

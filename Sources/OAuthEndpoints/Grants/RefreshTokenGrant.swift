@@ -3,27 +3,25 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// Refreshing tokens (RFC 6749 section 6; oauth reference 2.4.2 and 3.5).
-///
-/// A rotating token gives its successor once. Who uses it again within the client's leeway had lost the answer, or asks twice
-/// at a time: a new successor is given, and the first one, if nobody used it yet, is retired. So a family has one live token
-/// at every moment. A token that comes back after the leeway, or after it was retired, is in two hands: the family is revoked.
-/// Within the leeway, but after its successor was used, it is refused without more: that is a late copy of an old request.
-///
-/// A public client's token is good only with the key that it was given to, if any (RFC 9449 section 5).
-///
-/// The access policy is not asked again: the grant has the lifetimes of the rule that allowed it. Whether the person may still
-/// use the application is.
+/// The refresh token grant (RFC 6749 section 6; oauth reference 2.4.2 and 3.5).
+/// - A rotating token is consumed by its successor.
+/// - Within the client's leeway it may be used again, because the client may have lost the response or sent two requests. It then gets a
+///   new successor, and the unused first one is retired. So a family never has two live tokens.
+/// - Within the leeway, but after its successor was used, it is refused: this is a late copy of an old request.
+/// - After the leeway, or after it was retired, its reuse revokes the family, because two parties have it.
+/// - A public client's token is valid only with the key that it is bound to, if any (RFC 9449 section 5).
+/// - The access policy is not evaluated again; the grant keeps the lifetimes of its rule. The user's assignment to the application is
+///   checked again.
 struct RefreshTokenGrant: GrantHandler {
     static let grantType = GrantType.refreshToken
-    /// For a rotating token of a client that has since been set to static ones, in seconds.
+    /// The leeway in seconds for a rotating token of a client that was changed to static ones.
     private static let defaultLeeway = 30
 
     private let request: AdmittedRequest
     private let digest: TicketDigest
     private let presented: String
     private let state: TicketState
-    /// The successor that a taken token gave, as it is now.
+    /// The current state of the successor that a used token gave.
     private let successor: TicketState?
     private let grant: Grant?
     private let user: User?
@@ -80,12 +78,12 @@ struct RefreshTokenGrant: GrantHandler {
         if case .rotate(let leeway) = request.application.refreshTokenRotation { leeway } else { Self.defaultLeeway }
     }
 
-    /// The grant, if it is this client's, at this server, and open; and whom it is for.
+    /// Returns the open grant of this client at this server, and its user.
     private func openGrant() throws(Refusal) -> (Grant, User) {
         guard let grant, grant.refresh != nil else { throw Self.invalid("refresh.unknown") }
         guard grant.clientID == request.application.id else { throw Self.invalid("refresh.other_client") }
         guard grant.server == request.server.id else { throw Self.invalid("refresh.other_server") }
-        // Before anything that the token could set off: without the key it is worth nothing, not even a revocation.
+        // First of all, because without the key the token must have no effect, not even a revocation.
         if !request.application.isConfidential { try request.requireKey(grant.keyThumbprint) }
         guard grant.revokedAt == nil else { throw Self.invalid("refresh.revoked") }
         if let closure = grant.closure(by: user) { throw Self.invalid(closure) }
@@ -94,13 +92,11 @@ struct RefreshTokenGrant: GrantHandler {
         return (grant, user)
     }
 
-    // MARK: - Outcomes
-
     private func refreshStatic(_ grant: Grant, _ user: User, _ engine: Engine) throws -> TokenDecision {
         let now = request.context.now
         guard let family = grant.refresh, now < family.end(usedAt: family.usedAt) else { throw Self.invalid("refresh.idle") }
         var changes: [Change] = [.require(.refreshToken, digest: digest, now: now)]
-        // Written once in a while, so that many who use the token at a time do not get in each other's way.
+        // Written at intervals, so that concurrent requests with the token seldom conflict.
         if now.timeIntervalSince(family.usedAt) >= family.useGranularity {
             var used = grant
             used.refresh?.usedAt = now
@@ -126,7 +122,7 @@ struct RefreshTokenGrant: GrantHandler {
         .refused(Self.invalid(reason), Writes(grant.revoking(at: request.context.now)), userID: grant.userID)
     }
 
-    /// One answer for every way to be refused.
+    /// Returns the same response for every invalid token.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The refresh token is invalid or expired.", reason: reason)
     }

@@ -4,15 +4,13 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// An app that signs in with what another app of its device shares: an id token and the device's secret (RFC 8693; OpenID Connect Native
-/// SSO 1.0 section 4.3; oauth reference 2.4.7).
-///
-/// The id token may be over; the secret must be good. This app's policies decide anew, by what was proved for the first app; nothing is
-/// proved here.
+/// Native SSO: an app signs in with the ID token and the device secret of another app on the device (RFC 8693; OpenID Connect Native SSO
+/// 1.0 section 4.3; oauth reference 2.4.7). The ID token may have expired; the secret must be valid. This app's policies are evaluated
+/// again, on the factors that were proved for the first app.
 struct TokenExchangeGrant: GrantHandler, Redacted {
     static let grantType = GrantType.tokenExchange
 
-    /// Clients write one of these before each type (oauth reference 2.4.7).
+    /// The accepted prefixes of token types (oauth reference 2.4.7).
     private static let prefixes = ["urn:ietf:params:oauth:token-type:", "urn:x-oath:params:oauth:token-type:"]
     private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 
@@ -71,8 +69,6 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         ).issue(engine, after: Writes([.require(.deviceSecret, digest: digest, now: now)]))
     }
 
-    // MARK: - Parameters
-
     private static func require(_ request: AdmittedRequest, _ name: String, _ type: String) throws(Refusal) {
         guard isType(try request.required(name), type) else {
             throw Refusal(
@@ -81,7 +77,7 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
         }
     }
 
-    /// What else a request may say: the server's own audience, and no other type than what is given.
+    /// Rejects a foreign audience, another requested token type, and `resource`.
     private static func limits(of request: AdmittedRequest) throws(Refusal) {
         if let wanted = request["requested_token_type"], !isType(wanted, "access_token") {
             throw Refusal(
@@ -98,7 +94,7 @@ struct TokenExchangeGrant: GrantHandler, Redacted {
 
     private static func isType(_ text: String, _ type: String) -> Bool { prefixes.contains { text == $0 + type } }
 
-    /// One answer for all that is wrong with what is exchanged.
+    /// Returns the same response for all invalid tokens.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The tokens are invalid or expired, or do not belong together.", reason: reason)
     }

@@ -4,13 +4,12 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// An assertion about a person by somebody whom a custom server trusts (RFC 7523 section 2.1; oauth reference 2.4.8).
-///
-/// It says who they are, and one factor at most: an application whose policy asks for two gets nothing by it.
+/// An assertion about a user from an issuer that a custom server trusts (RFC 7523 section 2.1; oauth reference 2.4.8). It counts as one
+/// factor, so that an application whose policy requires two issues no tokens.
 struct UserAssertionGrant: AssertionHandler {
-    /// How far ahead an assertion may end, in seconds.
+    /// The maximum time until an assertion expires, in seconds.
     static let longest: Double = 3_600
-    /// How far the issuer's clock may differ, in seconds.
+    /// The allowed clock difference to the issuer, in seconds.
     private static let clockLeeway: Double = 60
 
     private let request: AdmittedRequest
@@ -76,7 +75,7 @@ struct UserAssertionGrant: AssertionHandler {
 }
 
 extension AuthorizationServerDefinition {
-    /// Whom an assertion says that it is from, if the server trusts them. Read to find the keys, and believed by nobody.
+    /// Returns the trusted issuer that an assertion names. The assertion is not verified yet; its issuer only selects the keys.
     func trustedIssuer(of assertion: String) -> TrustedIssuer? {
         guard !trustedIssuers.isEmpty, let issuer = try? JSONWebSignature(parsing: assertion).unverifiedClaims().issuer else { return nil }
         return trustedIssuers.first { $0.issuer.utf8.elementsEqual(issuer.utf8) }

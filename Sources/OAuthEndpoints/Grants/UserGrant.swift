@@ -4,24 +4,23 @@ internal import JOSE
 package import OAuthWire
 internal import Store
 
-/// The last step of every grant that signs a person in: the access policy decides, the grant is made, and its first tokens.
+/// The last step of every user grant: evaluates the access policy, creates the grant, and issues the first tokens.
 package struct UserGrant: Sendable, Redacted {
     package let request: AdmittedRequest
     package let user: User
     package let authentication: AuthenticationContext
     package let scopes: [String]
-    /// The `nonce` of an authorize request, if one was sent.
     var nonce: String?
-    /// The session that the tokens belong to; nil for none.
+    /// The session of the tokens; `nil` for none.
     var sessionID: String?
-    /// The device's secret that it was asked for with; nil without one.
+    /// The device secret that the request presented.
     var deviceSecret: String?
-    /// The grant's id, if it must be known before; nil for a new one.
+    /// The grant's id if the caller chose it; `nil` for a new one.
     var id: String?
     /// The type of the access token in the answer to a token exchange; `nil` for other grants.
     var issuedTokenType: String?
 
-    /// The same after a factor was proved: the proof is committed even if no tokens are issued, so that a code is used up.
+    /// Issues the tokens after a factor was proved. `writes` are committed even if the policy issues no tokens, so that a code is consumed.
     package func issue(afterProof writes: Writes, _ engine: Engine) throws -> TokenDecision {
         do { return try issue(engine, after: writes) } catch let refusal as Refusal { return .refused(refusal, writes, userID: nil) }
     }

@@ -1,25 +1,23 @@
-/// Who provides a factor (authn reference, 5.1).
+/// The provider of a factor (authn reference, 5.1).
 public enum FactorProvider: RawRepresentable, Codable, Hashable, Sendable {
-    /// The organization's own.
+    /// The organization itself.
     case okta
-    /// Google Authenticator, and apps like it.
+    /// Google Authenticator and similar apps.
     case google
     /// RSA SecurID.
     case rsa
     /// Symantec VIP.
     case symantec
-    /// YubiKey in its mode for one-time passwords.
+    /// YubiKey one-time passwords.
     case yubico
     /// Duo.
     case duo
     /// Security keys.
     case fido
-    /// A word that this version does not know, as it came.
+    /// A value that this version does not know.
     case unknown(String)
 
-    /// The case for a word of the wire; upper and lower case count.
-    ///
-    /// - Parameter raw: The word.
+    /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(raw: String) {
         self =
             switch raw {
@@ -34,14 +32,12 @@ public enum FactorProvider: RawRepresentable, Codable, Hashable, Sendable {
             }
     }
 
-    /// The case for a word of the wire; upper and lower case count.
-    ///
-    /// - Parameter rawValue: The word.
+    /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(rawValue: String) {
         self.init(raw: rawValue)
     }
 
-    /// The word of the wire.
+    /// The value in the protocol.
     public var rawValue: String {
         switch self {
         case .okta: "OKTA"

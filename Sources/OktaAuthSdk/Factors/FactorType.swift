@@ -1,32 +1,30 @@
-/// The kinds of factors, as the server names them (authn reference, 5.1).
+/// The type of a factor (authn reference, 5.1).
 public enum FactorType: RawRepresentable, Codable, Hashable, Sendable {
     /// A security question.
     case question
-    /// A code by text message.
+    /// A code in a text message.
     case sms
-    /// A code by a phone call.
+    /// A code in a phone call.
     case call
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// A code of an authenticator app.
+    /// A code from an authenticator app.
     case TOTP
-    /// An approval on a device.
+    /// A push notification that the user approves on a device.
     case push
-    /// A code of a token that its maker verifies.
+    /// A code from a token that its vendor verifies.
     case token
-    /// A code of a hardware token.
+    /// A code from a hardware token.
     case tokenHardware
-    /// A page of another provider.
+    /// A web page of another provider.
     case web
-    /// A security key by U2F.
+    /// A U2F security key.
     case u2f
-    /// A code by e-mail.
+    /// A code in an email.
     case email
-    /// A word that this version does not know, as it came.
+    /// A value that this version does not know.
     case unknown(String)
 
-    /// The case for a word of the wire; upper and lower case count.
-    ///
-    /// - Parameter raw: The word.
+    /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(raw: String) {
         self =
             switch raw {
@@ -44,14 +42,12 @@ public enum FactorType: RawRepresentable, Codable, Hashable, Sendable {
             }
     }
 
-    /// The case for a word of the wire; upper and lower case count.
-    ///
-    /// - Parameter rawValue: The word.
+    /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(rawValue: String) {
         self.init(raw: rawValue)
     }
 
-    /// The word of the wire.
+    /// The value in the protocol.
     public var rawValue: String {
         switch self {
         case .question: "question"

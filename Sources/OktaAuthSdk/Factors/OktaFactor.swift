@@ -1,62 +1,58 @@
-/// Takes the answers to the requests of factors.
+/// Handles the responses to the requests of factors.
 public protocol OktaFactorResultProtocol: AnyObject {
-    /// Takes an answer.
-    ///
+    /// Handles a response.
     /// - Parameters:
-    ///   - response: The answer.
-    ///   - onStatusChange: To be called with the new status, on the main queue.
-    ///   - onError: To be called with what went wrong, on the main queue.
+    ///   - onStatusChange: Call it with the new status, on the main queue.
+    ///   - onError: Call it with the error, on the main queue.
     func handleFactorServerResponse(
         response: OktaAPIRequest.Result, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void)
 }
 
-/// A factor, and what can be done with it: the links of the answer decide.
-///
-/// It works for as long as it is kept, also when the status that it came from is not. Not `Sendable`: use it on the main queue.
+/// A factor and its operations. The links of the server's response determine which operations are available.
+/// A factor remains usable after its status has been released. It is not `Sendable`: use it on the main queue. All closures are called on
+/// the main queue, at most once for each call.
 open class OktaFactor {
-    /// Takes the answers: the status that the factor came from, which is kept while a request is on its way. After that status is gone,
-    /// answers become statuses all the same.
+    /// Handles the responses: the status of this factor, which is retained during a request. If that status has been released, responses
+    /// still create new statuses.
     public weak var responseDelegate: (any OktaFactorResultProtocol)?
 
-    /// Sends the requests; the status's.
+    /// Sends the requests; the same object as the status uses.
     public var restApi: OktaAPI?
 
-    /// What the server says of it.
+    /// The server's description of the factor.
     public var factor: EmbeddedResponse.Factor
 
-    /// `OPTIONAL` or `REQUIRED`, where it is to be enrolled.
+    /// `OPTIONAL` or `REQUIRED`, if the factor can be enrolled.
     public var enrollment: String? { factor.enrollment }
 
-    /// `NOT_SETUP` or `ACTIVE`, where it is to be enrolled.
+    /// `NOT_SETUP` or `ACTIVE`, if the factor can be enrolled.
     public var status: String? { factor.status }
 
-    /// Who provides it.
+    /// The provider of the factor.
     public var provider: FactorProvider? { factor.provider }
 
-    /// What tells it from others.
+    /// The properties that identify the factor.
     public var profile: EmbeddedResponse.Factor.Profile? { factor.profile }
 
-    /// What can be done with it.
+    /// The links of the available operations.
     public var links: LinksResponse? { factor.links }
 
-    /// The kind.
+    /// The type of the factor.
     public var type: FactorType { factor.factorType }
 
     let stateToken: String
     let verifyLink: LinksResponse.Link?
     let activationLink: LinksResponse.Link?
-    /// Stands in for the status when that is gone.
+    /// Replaces the status after its release.
     private var origin: OktaAuthStatus?
 
-    /// Makes a factor of the class for its kind.
-    ///
+    /// Creates a factor of the class for its type.
     /// - Parameters:
-    ///   - factor: What the server says of it.
-    ///   - stateToken: The transaction's token.
-    ///   - verifyLink: Answers its challenge; nil if there is none.
-    ///   - activationLink: Activates it; nil if it does not wait for that.
-    /// - Returns: The factor; an ``OktaFactorOther`` for kinds that have no class of their own.
+    ///   - factor: The server's description of the factor.
+    ///   - verifyLink: The link that answers the challenge; `nil` without a challenge.
+    ///   - activationLink: The link that activates the factor; `nil` without a pending activation.
+    /// - Returns: The factor; an ``OktaFactorOther`` for types without their own class.
     public class func createFactorWith(
         _ factor: EmbeddedResponse.Factor, stateToken: String, verifyLink: LinksResponse.Link?, activationLink: LinksResponse.Link?
     ) -> OktaFactor {
@@ -78,13 +74,11 @@ open class OktaFactor {
         }
     }
 
-    /// Takes what the server says of a factor.
-    ///
+    /// Creates a factor.
     /// - Parameters:
-    ///   - factor: What the server says of it.
-    ///   - stateToken: The transaction's token.
-    ///   - verifyLink: Answers its challenge; nil if there is none.
-    ///   - activationLink: Activates it; nil if it does not wait for that.
+    ///   - factor: The server's description of the factor.
+    ///   - verifyLink: The link that answers the challenge; `nil` without a challenge.
+    ///   - activationLink: The link that activates the factor; `nil` without a pending activation.
     public init(
         factor: EmbeddedResponse.Factor, stateToken: String, verifyLink: LinksResponse.Link?, activationLink: LinksResponse.Link?
     ) {
@@ -94,33 +88,22 @@ open class OktaFactor {
         self.activationLink = activationLink
     }
 
-    /// Whether its challenge can be answered.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the challenge can be answered.
     public func canVerify() -> Bool { verifyLink != nil }
 
-    /// Whether it can be picked.
-    ///
-    /// - Returns: Whether the factor has the link for it.
+    /// Whether the factor can be selected.
     public func canSelect() -> Bool { factor.links?.verify != nil }
 
-    /// Whether it can be activated.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the factor can be activated.
     public func canActivate() -> Bool { activationLink != nil }
 
-    /// Whether it can be enrolled.
-    ///
-    /// - Returns: Whether the factor has the link for it.
+    /// Whether the factor can be enrolled.
     public func canEnroll() -> Bool { factor.links?.enroll != nil }
 
     /// Answers the challenge.
-    ///
     /// - Parameters:
-    ///   - passCode: The code; nil for factors that have none.
-    ///   - answerToSecurityQuestion: The answer to a question; nil for other factors.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - passCode: The code; `nil` for factors without a code.
+    ///   - answerToSecurityQuestion: The answer to the security question; `nil` for other factors.
     public func verify(
         passCode: String?, answerToSecurityQuestion: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -134,11 +117,7 @@ open class OktaFactor {
     }
 
     /// Activates the factor.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code; nil for factors that have none.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// - Parameter passCode: The code; `nil` for factors without a code.
     public func activate(
         passCode: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -147,16 +126,13 @@ open class OktaFactor {
         }
     }
 
-    /// Enrols the factor with what its kind needs.
-    ///
+    /// Enrolls the factor. Pass the values that its type needs.
     /// - Parameters:
-    ///   - questionId: The key of a question.
-    ///   - answer: The answer to it.
-    ///   - credentialId: The account or the serial number of a token.
+    ///   - questionId: The key of the security question.
+    ///   - answer: The answer to the security question.
+    ///   - credentialId: The account or serial number of a token.
     ///   - passCode: The current code of a token.
-    ///   - phoneNumber: The number in E.164.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - phoneNumber: The phone number in E.164 format.
     public func enroll(
         questionId: String?, answer: String?, credentialId: String?, passCode: String?, phoneNumber: String?,
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
@@ -168,11 +144,7 @@ open class OktaFactor {
         }
     }
 
-    /// Picks the factor: a code or a push is sent, or its question asked.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Selects the factor: the server sends a code or a push, or asks its question.
     public func select(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -181,19 +153,19 @@ open class OktaFactor {
 
     // MARK: - For the kinds
 
-    /// Belongs to a status from now on.
+    /// Attaches the factor to a status.
     func attach(to status: OktaAuthStatus) {
         responseDelegate = status as? any OktaFactorResultProtocol
         restApi = status.restApi
         origin = OktaAuthStatus(standingInFor: status)
     }
 
-    /// What the person wishes.
+    /// The user's choices for the verification request.
     var wishes: (rememberDevice: Bool?, autoPush: Bool?) {
         (origin?.transaction.rememberDevice, type == .push ? origin?.transaction.autoPush : nil)
     }
 
-    /// The body of an enrolment.
+    /// Returns the body of an enrollment request.
     func enrolment(profile: [String: String]) -> [String: Any] {
         let body: [String: Any?] = [
             "stateToken": stateToken, "factorType": type.rawValue, "provider": provider?.rawValue, "profile": profile,
@@ -212,7 +184,7 @@ open class OktaFactor {
         }
     }
 
-    /// Sends a request if there is a link for it, and hands the answer to the status, which is kept until then.
+    /// Sends a request if its link exists, and passes the response to the status, which is retained until then.
     func send(
         to link: LinksResponse.Link?, _ relation: String, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
         _ onError: @escaping (OktaError) -> Void,
@@ -241,12 +213,10 @@ extension OktaFactor: Sendable {}
 
 extension OktaFactor {
     /// Answers the challenge.
-    ///
     /// - Parameters:
-    ///   - passCode: The code; nil for factors that have none.
-    ///   - answerToSecurityQuestion: The answer to a question; nil for other factors.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    ///   - passCode: The code; `nil` for factors without a code.
+    ///   - answerToSecurityQuestion: The answer to the security question; `nil` for other factors.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verify(passCode: String? = nil, answerToSecurityQuestion: String? = nil) async throws -> OktaAuthStatus {
         try await MainQueue.value {
@@ -255,25 +225,21 @@ extension OktaFactor {
     }
 
     /// Activates the factor.
-    ///
-    /// - Parameter passCode: The code; nil for factors that have none.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Parameter passCode: The code; `nil` for factors without a code.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func activate(passCode: String?) async throws -> OktaAuthStatus {
         try await MainQueue.value { activate(passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
-    /// Enrols the factor with what its kind needs.
-    ///
+    /// Enrolls the factor. Pass the values that its type needs.
     /// - Parameters:
-    ///   - questionId: The key of a question.
-    ///   - answer: The answer to it.
-    ///   - credentialId: The account or the serial number of a token.
+    ///   - questionId: The key of the security question.
+    ///   - answer: The answer to the security question.
+    ///   - credentialId: The account or serial number of a token.
     ///   - passCode: The current code of a token.
-    ///   - phoneNumber: The number in E.164.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    ///   - phoneNumber: The phone number in E.164 format.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll(questionId: String?, answer: String?, credentialId: String?, passCode: String?, phoneNumber: String?) async throws
         -> OktaAuthStatus
@@ -285,25 +251,18 @@ extension OktaFactor {
         }
     }
 
-    /// Picks the factor: a code or a push is sent, or its question asked.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Selects the factor: the server sends a code or a push, or asks its question.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func select() async throws -> OktaAuthStatus {
         try await MainQueue.value { select(onStatusChange: $0, onError: $1) }
     }
 }
 
-/// A factor of a kind that has no class of its own, such as e-mail or a security key.
+/// A factor of a type without its own class, such as email or a security key.
 open class OktaFactorOther: OktaFactor {
-    /// Sends a body of the app's own.
-    ///
-    /// - Parameters:
-    ///   - link: Where to.
-    ///   - keyValuePayload: The members of the body; put the transaction's `stateToken` among them.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Sends a custom request body.
+    /// - Parameter keyValuePayload: The members of the body. Include the `stateToken` of the transaction.
     public func sendRequest(
         with link: LinksResponse.Link, keyValuePayload: [String: Any], onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -315,31 +274,25 @@ open class OktaFactorOther: OktaFactor {
 }
 
 extension OktaFactorOther {
-    /// Sends a body of the app's own.
-    ///
-    /// - Parameters:
-    ///   - link: Where to.
-    ///   - keyValuePayload: The members of the body; put the transaction's `stateToken` among them.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Sends a custom request body.
+    /// - Parameter keyValuePayload: The members of the body. Include the `stateToken` of the transaction.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func sendRequest(with link: LinksResponse.Link, keyValuePayload: [String: Any]) async throws -> OktaAuthStatus {
         try await MainQueue.value { sendRequest(with: link, keyValuePayload: keyValuePayload, onStatusChange: $0, onError: $1) }
     }
 }
 
-/// How a person is reached who forgot the password or whose account is locked.
+/// The channel for the recovery of a password or the unlocking of an account.
 public enum OktaRecoveryFactors: Hashable, Sendable {
-    /// A link by e-mail; it is followed elsewhere.
+    /// A link in an email, which the user opens outside the app.
     case email
-    /// A code by text message.
+    /// A code in a text message.
     case sms
-    /// A code by a phone call.
+    /// A code in a phone call.
     case call
 
-    /// The factor type of the same name.
-    ///
-    /// - Returns: The factor type.
+    /// Returns the factor type with the same name.
     public func toFactorType() -> FactorType {
         switch self {
         case .email: .email

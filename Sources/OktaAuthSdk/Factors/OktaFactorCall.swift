@@ -1,14 +1,10 @@
-/// A code by a phone call.
+/// A code in a phone call.
 open class OktaFactorCall: OktaFactor {
-    /// The number, masked.
+    /// The masked phone number.
     public var phoneNumber: String? { factor.profile?.phoneNumber }
 
-    /// Enrols the number; a code comes by call.
-    ///
-    /// - Parameters:
-    ///   - phoneNumber: The number in E.164; nil for the one that is verified already.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Enrolls a phone number. The server calls it with a code.
+    /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the verified number of the account.
     public func enroll(
         phoneNumber: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -19,11 +15,6 @@ open class OktaFactorCall: OktaFactor {
     }
 
     /// Verifies the code.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     public func verify(
         passCode: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -32,21 +23,16 @@ open class OktaFactorCall: OktaFactor {
 }
 
 extension OktaFactorCall {
-    /// Enrols the number; a code comes by call.
-    ///
-    /// - Parameter phoneNumber: The number in E.164; nil for the one that is verified already.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Enrolls a phone number. The server calls it with a code.
+    /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the verified number of the account.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll(phoneNumber: String?) async throws -> OktaAuthStatus {
         try await MainQueue.value { enroll(phoneNumber: phoneNumber, onStatusChange: $0, onError: $1) }
     }
 
     /// Verifies the code.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verify(passCode: String?) async throws -> OktaAuthStatus {
         try await MainQueue.value { verify(passCode: passCode, onStatusChange: $0, onError: $1) }

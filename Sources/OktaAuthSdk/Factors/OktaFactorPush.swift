@@ -1,48 +1,36 @@
-/// An approval on a device.
+/// A push notification that the user approves on a device.
 open class OktaFactorPush: OktaFactor {
-    /// The challenge that waits.
+    /// The pending challenge.
     public var challenge: EmbeddedResponse.Factor.Embedded.Challenge? { factor.embedded?.challenge }
 
-    /// The number to pick on the device, while it asks for one; show it to the person.
+    /// The number that the user must select on the device, if number matching is active. Show it to the user.
     public var correctAnswer: Int? { challenge?.correctAnswer }
 
-    /// What the activation needs; nil once the factor is active.
+    /// The data for the activation; `nil` for an active factor.
     public var activation: EmbeddedResponse.Factor.Embedded.Activation? { factor.embedded?.activation }
 
-    /// The activation's links.
+    /// The links of the activation.
     public var activationLinks: LinksResponse? { activation?.links }
 
-    /// The image of the code to scan.
+    /// The link to the image of the QR code.
     public var qrCodeLink: LinksResponse.QRCode? { activationLinks?.qrcode }
 
-    /// The ways to deliver the activation link.
+    /// The links that send the activation link.
     public var sendLinks: [LinksResponse.Link]? { activationLinks?.send }
 
-    /// Whether the activation link can be sent by text message.
-    ///
-    /// - Returns: Whether the activation has the link for it.
+    /// Whether the activation link can be sent in a text message.
     public func canSendPushCodeViaSms() -> Bool { codeViaSmsLink() != nil }
 
-    /// Where to ask for it.
-    ///
-    /// - Returns: The link; nil if there is none.
+    /// The link to request it, or `nil`.
     public func codeViaSmsLink() -> LinksResponse.Link? { sendLinks?.first { $0.name == "sms" } }
 
-    /// Whether the activation link can be sent by e-mail.
-    ///
-    /// - Returns: Whether the activation has the link for it.
+    /// Whether the activation link can be sent by email.
     public func canSendPushCodeViaEmail() -> Bool { codeViaEmailLink() != nil }
 
-    /// Where to ask for it.
-    ///
-    /// - Returns: The link; nil if there is none.
+    /// The link to request it, or `nil`.
     public func codeViaEmailLink() -> LinksResponse.Link? { sendLinks?.first { $0.name == "email" } }
 
-    /// Enrols a device: the next status has the code to scan, and ways to deliver a link.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Enrolls a device. The next status contains a QR code and links to send the activation link.
     public func enroll(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -51,33 +39,21 @@ open class OktaFactorPush: OktaFactor {
             onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Asks whether the device has been activated; begins anew after the time ran out.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Checks whether the device has been activated. Restarts an expired activation.
     public func activate(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
         activate(passCode: nil, onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Sends a push, or asks for the result while one waits.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Sends a push, or checks the result of a pending push.
     public func verify(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
         verify(passCode: nil, answerToSecurityQuestion: nil, onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Asks once for what became of the activation or of the push. Ask again every three to five seconds while it is `.waiting`.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Checks the result of the activation or the push once. Repeat every three to five seconds while the result is `.waiting`.
     public func checkFactorResult(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -85,23 +61,18 @@ open class OktaFactorPush: OktaFactor {
         verify(passCode: nil, answerToSecurityQuestion: nil, onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Has the activation link sent by text message.
-    ///
+    /// Sends the activation link in a text message.
     /// - Parameters:
-    ///   - phoneNumber: The number in E.164.
-    ///   - onSuccess: Is called when it is on its way, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - phoneNumber: The phone number in E.164 format.
+    ///   - onSuccess: Called when the server has accepted the request.
     public func sendActivationLinkViaSms(
         with phoneNumber: String, onSuccess: @escaping () -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
         sendLink(codeViaSmsLink(), "sms", phoneNumber: phoneNumber, onSuccess, onError)
     }
 
-    /// Has the activation link sent by e-mail.
-    ///
-    /// - Parameters:
-    ///   - onSuccess: Is called when it is on its way, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Sends the activation link by email.
+    /// - Parameter onSuccess: Called when the server has accepted the request.
     public func sendActivationLinkViaEmail(
         onSuccess: @escaping () -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -124,45 +95,36 @@ open class OktaFactorPush: OktaFactor {
 }
 
 extension OktaFactorPush {
-    /// Enrols a device: the next status has the code to scan, and ways to deliver a link.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Enrolls a device. The next status contains a QR code and links to send the activation link.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll() async throws -> OktaAuthStatus {
         try await MainQueue.value { enroll(onStatusChange: $0, onError: $1) }
     }
 
-    /// Asks whether the device has been activated; begins anew after the time ran out.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Checks whether the device has been activated. Restarts an expired activation.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func activate() async throws -> OktaAuthStatus {
         try await MainQueue.value { activate(onStatusChange: $0, onError: $1) }
     }
 
-    /// Sends a push, or asks for the result while one waits.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Sends a push, or checks the result of a pending push.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verify() async throws -> OktaAuthStatus {
         try await MainQueue.value { verify(onStatusChange: $0, onError: $1) }
     }
 
-    /// Asks once for what became of the activation or of the push. Ask again every three to five seconds while it is `.waiting`.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Checks the result of the activation or the push once. Repeat every three to five seconds while the result is `.waiting`.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func checkFactorResult() async throws -> OktaAuthStatus {
         try await MainQueue.value { checkFactorResult(onStatusChange: $0, onError: $1) }
     }
 
-    /// Has the activation link sent by text message.
-    ///
-    /// - Parameter phoneNumber: The number in E.164.
+    /// Sends the activation link in a text message.
+    /// - Parameter phoneNumber: The phone number in E.164 format.
     /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
     @MainActor
     public func sendActivationLinkViaSms(with phoneNumber: String) async throws {
@@ -171,8 +133,7 @@ extension OktaFactorPush {
         }
     }
 
-    /// Has the activation link sent by e-mail.
-    ///
+    /// Sends the activation link by email.
     /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
     @MainActor
     public func sendActivationLinkViaEmail() async throws {

@@ -1,19 +1,15 @@
 /// A security question.
 open class OktaFactorQuestion: OktaFactor {
-    /// Where the questions are that the person may choose from.
+    /// The link to the security questions from which the user can choose.
     public var securityQuestionsLink: LinksResponse.Link? { factor.links?.questions }
 
-    /// The key of the question.
+    /// The key of the security question.
     public var factorQuestionId: String? { factor.profile?.question }
 
-    /// The text of the question.
+    /// The text of the security question.
     public var factorQuestionText: String? { factor.profile?.questionText }
 
-    /// Asks for the questions that the person may choose from.
-    ///
-    /// - Parameters:
-    ///   - onDownloadComplete: Is called with the questions, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Fetches the security questions from which the user can choose.
     public func downloadSecurityQuestions(
         onDownloadComplete: @escaping ([SecurityQuestion]) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -22,13 +18,8 @@ open class OktaFactorQuestion: OktaFactor {
         restApi.downloadSecurityQuestions(with: link, onCompletion: onDownloadComplete, onError: onError)
     }
 
-    /// Enrols a question with its answer; it is active at once.
-    ///
-    /// - Parameters:
-    ///   - questionId: The question's key.
-    ///   - answer: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Enrolls a security question with its answer. The factor is active at once.
+    /// - Parameter questionId: The key of the security question.
     public func enroll(
         questionId: String, answer: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -38,12 +29,7 @@ open class OktaFactorQuestion: OktaFactor {
             onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Picks the factor and answers its question in one step.
-    ///
-    /// - Parameters:
-    ///   - answerToSecurityQuestion: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Selects the factor and answers its question in one step.
     public func select(
         answerToSecurityQuestion: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -52,11 +38,6 @@ open class OktaFactorQuestion: OktaFactor {
     }
 
     /// Answers the question.
-    ///
-    /// - Parameters:
-    ///   - answerToSecurityQuestion: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     public func verify(
         answerToSecurityQuestion: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -67,42 +48,30 @@ open class OktaFactorQuestion: OktaFactor {
 }
 
 extension OktaFactorQuestion {
-    /// Asks for the questions that the person may choose from.
-    ///
-    /// - Returns: The questions.
+    /// Fetches the security questions from which the user can choose.
     /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
     @MainActor
     public func downloadSecurityQuestions() async throws -> [SecurityQuestion] {
         try await MainQueue.value { downloadSecurityQuestions(onDownloadComplete: $0, onError: $1) }
     }
 
-    /// Enrols a question with its answer; it is active at once.
-    ///
-    /// - Parameters:
-    ///   - questionId: The question's key.
-    ///   - answer: The answer.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Enrolls a security question with its answer. The factor is active at once.
+    /// - Parameter questionId: The key of the security question.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll(questionId: String, answer: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { enroll(questionId: questionId, answer: answer, onStatusChange: $0, onError: $1) }
     }
 
-    /// Picks the factor and answers its question in one step.
-    ///
-    /// - Parameter answerToSecurityQuestion: The answer.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Selects the factor and answers its question in one step.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func select(answerToSecurityQuestion: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { select(answerToSecurityQuestion: answerToSecurityQuestion, onStatusChange: $0, onError: $1) }
     }
 
     /// Answers the question.
-    ///
-    /// - Parameter answerToSecurityQuestion: The answer.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verify(answerToSecurityQuestion: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { verify(answerToSecurityQuestion: answerToSecurityQuestion, onStatusChange: $0, onError: $1) }

@@ -1,18 +1,13 @@
-/// A code of a token that its maker verifies, such as RSA SecurID.
+/// A code from a token that its vendor verifies, such as RSA SecurID.
 open class OktaFactorToken: OktaFactor {
-    /// The account or the serial number.
+    /// The account or serial number of the token.
     public var credentialId: String? { factor.profile?.credentialId }
 
-    /// The maker.
+    /// The provider of the token.
     public var factorProvider: FactorProvider? { factor.provider }
 
-    /// Enrols the token with its current code; it is active at once.
-    ///
-    /// - Parameters:
-    ///   - credentialId: The account or the serial number.
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Enrolls the token with its current code. The factor is active at once.
+    /// - Parameter credentialId: The account or serial number of the token.
     public func enroll(
         credentialId: String, passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -22,14 +17,10 @@ open class OktaFactorToken: OktaFactor {
             onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Enrols a token that proves itself with two codes, one after the other.
-    ///
+    /// Enrolls a token that requires two consecutive codes.
     /// - Parameters:
-    ///   - credentialId: The account or the serial number.
-    ///   - passCode: The code.
-    ///   - nextPassCode: The code after it.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - credentialId: The account or serial number of the token.
+    ///   - nextPassCode: The code that follows it.
     public func enroll(
         credentialId: String, passCode: String, nextPassCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -41,12 +32,7 @@ open class OktaFactorToken: OktaFactor {
         }
     }
 
-    /// Picks the factor and verifies its code in one step.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Selects the factor and verifies its code in one step.
     public func select(
         passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -54,11 +40,6 @@ open class OktaFactorToken: OktaFactor {
     }
 
     /// Verifies a code.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     public func verify(
         passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -67,26 +48,19 @@ open class OktaFactorToken: OktaFactor {
 }
 
 extension OktaFactorToken {
-    /// Enrols the token with its current code; it is active at once.
-    ///
-    /// - Parameters:
-    ///   - credentialId: The account or the serial number.
-    ///   - passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Enrolls the token with its current code. The factor is active at once.
+    /// - Parameter credentialId: The account or serial number of the token.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll(credentialId: String, passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { enroll(credentialId: credentialId, passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
-    /// Enrols a token that proves itself with two codes, one after the other.
-    ///
+    /// Enrolls a token that requires two consecutive codes.
     /// - Parameters:
-    ///   - credentialId: The account or the serial number.
-    ///   - passCode: The code.
-    ///   - nextPassCode: The code after it.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    ///   - credentialId: The account or serial number of the token.
+    ///   - nextPassCode: The code that follows it.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll(credentialId: String, passCode: String, nextPassCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value {
@@ -94,21 +68,15 @@ extension OktaFactorToken {
         }
     }
 
-    /// Picks the factor and verifies its code in one step.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Selects the factor and verifies its code in one step.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func select(passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { select(passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
     /// Verifies a code.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verify(passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { verify(passCode: passCode, onStatusChange: $0, onError: $1) }

@@ -1,19 +1,15 @@
-/// A code of an authenticator app.
+/// A code from an authenticator app.
 open class OktaFactorTotp: OktaFactor {
-    /// What the activation needs; nil once the factor is active.
+    /// The data for the activation; `nil` for an active factor.
     public var activation: EmbeddedResponse.Factor.Embedded.Activation? { factor.embedded?.activation }
 
-    /// The activation's links.
+    /// The links of the activation.
     public var activationLinks: LinksResponse? { activation?.links }
 
-    /// The image of the code to scan.
+    /// The link to the image of the QR code.
     public var qrCodeLink: LinksResponse.QRCode? { activationLinks?.qrcode }
 
-    /// Enrols an authenticator app: the next status has the secret, and the code to scan.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Enrolls an authenticator app. The next status contains the secret and a QR code.
     public func enroll(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -23,23 +19,13 @@ open class OktaFactorTotp: OktaFactor {
     }
 
     /// Activates the factor with the app's code.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     public func activate(
         passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
         activate(passCode: Optional(passCode), onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Picks the factor and verifies its code in one step.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Selects the factor and verifies its code in one step.
     public func select(
         passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -47,11 +33,6 @@ open class OktaFactorTotp: OktaFactor {
     }
 
     /// Verifies a code.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     public func verify(
         passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -60,40 +41,29 @@ open class OktaFactorTotp: OktaFactor {
 }
 
 extension OktaFactorTotp {
-    /// Enrols an authenticator app: the next status has the secret, and the code to scan.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Enrolls an authenticator app. The next status contains the secret and a QR code.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enroll() async throws -> OktaAuthStatus {
         try await MainQueue.value { enroll(onStatusChange: $0, onError: $1) }
     }
 
     /// Activates the factor with the app's code.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func activate(passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { activate(passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
-    /// Picks the factor and verifies its code in one step.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Selects the factor and verifies its code in one step.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func select(passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { select(passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
     /// Verifies a code.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verify(passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { verify(passCode: passCode, onStatusChange: $0, onError: $1) }

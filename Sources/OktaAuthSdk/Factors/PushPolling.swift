@@ -1,19 +1,18 @@
 public import AuthFoundation
 
 extension OktaFactorPush {
-    /// Asks again and again for what became of the activation or of the push, until it is decided.
-    ///
-    /// A rate limit of the server, or a connection that fails a few times, only slows it down. It ends at once when its task is cancelled, and
-    /// when the transaction is.
-    ///
+    /// Polls the result of the activation or the push until it is decided.
+    /// Rate limits and up to five consecutive connection errors only delay the result. Polling ends at once when the task or the
+    /// transaction is cancelled.
     /// - Parameters:
-    ///   - interval: How many seconds to wait between two questions; three to five are meant, and less than one is one.
-    ///   - count: How often to ask at most.
-    ///   - clock: What waits.
-    ///   - onWaiting: Is called with each status that still waits, on the main actor: its factor may have a number to show
+    ///   - interval: The seconds between two requests, at least 1; use 3 to 5.
+    ///   - count: The maximum number of requests.
+    ///   - clock: The clock that waits between requests.
+    ///   - onWaiting: Called on the main actor with each status that still waits. Its factor may have a number to show
     ///     (``OktaFactorPush/correctAnswer``).
-    /// - Returns: The status after the decision: another one, or the same with `.rejected` or `.timeout`; the last that waits if it took longer.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Returns: The status after the decision: a new one, or the same with `.rejected` or `.timeout`. After `count` requests, the last
+    ///   waiting status.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func pollFactorResult(
         every interval: Double = 4, atMost count: Int = 150, clock: any OAuth2Clock = DeviceClock(),
@@ -28,9 +27,9 @@ extension OktaFactorPush {
                 guard status.factorResult == .waiting, asked < count else { return status }
                 onWaiting?(status)
             } catch OktaError.serverRespondedWithError(let refusal) where refusal.errorCode == "E0000047" && asked < count {
-                // Too many requests: what waits goes on waiting.
+                // Too many requests: polling continues.
             } catch OktaError.connectionError(let error) where asked < count && failures < 5 {
-                // Phones change networks.
+                // Polling continues, because phones change networks.
                 failures += 1
                 if error is CancellationError { throw error }
             }

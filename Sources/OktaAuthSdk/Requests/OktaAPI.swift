@@ -5,42 +5,39 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// The requests of the protocol (authn reference, 4), one function for each.
-///
-/// Statuses and factors send theirs through it; an app uses it for what they have no function for, subclasses it, or gives it another way to
-/// send (``httpRequestListener``). Not `Sendable`: use it on the main queue, where all its closures are called.
+/// The requests of the protocol (authn reference, 4). Each function sends its request at once and returns it.
+/// Statuses and factors send their requests through this class. Apps use it for other requests, subclass it or replace its transport
+/// (``httpRequestListener``). It is not `Sendable`: use it on the main queue. Closures are called there, at most once for each request.
 open class OktaAPI {
-    /// Is called after the completion of each request.
+    /// Called after the completion of each request.
     public var commonCompletion: ((OktaAPIRequest, OktaAPIRequest.Result) -> Void)?
 
-    /// Sends the requests; nil for the session.
+    /// Sends the requests instead of the session, if present.
     public var httpRequestListener: (any OktaHTTPRequestListenerProtocol)?
 
-    /// Names this device to the server, which remembers devices by it: the same value for good, made by ``makeDeviceToken()``.
-    ///
-    /// It goes along with each request, as the cookie `DT`; nil if there is none.
+    /// The ID by which the server remembers this device. Create it once with ``makeDeviceToken()`` and keep it.
+    /// It is sent as the cookie `DT` with each request to the organization, unless it is `nil`.
     public var deviceToken: String?
 
-    /// The organization's URL. Below its path, up to a segment `oauth2`, are the paths of the protocol.
+    /// The organization's URL. The paths of the protocol are appended to its path, which ends before a segment `oauth2`.
     public private(set) var oktaDomain: URL
 
-    /// The session that was given, or else one without cookies or cache.
+    /// The session of the initializer, or else one without cookies and cache.
     public private(set) lazy var urlSession = givenSession ?? URLSession(configuration: EphemeralSession.shared.configuration)
 
     private let givenSession: URLSession?
     private let ownSession: any URLSessionProtocol
 
-    /// What sends requests now.
+    /// The current transport of requests.
     var transport: OktaAPIRequest.Transport {
         httpRequestListener.map { .listener($0) } ?? givenSession.map { .urlSession($0) } ?? .own(ownSession)
     }
 
-    /// Takes an organization.
-    ///
+    /// Creates an instance for an organization.
     /// - Parameters:
-    ///   - oktaDomain: The organization's URL: https, or http on this machine.
-    ///   - urlSession: What sends the requests; nil for a session that keeps no cookies, writes nothing, and carries credentials to no other
-    ///     origin.
+    ///   - oktaDomain: The organization's URL: https, or http on a loopback host.
+    ///   - urlSession: The session that sends the requests. The default session keeps no cookies, writes nothing to disk and sends
+    ///     credentials to no other origin.
     public init(oktaDomain: URL, urlSession: URLSession? = nil) {
         self.oktaDomain = oktaDomain
         givenSession = urlSession
@@ -48,7 +45,7 @@ open class OktaAPI {
         SDKVersion.register(.authn, version: SDKVersion.current)
     }
 
-    /// Takes an organization that is reached through a transport of our own.
+    /// Creates an instance that sends its requests through the SDK's own transport.
     package init(oktaDomain: URL, transport: any URLSessionProtocol) {
         self.oktaDomain = oktaDomain
         givenSession = nil
@@ -58,20 +55,15 @@ open class OktaAPI {
 
     // MARK: - The requests
 
-    /// Begins a sign-in: `POST /api/v1/authn`.
-    ///
+    /// Starts a sign-in: `POST /api/v1/authn`.
     /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - password: The password.
-    ///   - audience: The application that is signed in to, where the server asks for it.
-    ///   - relayState: Is sent back with each answer of the transaction; at most 2048 characters.
-    ///   - multiOptionalFactorEnroll: Whether to be asked for further optional factors after each that was enrolled.
-    ///   - warnBeforePasswordExpired: Whether to be told of a password that expires soon.
-    ///   - token: An activation token, in the place of name and password.
-    ///   - deviceToken: Names this device; nil for ``deviceToken``.
-    ///   - deviceFingerprint: What the server may use to notice a new device.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    ///   - audience: The application to sign in to, if the server requires it.
+    ///   - relayState: A value that the server returns with each response of the transaction; at most 2048 characters.
+    ///   - multiOptionalFactorEnroll: Whether the server offers further optional factors after each enrollment.
+    ///   - warnBeforePasswordExpired: Whether the server warns of a password that expires soon.
+    ///   - token: An activation token, instead of username and password.
+    ///   - deviceToken: The ID of this device; `nil` uses the property ``deviceToken``.
+    ///   - deviceFingerprint: A value by which the server can detect a new device.
     @discardableResult
     open func primaryAuthentication(
         username: String?, password: String?, audience: String? = nil, relayState: String? = nil, multiOptionalFactorEnroll: Bool = true,
@@ -91,13 +83,6 @@ open class OktaAPI {
     }
 
     /// Changes a password: `POST /api/v1/authn/credentials/change_password`.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The transaction's token.
-    ///   - oldPassword: The password so far.
-    ///   - newPassword: The new password.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
     @discardableResult
     open func changePassword(
         stateToken: String, oldPassword: String, newPassword: String, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -107,14 +92,6 @@ open class OktaAPI {
     }
 
     /// Changes a password.
-    ///
-    /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - oldPassword: The password so far.
-    ///   - newPassword: The new password.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
     @discardableResult
     open func changePassword(
         link: LinksResponse.Link, stateToken: String, oldPassword: String, newPassword: String,
@@ -124,12 +101,7 @@ open class OktaAPI {
         return run(request(to: .link(link), body, completion))
     }
 
-    /// Asks for the state of a transaction, which changes nothing: `POST /api/v1/authn`.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The transaction's token.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Fetches the state of a transaction without changing it: `POST /api/v1/authn`.
     @discardableResult
     open func getTransactionState(
         stateToken: String, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -137,13 +109,8 @@ open class OktaAPI {
         return run(request(to: .path("/api/v1/authn"), ["stateToken": stateToken], completion))
     }
 
-    /// Begins to unlock an account: `POST /api/v1/authn/recovery/unlock`.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - factor: How the person is reached.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Starts to unlock an account: `POST /api/v1/authn/recovery/unlock`.
+    /// - Parameter factor: The channel of the recovery message.
     @discardableResult
     open func unlockAccount(
         username: String, factor: FactorType, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -151,13 +118,8 @@ open class OktaAPI {
         return run(request(to: .path("/api/v1/authn/recovery/unlock"), ["username": username, "factorType": factor.rawValue], completion))
     }
 
-    /// Begins to recover a forgotten password: `POST /api/v1/authn/recovery/password`.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - factor: How the person is reached.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Starts to recover a forgotten password: `POST /api/v1/authn/recovery/password`.
+    /// - Parameter factor: The channel of the recovery message.
     @discardableResult
     open func recoverPassword(
         username: String, factor: FactorType, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -166,21 +128,13 @@ open class OktaAPI {
             request(to: .path("/api/v1/authn/recovery/password"), ["username": username, "factorType": factor.rawValue], completion))
     }
 
-    /// Goes on with a recovery.
-    ///
-    /// - Parameters:
-    ///   - answer: The answer to the question.
-    ///   - stateToken: The transaction's token.
-    ///   - recoveryToken: The recovery token.
-    ///   - link: Where the server said to send it.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Continues a recovery with an answer or a recovery token.
     @discardableResult
     open func recoverWith(
         answer: String?, stateToken: String, recoveryToken: String?, link: LinksResponse.Link,
         completion: ((OktaAPIRequest.Result) -> Void)? = nil
     ) -> OktaAPIRequest {
-        // The transaction of a recovery token begins with it.
+        // With a recovery token, the transaction starts without a state token.
         let body: [String: Any?] = [
             "stateToken": stateToken.isEmpty ? nil : stateToken, "answer": answer, "recoveryToken": recoveryToken,
         ]
@@ -188,13 +142,6 @@ open class OktaAPI {
     }
 
     /// Sets a new password in a recovery.
-    ///
-    /// - Parameters:
-    ///   - newPassword: The new password.
-    ///   - stateToken: The transaction's token.
-    ///   - link: Where the server said to send it.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
     @discardableResult
     open func resetPassword(
         newPassword: String, stateToken: String, link: LinksResponse.Link, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -202,12 +149,7 @@ open class OktaAPI {
         return run(request(to: .link(link), ["stateToken": stateToken, "newPassword": newPassword], completion))
     }
 
-    /// Ends a transaction: `POST /api/v1/authn/cancel`.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The transaction's token.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Cancels a transaction: `POST /api/v1/authn/cancel`.
     @discardableResult
     open func cancelTransaction(
         stateToken: String, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -217,13 +159,7 @@ open class OktaAPI {
         return run(request)
     }
 
-    /// Ends a transaction.
-    ///
-    /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Cancels a transaction.
     @discardableResult
     open func cancelTransaction(
         with link: LinksResponse.Link, stateToken: String, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -233,13 +169,7 @@ open class OktaAPI {
         return run(request)
     }
 
-    /// Follows a link that needs nothing but the transaction: back, skip, resend.
-    ///
-    /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Follows a link that needs only the state token: back, skip or resend.
     @discardableResult
     open func perform(
         link: LinksResponse.Link, stateToken: String, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -247,17 +177,10 @@ open class OktaAPI {
         return run(request(to: .link(link), ["stateToken": stateToken], completion))
     }
 
-    /// Picks, verifies or polls a factor: `POST /api/v1/authn/factors/{id}/verify`.
-    ///
+    /// Selects, verifies or polls a factor: `POST /api/v1/authn/factors/{id}/verify`.
     /// - Parameters:
-    ///   - factorId: The factor's id.
-    ///   - stateToken: The transaction's token.
-    ///   - answer: The answer to the question.
-    ///   - passCode: The code.
-    ///   - rememberDevice: Whether this device shall be remembered; nil says nothing.
-    ///   - autoPush: Whether a push shall be sent without being asked for from now on; nil says nothing.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    ///   - rememberDevice: Whether to remember this device; `nil` omits the parameter.
+    ///   - autoPush: Whether to send pushes automatically from now on; `nil` omits the parameter.
     @discardableResult
     open func verifyFactor(
         factorId: String, stateToken: String, answer: String? = nil, passCode: String? = nil, rememberDevice: Bool? = nil,
@@ -270,18 +193,10 @@ open class OktaAPI {
         return run(request)
     }
 
-    /// Picks, verifies or polls a factor.
-    ///
+    /// Selects, verifies or polls a factor.
     /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - answer: The answer to the question.
-    ///   - passCode: The code.
-    ///   - recoveryToken: The recovery token.
-    ///   - rememberDevice: Whether this device shall be remembered; nil says nothing.
-    ///   - autoPush: Whether a push shall be sent without being asked for from now on; nil says nothing.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    ///   - rememberDevice: Whether to remember this device; `nil` omits the parameter.
+    ///   - autoPush: Whether to send pushes automatically from now on; `nil` omits the parameter.
     @discardableResult
     open func verifyFactor(
         with link: LinksResponse.Link, stateToken: String, answer: String? = nil, passCode: String? = nil, recoveryToken: String? = nil,
@@ -293,19 +208,12 @@ open class OktaAPI {
         return run(request)
     }
 
-    /// Enrols a factor.
-    ///
+    /// Enrolls a factor.
     /// - Parameters:
-    ///   - factor: The factor, as the server describes it.
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - phoneNumber: The number in E.164; nil for the one that is known.
-    ///   - questionId: The key of the question.
-    ///   - answer: The answer to the question.
-    ///   - credentialId: The account or the serial number.
-    ///   - passCode: The code.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    ///   - factor: The server's description of the factor.
+    ///   - phoneNumber: The phone number in E.164 format; `nil` uses the known number.
+    ///   - questionId: The key of the security question.
+    ///   - credentialId: The account or serial number of the token.
     @discardableResult
     open func enrollFactor(
         _ factor: EmbeddedResponse.Factor, with link: LinksResponse.Link, stateToken: String, phoneNumber: String?, questionId: String?,
@@ -322,14 +230,8 @@ open class OktaAPI {
         return run(request(to: .link(link), body, completion))
     }
 
-    /// Has the link for the activation of a push factor delivered.
-    ///
-    /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - phoneNumber: The number in E.164; nil for the one that is known.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Sends the activation link of a push factor to the user.
+    /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the known number.
     @discardableResult
     open func sendActivationLink(
         link: LinksResponse.Link, stateToken: String, phoneNumber: String? = nil, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -340,14 +242,8 @@ open class OktaAPI {
         return run(request)
     }
 
-    /// Sends a body of the app's own to a link.
-    ///
-    /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - bodyParams: The members of the body's JSON object.
-    ///   - method: The method of HTTP.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Sends a custom request body to a link.
+    /// - Parameter bodyParams: The members of the JSON object in the body.
     @discardableResult
     open func sendApiRequest(
         with link: LinksResponse.Link, bodyParams: [String: Any]?, method: OktaAPIRequest.Method,
@@ -357,13 +253,7 @@ open class OktaAPI {
         request.method = method
         return run(request)
     }
-    /// Asks for the questions that a person may choose from.
-    ///
-    /// - Parameters:
-    ///   - link: Where the server said they are.
-    ///   - onCompletion: Is called with the questions, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Fetches the security questions from which the user can choose.
     @discardableResult
     open func downloadSecurityQuestions(
         with link: LinksResponse.Link, onCompletion: (([SecurityQuestion]) -> Void)? = nil, onError: ((OktaError) -> Void)? = nil
@@ -379,14 +269,8 @@ open class OktaAPI {
         return run(request)
     }
 
-    /// Sends a request of the app's own, such as that for the image of a code to scan.
-    ///
-    /// - Parameters:
-    ///   - url: Where to.
-    ///   - method: The method of HTTP.
-    ///   - onCompletion: Is called with the body of a good answer, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Sends a custom request, such as the request for the image of a QR code.
+    /// - Parameter onCompletion: Called with the body of a successful response.
     @discardableResult
     open func sendHttpRequest(
         with url: URL, method: OktaAPIRequest.Method, onCompletion: @escaping ((Data) -> Void), onError: @escaping ((OktaError) -> Void)
@@ -401,6 +285,6 @@ open class OktaAPI {
 extension OktaAPI: Sendable {}
 
 extension SDKVersion.Name {
-    /// The module OktaAuthSdk.
+    /// The name of the module OktaAuthSdk in the user agent.
     static let authn: SDKVersion.Name = "okta-auth-swift"
 }

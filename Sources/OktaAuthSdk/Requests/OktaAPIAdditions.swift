@@ -1,36 +1,25 @@
 internal import AuthFoundation
 public import Foundation
 
-/// What the published functions have no room for.
+/// Additional requests, parameters and `async` functions.
 extension OktaAPI {
-    /// A name for this device, for ``deviceToken``: make one for each installation and keep it, best in the Keychain.
-    ///
-    /// - Returns: 32 characters without hyphens, from 16 random bytes.
+    /// Creates an ID for this device, for ``deviceToken``. Create one for each installation and store it, preferably in the Keychain.
+    /// - Returns: 16 random bytes as 32 hexadecimal digits.
     public static func makeDeviceToken() -> String {
         Randomness.system.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Trades a recovery token, which came by e-mail, for the state in which the recovery goes on: `POST /api/v1/authn/recovery/token`.
-    ///
-    /// - Parameters:
-    ///   - recoveryToken: The token, good once.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Starts a recovery with a token from an email: `POST /api/v1/authn/recovery/token`.
+    /// - Parameter recoveryToken: The token. It can be used once.
     @discardableResult
     public func verifyRecoveryToken(_ recoveryToken: String, completion: ((OktaAPIRequest.Result) -> Void)? = nil) -> OktaAPIRequest {
         run(request(to: .path("/api/v1/authn/recovery/token"), ["recoveryToken": recoveryToken], completion))
     }
 
-    /// Changes or resets a password, and says what becomes of the person's other sessions.
-    ///
+    /// Changes or resets a password, and optionally ends the user's other sessions.
     /// - Parameters:
-    ///   - link: Where the server said to send it.
-    ///   - stateToken: The transaction's token.
-    ///   - oldPassword: The password so far; nil in a recovery.
-    ///   - newPassword: The new password.
-    ///   - revokeSessions: Whether the other sessions end.
-    ///   - completion: Is called once, on the main queue.
-    /// - Returns: The request, which is on its way.
+    ///   - oldPassword: The current password; `nil` in a recovery.
+    ///   - revokeSessions: Whether to end the other sessions of the user.
     @discardableResult
     public func setPassword(
         link: LinksResponse.Link, stateToken: String, oldPassword: String? = nil, newPassword: String, revokeSessions: Bool,
@@ -42,16 +31,13 @@ extension OktaAPI {
         return run(request(to: .link(link), body, completion))
     }
 
-    /// Waits for a request of this class's.
-    ///
-    /// Cancelling the task ends the wait; the request goes on.
+    /// Sends a request of this class and waits for its response.
+    /// Cancelling the task ends the wait but not the request.
     ///
     /// ```swift
     /// let answer = try await api.response { $0.getTransactionState(stateToken: token, completion: $1) }
     /// ```
-    ///
-    /// - Parameter start: Calls one of the functions with the completion that it is given.
-    /// - Returns: The answer.
+    /// - Parameter start: Calls a function of this class with the given completion.
     /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
     @MainActor
     public func response(
@@ -67,12 +53,8 @@ extension OktaAPI {
         }
     }
 
-    /// Gets something that a link leads to, such as the image of a code to scan.
-    ///
-    /// Cancelling the task ends the wait; the request goes on.
-    ///
-    /// - Parameter url: Where it is.
-    /// - Returns: What is there.
+    /// Fetches the content of a URL, such as the image of a QR code.
+    /// Cancelling the task ends the wait but not the request.
     /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
     @MainActor
     public func data(from url: URL) async throws -> Data {

@@ -6,19 +6,18 @@ internal import JOSE
 public import FoundationNetworking
 #endif
 
-/// One request, and what becomes of it.
-///
-/// Not `Sendable`: use it on the main queue. Its closures are called there, and the completion once at most.
+/// One request and its result.
+/// Not `Sendable`: use it on the main queue. Its closures are called there, and the completion at most once.
 public class OktaAPIRequest {
-    /// What came of a request.
+    /// The result of a request.
     public enum Result: Sendable {
         /// A state of the transaction.
         case success(OktaAPISuccessResponse)
-        /// What went wrong.
+        /// The request failed.
         case error(OktaError)
     }
 
-    /// A method of HTTP.
+    /// An HTTP method.
     public enum Method: String, Sendable {
         /// GET.
         case get
@@ -32,30 +31,30 @@ public class OktaAPIRequest {
         case options
     }
 
-    /// The method.
+    /// The HTTP method.
     public var method: Method = .post
-    /// The organization's URL, or a link; its query is kept.
+    /// The organization's URL, or a link. Its query is kept.
     public var baseURL: URL
-    /// Is appended to the base; nil for a link.
+    /// The path to append to the base URL; `nil` for a link.
     public var path: String?
-    /// What is added to the query.
+    /// The parameters to add to the query.
     public var urlParams: [String: String]?
-    /// The members of the body's JSON object; nil for none. A GET has none.
+    /// The members of the JSON object in the body; `nil` for none. A GET request has no body.
     public var bodyParams: [String: Any]?
-    /// Headers beside the usual ones, or in their place.
+    /// Additional headers. They override the default headers.
     public var additionalHeaders: [String: String]?
-    /// Takes the body of a good answer in the place of the completion, for answers that are no state.
+    /// Receives the body of a successful response instead of the completion, for responses that are not a status.
     public var customSuccessHandler: ((OktaAPIRequest, Data?, JSONDecoder, OktaError?) -> Void)?
 
-    /// The session's task; nil while there is none, and where no `URLSession` was given.
+    /// The running task of the session; `nil` if there is none, or if no explicit `URLSession` sends the request.
     public private(set) weak var task: URLSessionDataTask?
-    /// Whether it was cancelled.
+    /// Whether the request was cancelled.
     public private(set) var isCancelled = false
 
-    /// Whether a good answer may have no body.
+    /// Whether a successful response may be empty.
     var takesEmptyAnswer = false
 
-    /// What sends it.
+    /// The transport of the request.
     enum Transport {
         case listener(any OktaHTTPRequestListenerProtocol)
         case urlSession(URLSession)
@@ -69,13 +68,11 @@ public class OktaAPIRequest {
     private var exchange: Task<Void, Never>?
     private var hasEnded = false
 
-    /// Makes a request.
-    ///
+    /// Creates a request.
     /// - Parameters:
     ///   - baseURL: The organization's URL, or a link.
-    ///   - urlSession: What sends it.
-    ///   - httpClient: What sends it instead; nil for the session.
-    ///   - completion: Is called on the main queue, once; never after a cancellation.
+    ///   - httpClient: Sends the request instead of the session, if present.
+    ///   - completion: Called once, on the main queue; never after a cancellation.
     public convenience init(
         baseURL: URL, urlSession: URLSession, httpClient: (any OktaHTTPRequestListenerProtocol)? = nil,
         completion: @escaping (OktaAPIRequest, Result) -> Void
@@ -89,11 +86,9 @@ public class OktaAPIRequest {
         self.completion = completion
     }
 
-    /// The request as it is sent.
-    ///
-    /// - Returns: The request.
-    /// - Throws: `OktaError.errorBuildingURLRequest` if the URL is neither https nor a loopback's http, the body is
-    ///   no JSON, or a header holds a control character.
+    /// Returns the request in the form in which it is sent.
+    /// - Throws: `OktaError.errorBuildingURLRequest` if the URL is neither https nor http on a loopback host, the body is not valid JSON,
+    ///   or a header contains a control character.
     public func buildRequest() throws -> URLRequest {
         var request = URLRequest(url: try url(), cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.patience)
         request.httpMethod = method.rawValue.uppercased()
@@ -106,14 +101,14 @@ public class OktaAPIRequest {
             }
             request.setValue(value, forHTTPHeaderField: name)
         }
-        // A GET has no body.
+        // A GET request has no body.
         if let bodyParams, method != .get {
             guard JSONSerialization.isValidJSONObject(bodyParams),
                 let body = try? JSONSerialization.data(withJSONObject: bodyParams, options: [.sortedKeys, .withoutEscapingSlashes])
             else { throw OktaError.errorBuildingURLRequest("its body can't be written as JSON") }
             request.httpBody = body
         } else if method == .post {
-            // So that it has a length.
+            // An empty body sets the Content-Length header.
             request.httpBody = Data()
         }
         return request
@@ -126,7 +121,7 @@ public class OktaAPIRequest {
         if let path { parts.percentEncodedPath = Organization.path(of: parts.percentEncodedPath) + path }
         if let urlParams, !urlParams.isEmpty {
             let added = urlParams.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
-            // Of a link that says the same, ours counts.
+            // These parameters override those of the link.
             parts.queryItems = (parts.queryItems ?? []).filter { urlParams[$0.name] == nil } + added
         }
         guard let url = parts.url, LoopbackRule.isAcceptable(url) else {
@@ -135,7 +130,7 @@ public class OktaAPIRequest {
         return url
     }
 
-    /// Sends it. The completion is called later, never within this call.
+    /// Sends the request. The completion is called later, never during this call.
     public func run() {
         guard !isCancelled, !hasEnded else { return }
         let request: URLRequest
@@ -145,7 +140,7 @@ public class OktaAPIRequest {
             let reason = error as? OktaError ?? .errorBuildingURLRequest(error.localizedDescription)
             return MainQueue.runLater { self.end(.error(reason)) }
         }
-        // Keeps itself until the answer is here.
+        // Retains the request until the response arrives.
         let parcel = Parcel(self)
         let arrive: @Sendable (Data?, URLResponse?, (any Error)?) -> Void = { data, response, error in
             MainQueue.runLater { parcel.contents.arrive(data, response, error) }
@@ -168,12 +163,13 @@ public class OktaAPIRequest {
         }
     }
 
-    /// Gives it up: nothing is called any more.
+    /// Cancels the request. No closure is called afterwards.
     public func cancel() {
         isCancelled = true
         exchange?.cancel()
         #if !canImport(FoundationNetworking)
-        // Elsewhere Foundation traps if a request is cancelled at the moment in which it ends: it goes on, and nobody listens.
+        // On other platforms, Foundation traps if a request is cancelled at the moment of its end. There the request continues, and its
+        // response is ignored.
         task?.cancel()
         #endif
     }
@@ -220,18 +216,16 @@ public class OktaAPIRequest {
 @available(*, unavailable)
 extension OktaAPIRequest: Sendable {}
 
-/// Which part of an organization's URL counts.
+/// Extracts the base path from an organization's URL.
 enum Organization {
-    /// The path below which the API is: what comes before the issuers, which are in `/oauth2`.
+    /// Returns the base path of the API: the part before `/oauth2`, which contains the issuers.
     static func path(of path: String) -> String {
         let segments = path.split(separator: "/").prefix { $0 != "oauth2" }
         return segments.map { "/\($0)" }.joined()
     }
 }
 
-/// The version of this SDK.
-///
-/// - Returns: The version, as in `1.2.3`.
+/// Returns the version of this SDK, such as `1.2.3`.
 public func sdkVersion() -> String {
     SDKVersion.current
 }

@@ -4,13 +4,11 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// Sends requests in the place of `URLSession`: an app's own HTTP library, or a test.
+/// Sends requests instead of `URLSession`, for example with another HTTP library or in a test.
 public protocol OktaHTTPRequestListenerProtocol {
-    /// Sends a request, as it is or as a copy.
-    ///
+    /// Sends a request, unchanged or as a modified copy.
     /// - Parameters:
-    ///   - request: The request. It holds passwords and tokens: leave it out of logs.
-    ///   - completionHandler: To be called once, from any thread, with the body and the head of the answer, or with an error. Further calls
-    ///     change nothing.
+    ///   - request: The request. It contains passwords and tokens: do not log it.
+    ///   - completionHandler: Call it once, from any thread, with the body and the response, or with an error. Further calls are ignored.
     func sendRequest(_ request: URLRequest, completionHandler: @escaping (Data?, URLResponse?, (any Error)?) -> Void)
 }

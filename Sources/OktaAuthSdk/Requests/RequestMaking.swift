@@ -2,19 +2,19 @@ internal import AuthFoundation
 internal import Dispatch
 internal import Foundation
 
-/// How ``OktaAPI`` makes and sends its requests.
+/// Creates and sends the requests of ``OktaAPI``.
 extension OktaAPI {
-    /// Where a request goes.
+    /// The target of a request.
     enum Place {
         /// A path of the organization.
         case path(String)
-        /// A link of the server's.
+        /// A link from the server.
         case link(LinksResponse.Link)
-        /// Anywhere.
+        /// Any URL.
         case url(URL)
     }
 
-    /// A POST, not yet sent; members that are nil are left out.
+    /// Creates a POST request without sending it. Members that are `nil` are omitted.
     func request(
         to place: Place, _ body: [String: Any?], _ completion: ((OktaAPIRequest.Result) -> Void)?
     ) -> OktaAPIRequest {
@@ -23,7 +23,7 @@ extension OktaAPI {
         return request
     }
 
-    /// A request without a body whose good answers are no state; not yet sent.
+    /// Creates a request without a body and without sending it. Its successful responses are not statuses.
     func dataRequest(
         to place: Place, _ onError: @escaping (OktaError) -> Void, _ onData: @escaping (OktaAPIRequest, Data) -> Void
     ) -> OktaAPIRequest {
@@ -55,7 +55,7 @@ extension OktaAPI {
         return request
     }
 
-    /// The device's name is for the organization only.
+    /// Whether a URL belongs to the organization. Only the organization receives the device token.
     private func isOwn(_ url: URL) -> Bool {
         url.scheme == oktaDomain.scheme && url.host() == oktaDomain.host() && url.port == oktaDomain.port
     }
@@ -68,7 +68,7 @@ extension OktaAPI {
     }
 }
 
-/// Where closures of the app are called: the main queue.
+/// The queue on which the app's closures are called.
 enum MainQueue: Sendable {
     private static let mark: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -76,24 +76,21 @@ enum MainQueue: Sendable {
         return key
     }()
 
-    /// Does it on the main queue: at once if this is there, else in its turn.
+    /// Runs the work at once on the main queue, or enqueues it from another queue.
     static func run(_ work: @escaping () -> Void) {
         if DispatchQueue.getSpecific(key: mark) == true { work() } else { runLater(work) }
     }
 
-    /// Does it on the main queue, after what is under way there.
+    /// Enqueues the work on the main queue.
     static func runLater(_ work: @escaping () -> Void) {
         let parcel = Parcel(work)
         DispatchQueue.main.async { parcel.contents() }
     }
 }
 
-/// Carries a value that is not `Sendable` to the main queue: closures of the app, and statuses, factors and requests, which apps subclass and
-/// which are theirs to use on the main queue.
-///
-/// What makes `@unchecked Sendable` safe: `contents` is a constant that is put in once, before the parcel is sent, and used on the main queue
-/// only. The library gives nothing of an app's to any other thread. An app that calls from another queue has to leave the object alone until
-/// it is called back.
+/// Transfers a value that is not `Sendable` to the main queue: a closure of the app, a status, a factor or a request.
+/// `@unchecked Sendable` is safe because `contents` is constant and is used only on the main queue. An app that calls from another queue
+/// must not use the object until the SDK calls back.
 struct Parcel<Contents>: @unchecked Sendable {
     let contents: Contents
 

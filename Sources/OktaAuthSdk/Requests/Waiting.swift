@@ -1,12 +1,10 @@
 internal import AuthFoundation
 
 extension MainQueue {
-    /// Waits for a call that calls back.
-    ///
-    /// - Parameter start: Makes the call with the two closures that it is given. The first that is called counts. If both are let go uncalled,
-    ///   as after a transaction was cancelled, the wait ends too.
-    /// - Returns: What the first closure was called with.
-    /// - Throws: What the second closure was called with; `CancellationError` if the task was cancelled, or nobody will call.
+    /// Starts a call with closures and waits for its result.
+    /// - Parameter start: Starts the call with the two closures. The first one called decides. If both are released uncalled, as after a
+    ///   cancelled transaction, the wait also ends.
+    /// - Throws: The error of the second closure; `CancellationError` if the task was cancelled or both closures were released.
     @MainActor
     static func value<Value>(
         _ start: (_ onValue: @escaping (Value) -> Void, _ onError: @escaping (OktaError) -> Void) -> Void
@@ -18,7 +16,7 @@ extension MainQueue {
                 wait.begin(continuation)
                 let caller = Caller(wait)
                 start({ caller.wait.end(.success(Parcel($0))) }, { caller.wait.end(.failure($0)) })
-                // A cancellation that came before this found nobody waiting.
+                // A cancellation before `begin` found no continuation to resume.
                 if Task.isCancelled { wait.end(.failure(CancellationError())) }
             }
         } onCancel: {
@@ -27,7 +25,7 @@ extension MainQueue {
         .contents
     }
 
-    /// Is held by the closures that are to be called, and by nobody else.
+    /// Retained only by the two closures, so that its deinitialization means that neither can be called.
     private final class Caller<Value> {
         let wait: AnswerWait<Value>
 
@@ -41,7 +39,7 @@ extension MainQueue {
     }
 }
 
-/// Somebody who waits for an answer, and is told once. Safe from any thread.
+/// A continuation that is resumed once. Thread-safe.
 private final class AnswerWait<Value>: Sendable {
     private let continuation = Locked<CheckedContinuation<Parcel<Value>, any Error>?>(nil)
 

@@ -1,5 +1,5 @@
 extension EmbeddedResponse.AuthenticationObject {
-    /// A protocol of federation.
+    /// A federation protocol.
     public enum AuthProtocol: RawRepresentable, Codable, Hashable, Sendable {
         // swift-format-ignore: AlwaysUseLowerCamelCase
         /// SAML 2.0.
@@ -10,12 +10,10 @@ extension EmbeddedResponse.AuthenticationObject {
         // swift-format-ignore: AlwaysUseLowerCamelCase
         /// WS-Federation.
         case ws_fed
-        /// A word that this version does not know, as it came.
+        /// A value that this version does not know.
         case unknown(String)
 
-        /// The case for a word of the wire; upper and lower case count.
-        ///
-        /// - Parameter raw: The word.
+        /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(raw: String) {
             self =
                 switch raw {
@@ -26,14 +24,12 @@ extension EmbeddedResponse.AuthenticationObject {
                 }
         }
 
-        /// The case for a word of the wire; upper and lower case count.
-        ///
-        /// - Parameter rawValue: The word.
+        /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(rawValue: String) {
             self.init(raw: rawValue)
         }
 
-        /// The word of the wire.
+        /// The value in the protocol.
         public var rawValue: String {
             switch self {
             case .saml_2_0: "SAML2.0"

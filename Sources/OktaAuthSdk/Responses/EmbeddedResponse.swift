@@ -1,49 +1,46 @@
 public import Foundation
 
-/// What comes within an answer: the user, the factors, the policy (authn reference, 2.3).
+/// The embedded objects of a response: user, factors and policy (authn reference, 2.3).
 public struct EmbeddedResponse: Codable, Sendable {
-    /// Who signs in; nil before the server says.
+    /// The user who signs in; `nil` until the server returns it.
     public let user: User?
-    /// What a step-up is for.
+    /// The target of a step-up authentication.
     public let target: Target?
-    /// The policy of the password, or of remembered devices.
+    /// The policy for passwords or remembered devices.
     public let policy: Policy?
-    /// How a step-up goes on.
+    /// The federated authentication of a step-up.
     public let authentication: AuthenticationObject?
-    /// The factor that is activated or challenged.
+    /// The factor of the current activation or challenge.
     public let factor: Factor?
-    /// The factors to choose from.
+    /// The available factors.
     public let factors: [Factor]?
 
     private enum CodingKeys: String, CodingKey {
         case user, target, policy, authentication, factor, factors
     }
 
-    /// Reads what is embedded. Factors are read from a list under either name.
-    ///
-    /// - Parameter decoder: Where to read.
-    /// - Throws: `DecodingError`.
+    /// Decodes the embedded objects. The list of factors may have the name `factor` or `factors`.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         user = try members.decodeIfPresent(User.self, forKey: .user)
         target = try members.decodeIfPresent(Target.self, forKey: .target)
         policy = try members.decodeIfPresent(Policy.self, forKey: .policy)
         authentication = try members.decodeIfPresent(AuthenticationObject.self, forKey: .authentication)
-        // The protocol's own documents print the list under both names.
+        // The documentation of the protocol uses both names for the list.
         let misnamed = try? members.decodeIfPresent([Factor].self, forKey: .factor)
         factor = misnamed == nil ? try members.decodeIfPresent(Factor.self, forKey: .factor) : nil
         factors = try members.decodeIfPresent([Factor].self, forKey: .factors) ?? misnamed
     }
 
-    /// Who signs in.
+    /// A user.
     public struct User: Codable, Hashable, Sendable {
-        /// The user's id.
+        /// The user's ID.
         public let id: String?
-        /// When the password was changed last.
+        /// The time of the last password change.
         public let passwordChanged: Date?
-        /// Names and places.
+        /// The user's profile.
         public let profile: Profile?
-        /// The question of a recovery.
+        /// The security question of a recovery.
         public let recoveryQuestion: RecoveryQuestion?
 
         private enum CodingKeys: String, CodingKey {
@@ -51,10 +48,7 @@ public struct EmbeddedResponse: Codable, Sendable {
             case recoveryQuestion = "recovery_question"
         }
 
-        /// Reads a user. Dates may come with a fraction of a second or without.
-        ///
-        /// - Parameter decoder: Where to read.
-        /// - Throws: `DecodingError`.
+        /// Decodes a user. Dates may have fractional seconds.
         public init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             id = try members.decodeIfPresent(String.self, forKey: .id)
@@ -63,10 +57,7 @@ public struct EmbeddedResponse: Codable, Sendable {
             recoveryQuestion = try members.decodeIfPresent(RecoveryQuestion.self, forKey: .recoveryQuestion)
         }
 
-        /// Writes a user.
-        ///
-        /// - Parameter encoder: Where to write.
-        /// - Throws: What the encoder throws.
+        /// Encodes a user.
         public func encode(to encoder: any Encoder) throws {
             var members = encoder.container(keyedBy: CodingKeys.self)
             try members.encodeIfPresent(id, forKey: .id)
@@ -75,36 +66,36 @@ public struct EmbeddedResponse: Codable, Sendable {
             try members.encodeIfPresent(recoveryQuestion, forKey: .recoveryQuestion)
         }
 
-        /// Names and places.
+        /// The user's profile.
         public struct Profile: Codable, Hashable, Sendable {
-            /// The name to sign in with.
+            /// The username.
             public let login: String?
             /// The first name.
             public let firstName: String?
             /// The last name.
             public let lastName: String?
-            /// The language (RFC 5646).
+            /// The user's language (RFC 5646).
             public let locale: String?
-            /// The time zone's IANA name.
+            /// The IANA name of the time zone.
             public let timeZone: String?
         }
 
-        /// The question of a recovery.
+        /// The security question of a recovery.
         public struct RecoveryQuestion: Codable, Hashable, Sendable {
-            /// The text.
+            /// The text of the question.
             public let question: String?
         }
     }
 
-    /// What a step-up is for.
+    /// The target of a step-up authentication.
     public struct Target: Codable, Hashable, Sendable {
-        /// The kind of target.
+        /// The type of the target.
         public let type: String?
         /// The application's name.
         public let name: String?
-        /// What people call it.
+        /// The display name of the application.
         public let label: String?
-        /// Its links.
+        /// The links of the target.
         public let links: LinksResponse?
 
         private enum CodingKeys: String, CodingKey {
@@ -113,11 +104,11 @@ public struct EmbeddedResponse: Codable, Sendable {
         }
     }
 
-    /// How a step-up goes on.
+    /// The federated authentication of a step-up.
     public struct AuthenticationObject: Codable, Hashable, Sendable {
-        /// The protocol of federation.
+        /// The federation protocol.
         public let authProtocol: AuthProtocol?
-        /// Who is asked.
+        /// The identity provider.
         public let issuer: Issuer?
 
         private enum CodingKeys: String, CodingKey {
@@ -125,31 +116,29 @@ public struct EmbeddedResponse: Codable, Sendable {
             case issuer
         }
 
-        /// Who is asked.
+        /// The identity provider.
         public struct Issuer: Codable, Hashable, Sendable {
-            /// The id.
+            /// The ID of the identity provider.
             public let id: String?
-            /// The name.
+            /// The name of the identity provider.
             public let name: String?
-            /// The identifier in the protocol.
+            /// The identifier of the identity provider in the protocol.
             public let uri: String?
         }
     }
 }
 
 extension OktaAPISuccessResponse {
-    /// What a recovery is for.
+    /// The purpose of a recovery.
     public enum RecoveryType: RawRepresentable, Codable, Hashable, Sendable {
         /// A forgotten password.
         case password
         /// A locked account.
         case unlock
-        /// A word that this version does not know, as it came.
+        /// A value that this version does not know.
         case unknown(String)
 
-        /// The case for a word of the wire; upper and lower case count.
-        ///
-        /// - Parameter raw: The word.
+        /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(raw: String) {
             self =
                 switch raw {
@@ -159,14 +148,12 @@ extension OktaAPISuccessResponse {
                 }
         }
 
-        /// The case for a word of the wire; upper and lower case count.
-        ///
-        /// - Parameter rawValue: The word.
+        /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(rawValue: String) {
             self.init(raw: rawValue)
         }
 
-        /// The word of the wire.
+        /// The value in the protocol.
         public var rawValue: String {
             switch self {
             case .password: "PASSWORD"
@@ -177,16 +164,16 @@ extension OktaAPISuccessResponse {
     }
 }
 
-/// A question that a person may choose (authn reference, 4.15).
+/// A security question that the user can choose (authn reference, 4.15).
 public struct SecurityQuestion: Codable, Hashable, Sendable {
-    /// The key, which is sent when it is chosen.
+    /// The key, which identifies the chosen question.
     public let question: String?
 
-    /// The text, which a person reads.
+    /// The text of the question.
     public let questionText: String?
 }
 
-/// A time of the protocol: with a fraction of a second, as the server writes it, or without.
+/// A date in the protocol. The server writes fractional seconds; dates without them are also accepted.
 struct WireDate: Codable {
     let date: Date
 
@@ -208,7 +195,7 @@ struct WireDate: Codable {
     }
 
     private static func date(_ text: String) -> Date? {
-        // `+0000` and `+00:00` are the same zone.
+        // `+0000` and `+00:00` are the same time zone.
         let text = text.replacing(/([+-]\d\d)(\d\d)$/) { "\($0.output.1):\($0.output.2)" }
         return (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }

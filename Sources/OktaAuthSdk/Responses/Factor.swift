@@ -1,25 +1,25 @@
 public import JOSE
 
 extension EmbeddedResponse {
-    /// A factor as the server describes it (authn reference, 5.1).
+    /// The server's description of a factor (authn reference, 5.1).
     public struct Factor: Codable, Sendable {
-        /// The factor's id; nil before it is enrolled.
+        /// The factor's ID; `nil` before enrollment.
         public let id: String?
-        /// The kind.
+        /// The type of the factor.
         public let factorType: FactorType
-        /// Who provides it.
+        /// The provider of the factor.
         public let provider: FactorProvider?
-        /// What people call its maker.
+        /// The display name of the vendor.
         public let vendorName: String?
-        /// What tells it from others.
+        /// The properties that identify the factor.
         public let profile: Profile?
-        /// Its activation or its challenge.
+        /// The activation or the challenge of the factor.
         public let embedded: Embedded?
-        /// What may be done with it.
+        /// The links of the available operations.
         public let links: LinksResponse?
-        /// `OPTIONAL` or `REQUIRED`, where it is to be enrolled.
+        /// `OPTIONAL` or `REQUIRED`, if the factor can be enrolled.
         public let enrollment: String?
-        /// `NOT_SETUP` or `ACTIVE`, where it is to be enrolled.
+        /// `NOT_SETUP` or `ACTIVE`, if the factor can be enrolled.
         public let status: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -29,48 +29,48 @@ extension EmbeddedResponse {
             case enrollment, status
         }
 
-        /// What tells a factor from others.
+        /// The properties that identify a factor.
         public struct Profile: Codable, Hashable, Sendable {
             /// The name of the device.
             public let name: String?
-            /// The number, masked.
+            /// The masked phone number.
             public let phoneNumber: String?
-            /// The key of the question.
+            /// The key of the security question.
             public let question: String?
-            /// The text of the question.
+            /// The text of the security question.
             public let questionText: String?
-            /// The account or the serial number.
+            /// The account or serial number of the token.
             public let credentialId: String?
-            /// The address, masked.
+            /// The masked email address.
             public let email: String?
-            /// The kind of device.
+            /// The type of the device.
             public let deviceType: String?
-            /// The device's system.
+            /// The operating system of the device.
             public let platform: String?
-            /// The system's version.
+            /// The version of the operating system.
             public let version: String?
         }
 
         /// A factor's activation or challenge.
         public struct Embedded: Codable, Sendable {
-            /// The activation that waits.
+            /// The pending activation.
             public let activation: Activation?
-            /// The challenge that waits.
+            /// The pending challenge.
             public let challenge: Challenge?
 
-            /// What an activation needs. Printing it shows no secret.
+            /// The data for an activation. Its description shows no secret.
             public struct Activation: Codable, Sendable {
-                /// When it ends, as the server wrote it.
+                /// The expiration time, as the server formats it.
                 public let expiresAt: String?
-                /// The seconds that a code is good for.
+                /// The period of a code, in seconds.
                 public let timeStep: Int?
-                /// The secret, which the authenticator app gets.
+                /// The shared secret for the authenticator app.
                 public let sharedSecret: String?
-                /// How the secret is written: `base32` or `base64`.
+                /// The encoding of the secret: `base32` or `base64`.
                 public let encoding: String?
-                /// The digits of a code.
+                /// The number of digits of a code.
                 public let keyLength: Int?
-                /// The code to scan, and ways to deliver a link.
+                /// The links to the QR code and to send the activation link.
                 public let links: LinksResponse?
 
                 private enum CodingKeys: String, CodingKey {
@@ -79,9 +79,9 @@ extension EmbeddedResponse {
                 }
             }
 
-            /// A challenge.
+            /// A push challenge.
             public struct Challenge: Codable, Hashable, Sendable {
-                /// The number to pick on the device, while it asks for one.
+                /// The number that the user must select on the device, if number matching is active.
                 public let correctAnswer: Int?
             }
         }
@@ -89,6 +89,6 @@ extension EmbeddedResponse {
 }
 
 extension EmbeddedResponse.Factor.Embedded.Activation: Redacted {
-    /// No secret.
+    /// The expiration time; no secret.
     public var description: String { "Activation(expiresAt: \(expiresAt ?? "none"))" }
 }

@@ -1,32 +1,30 @@
 extension OktaAPISuccessResponse {
-    /// What came of the last attempt with a factor (authn reference, 2.6).
+    /// The result of the last attempt with a factor (authn reference, 2.6).
     public enum FactorResult: RawRepresentable, Codable, Hashable, Sendable {
-        /// Verified.
+        /// The factor was verified.
         case success
         /// The factor is active.
         case active
-        /// The factor waits for its activation.
+        /// The activation is pending.
         case pending
-        /// Not finished: ask again in three to five seconds.
+        /// The result is pending. Check again in three to five seconds.
         case waiting
-        /// The person gave up.
+        /// The user cancelled.
         case cancelled
-        /// Not completed in time.
+        /// The verification timed out.
         case timeout
-        /// The code is right, but of another time.
+        /// The code is correct but belongs to another time window.
         case timeWindowExceeded
-        /// The code was used before: wait for the next one.
+        /// The code was already used. Wait for the next one.
         case passcodeReplayed
-        /// The server failed to verify.
+        /// The server could not verify the factor.
         case error
-        /// The person denied it on the device.
+        /// The user rejected the push on the device.
         case rejected
-        /// A word that this version does not know, as it came.
+        /// A value that this version does not know.
         case unknown(String)
 
-        /// The case for a word of the wire; upper and lower case count.
-        ///
-        /// - Parameter raw: The word.
+        /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(raw: String) {
             self =
                 switch raw {
@@ -44,14 +42,12 @@ extension OktaAPISuccessResponse {
                 }
         }
 
-        /// The case for a word of the wire; upper and lower case count.
-        ///
-        /// - Parameter rawValue: The word.
+        /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(rawValue: String) {
             self.init(raw: rawValue)
         }
 
-        /// The word of the wire.
+        /// The value in the protocol.
         public var rawValue: String {
             switch self {
             case .success: "SUCCESS"

@@ -1,20 +1,18 @@
 public import Foundation
 
-/// The links of an answer: what may be done next (authn reference, 2.4).
+/// The links of a response, which are the possible next steps (authn reference, 2.4).
 public struct LinksResponse: Codable, Hashable, Sendable {
-    /// One link.
+    /// A link.
     public struct Link: Codable, Hashable, Sendable {
-        /// What the link does, for links that do different things.
+        /// The purpose of the link, if its relation has several.
         public let name: String?
-        /// Where it leads.
+        /// The URL of the link.
         public let href: URL
-        /// What the server says about it; `allow` lists the HTTP methods.
+        /// The hints of the server. `allow` lists the HTTP methods.
         public let hints: [String: [String]]
 
-        /// Reads a link. Hints that are missing are no error.
-        ///
-        /// - Parameter decoder: Where to read.
-        /// - Throws: `DecodingError` if there is no URL.
+        /// Decodes a link. Hints are optional.
+        /// - Throws: `DecodingError` if the URL is missing.
         public init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: CodingKeys.self)
             name = try members.decodeIfPresent(String.self, forKey: .name)
@@ -25,45 +23,43 @@ public struct LinksResponse: Codable, Hashable, Sendable {
 
     /// A link to an image.
     public struct QRCode: Codable, Hashable, Sendable {
-        /// Where the image is.
+        /// The URL of the image.
         public let href: URL
-        /// Its media type.
+        /// The media type of the image.
         public let type: String?
     }
 
-    /// The way on; its name tells which.
+    /// The next step, which its name identifies.
     public let next: Link?
-    /// The way back.
+    /// The previous step.
     public let prev: Link?
-    /// Ends the transaction.
+    /// Cancels the transaction.
     public let cancel: Link?
-    /// Leaves the step out.
+    /// Skips the step.
     public let skip: Link?
-    /// Ways to deliver an activation link.
+    /// The links that send an activation link.
     public let send: [Link]?
-    /// Ways to have a code or a push sent again.
+    /// The links that resend a code or a push.
     public let resend: ResendLink?
-    /// Enrols the factor.
+    /// Enrolls the factor.
     public let enroll: Link?
-    /// Picks or verifies the factor.
+    /// Selects or verifies the factor.
     public let verify: Link?
-    /// The security questions to choose from.
+    /// The link to the available security questions.
     public let questions: Link?
-    /// The code to scan.
+    /// The link to the QR code.
     public let qrcode: QRCode?
 }
 
-/// The link `resend`: one, or one for each way of delivery.
+/// The `resend` link: a single link, or one for each channel.
 public enum ResendLink: Codable, Hashable, Sendable {
-    /// One for each way, by its name.
+    /// One link for each channel, identified by its name.
     case resendArray([LinksResponse.Link])
-    /// One.
+    /// A single link.
     case resend(LinksResponse.Link)
 
-    /// Reads a link or a list of links.
-    ///
-    /// - Parameter decoder: Where to read.
-    /// - Throws: `DecodingError` if there is neither.
+    /// Decodes a link or an array of links.
+    /// - Throws: `DecodingError` for any other value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let links = try? container.decode([LinksResponse.Link].self) {
@@ -73,10 +69,7 @@ public enum ResendLink: Codable, Hashable, Sendable {
         }
     }
 
-    /// Writes a link or a list of links.
-    ///
-    /// - Parameter encoder: Where to write.
-    /// - Throws: What the encoder throws.
+    /// Encodes a link or an array of links.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -85,7 +78,7 @@ public enum ResendLink: Codable, Hashable, Sendable {
         }
     }
 
-    /// The link that is named like the factor's way of delivery, or else the first; nil if there is none.
+    /// Returns the link with the name of the factor type, or else the first one.
     func link(for type: FactorType?) -> LinksResponse.Link? {
         switch self {
         case .resend(let link): link

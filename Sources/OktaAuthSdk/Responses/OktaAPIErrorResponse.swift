@@ -1,37 +1,35 @@
 public import Foundation
 
-/// The server's refusal (authn reference, 1.4). Only ``errorCode`` is meant for programs.
+/// An error response of the server (authn reference, 1.4). Programs should use only ``errorCode``.
 public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
-    /// One reason.
+    /// A cause of the error.
     public struct ErrorCause: Codable, Hashable, Sendable {
-        /// The reason for people.
+        /// A description of the cause for the user.
         public let errorSummary: String?
     }
 
-    /// The code, such as `E0000004`.
+    /// The error code, such as `E0000004`.
     public let errorCode: String?
-    /// What happened, for people.
+    /// A description of the error for the user.
     public let errorSummary: String?
-    /// The code again.
+    /// The error code again.
     public let errorLink: String?
-    /// Names this one answer, for who runs the server.
+    /// The ID of this response, for support by the server's operator.
     public let errorId: String?
-    /// The reasons; possibly empty.
+    /// The causes of the error; may be empty.
     public let errorCauses: [ErrorCause]?
 
-    /// The HTTP status; nil if this did not come as an answer.
+    /// The HTTP status; `nil` if the value was not received as a response.
     public internal(set) var statusCode: Int?
-    /// When a rate limit ends, if the server says so.
+    /// The end of a rate limit, if the server sends it.
     public internal(set) var rateLimitReset: Date?
 
     private enum CodingKeys: String, CodingKey {
         case errorCode, errorSummary, errorLink, errorId, errorCauses
     }
 
-    /// Reads a refusal.
-    ///
-    /// - Parameter decoder: Where to read.
-    /// - Throws: `DecodingError` if a member has another type.
+    /// Decodes an error response.
+    /// - Throws: `DecodingError` if a member has the wrong type.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         errorCode = try members.decodeIfPresent(String.self, forKey: .errorCode)
@@ -41,7 +39,7 @@ public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
         errorCauses = try members.decodeIfPresent([ErrorCause].self, forKey: .errorCauses)
     }
 
-    /// The reasons one after the other, or else what happened.
+    /// The descriptions of the causes, or else the summary.
     var text: String? {
         let causes = (errorCauses ?? []).compactMap(\.errorSummary).filter { !$0.isEmpty }
         return causes.isEmpty ? errorSummary : causes.joined(separator: "; ")

@@ -1,33 +1,32 @@
 public import Foundation
 public import JOSE
 
-/// The server's answer: a state of the transaction (authn reference, 2.1).
-///
-/// It holds tokens and secrets: printing it, or looking at it with a mirror, shows the status only.
+/// A response of the server: the state of the transaction (authn reference, 2.1).
+/// It contains tokens and secrets, so its description and mirror show only the status.
 public struct OktaAPISuccessResponse: Codable, Sendable {
-    /// The state; nil in an answer that is none, such as that to a cancellation.
+    /// The status; `nil` in a response without a status, such as the response to a cancellation.
     public let status: AuthStatus?
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public let stateToken: String?
-    /// Is good for one session, with a success.
+    /// The one-time token for a session, after a successful sign-in.
     public let sessionToken: String?
-    /// When the token of this answer ends, as the server wrote it.
+    /// The expiration time of the token in this response, as the server formats it.
     public let expirationDate: String?
-    /// What the app sent along at the beginning; untrusted.
+    /// The value that the app sent at the start. It is untrusted.
     public let relayState: String?
-    /// Begins a recovery; for callers that the server trusts.
+    /// The token that starts a recovery; only for callers that the server trusts.
     public let recoveryToken: String?
-    /// What the recovery is for.
+    /// The purpose of the recovery.
     public let recoveryType: RecoveryType?
-    /// What came of the last attempt with a factor.
+    /// The result of the last attempt with a factor.
     public let factorResult: FactorResult?
-    /// How the person is reached in a recovery.
+    /// The channel of the recovery message.
     public let factorType: FactorType?
-    /// The user, the factors, the policy.
+    /// The embedded user, factors and policy.
     public let embedded: EmbeddedResponse?
-    /// What may be done next.
+    /// The links of the possible next steps.
     public let links: LinksResponse?
-    /// The answer's body as it came, for apps that know more members of it; nil if this did not come as an answer.
+    /// The unmodified response body, for apps that read additional members; `nil` if the value was not received as a response.
     public internal(set) var rawData: Data?
 
     private enum CodingKeys: String, CodingKey {
@@ -38,7 +37,7 @@ public struct OktaAPISuccessResponse: Codable, Sendable {
         case links = "_links"
     }
 
-    /// An answer that says nothing.
+    /// A response without members.
     static let empty = OktaAPISuccessResponse()
 
     private init() {
@@ -48,6 +47,6 @@ public struct OktaAPISuccessResponse: Codable, Sendable {
 }
 
 extension OktaAPISuccessResponse: Redacted {
-    /// The status, and nothing that is secret.
+    /// The status; no secret.
     public var description: String { "OktaAPISuccessResponse(\(status?.rawValue ?? "no status"))" }
 }

@@ -1,15 +1,12 @@
 extension EmbeddedResponse {
-    /// What the organization asks for.
+    /// A policy of the organization.
     public enum Policy: Codable, Hashable, Sendable {
-        /// Whether devices are remembered.
+        /// The policy for remembered devices.
         case rememberDevice(RememberDevice)
-        /// What passwords must be like.
+        /// The policy for passwords.
         case password(Password)
 
-        /// Reads a policy: that of remembered devices if it says whether they are allowed, else that of passwords.
-        ///
-        /// - Parameter decoder: Where to read.
-        /// - Throws: `DecodingError`.
+        /// Decodes a policy. It is a policy for remembered devices if it contains `allowRememberDevice`.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let policy = try? container.decode(RememberDevice.self) {
@@ -19,10 +16,7 @@ extension EmbeddedResponse {
             }
         }
 
-        /// Writes the policy.
-        ///
-        /// - Parameter encoder: Where to write.
-        /// - Throws: What the encoder throws.
+        /// Encodes the policy.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {
@@ -31,68 +25,65 @@ extension EmbeddedResponse {
             }
         }
 
-        /// Whether devices are remembered.
+        /// The policy for remembered devices.
         public struct RememberDevice: Codable, Hashable, Sendable {
-            /// Whether the person may choose it.
+            /// Whether the user can let the server remember a device.
             public let allowRememberDevice: Bool
-            /// Whether the person chose it on this device before.
+            /// Whether the user chose this on this device before.
             public let rememberDeviceByDefault: Bool?
-            /// For how many minutes; 0 where it does not end with time.
+            /// The lifetime in minutes; 0 means unlimited.
             public let rememberDeviceLifetimeInMinutes: Int?
-            /// By a factor's id, whether a push is to be sent without being asked for.
+            /// The settings of individual factors, by factor ID.
             public let factorsPolicyInfo: [String: FactorInfo]?
 
-            /// What was chosen for one factor.
+            /// The settings of one factor.
             public struct FactorInfo: Codable, Hashable, Sendable {
-                /// Whether a push is to be sent without being asked for; it is the app that sends it.
+                /// Whether the app should send a push automatically.
                 public let autoPushEnabled: Bool?
             }
         }
 
-        /// What passwords must be like.
+        /// The policy for passwords.
         public struct Password: Codable, Hashable, Sendable {
-            /// When it ends.
+            /// The expiration rules.
             public let expiration: PasswordExpiration?
-            /// What it is made of.
+            /// The complexity rules.
             public let complexity: PasswordComplexity?
-            /// How long it stays, and which ones may not come back.
+            /// The age and history rules.
             public let age: PasswordAge?
 
-            /// When a password ends.
+            /// The expiration of a password.
             public struct PasswordExpiration: Codable, Hashable, Sendable {
-                /// In how many days.
+                /// The days until the password expires.
                 public let passwordExpireDays: Int?
             }
 
-            /// How long a password stays, and which ones may not come back.
+            /// The age and history rules of passwords.
             public struct PasswordAge: Codable, Hashable, Sendable {
-                /// For how many minutes it can't be changed again.
+                /// The minimum age of a password before the next change, in minutes.
                 public let minAgeMinutes: Int?
-                /// How many former ones are refused.
+                /// The number of previous passwords that cannot be reused.
                 public let historyCount: Int?
             }
 
-            /// What a password is made of.
+            /// The complexity rules of passwords.
             public struct PasswordComplexity: Codable, Hashable, Sendable {
-                /// The fewest characters.
+                /// The minimum number of characters.
                 public let minLength: Int?
-                /// The fewest lower-case letters.
+                /// The minimum number of lowercase letters.
                 public let minLowerCase: Int?
-                /// The fewest upper-case letters.
+                /// The minimum number of uppercase letters.
                 public let minUpperCase: Int?
-                /// The fewest digits.
+                /// The minimum number of digits.
                 public let minNumber: Int?
-                /// The fewest other characters.
+                /// The minimum number of symbols.
                 public let minSymbol: Int?
-                /// Whether the user name may not be in it.
+                /// Whether the password must not contain the username.
                 public let excludeUsername: Bool?
-                /// The attributes of the user that may not be in it.
+                /// The user attributes that the password must not contain.
                 public let excludeAttributes: [String]?
 
-                /// Reads the requirements; `excludeUsername` may be printed as a string.
-                ///
-                /// - Parameter decoder: Where to read.
-                /// - Throws: `DecodingError`.
+                /// Decodes the rules. `excludeUsername` may be a string.
                 public init(from decoder: any Decoder) throws {
                     let members = try decoder.container(keyedBy: CodingKeys.self)
                     minLength = try members.decodeIfPresent(Int.self, forKey: .minLength)

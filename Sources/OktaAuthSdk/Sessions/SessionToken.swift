@@ -1,15 +1,10 @@
 public import Foundation
 public import JOSE
 
-/// What a session token is good for, once: a session of the organization. For tokens of OAuth 2.0 there is `SessionTokenFlow` in OAuth2Auth.
+/// Exchanges a one-time session token for a session of the organization. For OAuth 2.0 tokens, use `SessionTokenFlow` in OAuth2Auth.
 extension OktaAPI {
-    /// Trades a session token for a session: `POST /api/v1/sessions`.
-    ///
-    /// - Parameters:
-    ///   - sessionToken: The token of ``OktaAuthStatusSuccess``, good once and for five minutes.
-    ///   - onCompletion: Is called with the session, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
-    /// - Returns: The request, which is on its way.
+    /// Exchanges a session token for a session: `POST /api/v1/sessions`.
+    /// - Parameter sessionToken: The token of ``OktaAuthStatusSuccess``. It can be used once, within five minutes.
     @discardableResult
     public func createSession(
         sessionToken: String, onCompletion: @escaping (OktaSession) -> Void, onError: @escaping (OktaError) -> Void
@@ -25,12 +20,11 @@ extension OktaAPI {
         return run(request)
     }
 
-    /// The page that trades a session token for the session's cookie in a browser or a web view, and leads on from there.
-    ///
+    /// Returns the URL of a page that exchanges a session token for a session cookie in a browser or web view, and then redirects.
     /// - Parameters:
-    ///   - sessionToken: The token of ``OktaAuthStatusSuccess``, good once and for five minutes.
-    ///   - redirectURL: Where to lead to; the organization has to trust its origin.
-    /// - Returns: The page's URL, which signs in who has it: open it, and keep it out of logs. nil if ``oktaDomain`` is no URL of a host.
+    ///   - sessionToken: The token of ``OktaAuthStatusSuccess``. It can be used once, within five minutes.
+    ///   - redirectURL: The page to open afterwards. The organization must trust its origin.
+    /// - Returns: The URL; `nil` if ``oktaDomain`` is invalid. Do not log it: anyone with this URL can sign in as the user.
     public func sessionCookieRedirect(sessionToken: String, redirectURL: URL) -> URL? {
         guard var parts = URLComponents(url: oktaDomain, resolvingAgainstBaseURL: true) else { return nil }
         parts.percentEncodedPath = Organization.path(of: parts.percentEncodedPath) + "/login/sessionCookieRedirect"
@@ -39,14 +33,12 @@ extension OktaAPI {
         return parts.url
     }
 
-    /// RFC 3986, 2.3: all else is escaped, since a plus and an ampersand mean something in a query.
+    /// Unreserved characters (RFC 3986 §2.3). All others are escaped, because `+` and `&` have a meaning in a query.
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// Trades a session token for a session.
-    ///
-    /// - Parameter sessionToken: The token of ``OktaAuthStatusSuccess``, good once and for five minutes.
-    /// - Returns: The session.
+    /// Exchanges a session token for a session.
+    /// - Parameter sessionToken: The token of ``OktaAuthStatusSuccess``. It can be used once, within five minutes.
     /// - Throws: `OktaError`; `CancellationError` if the task was cancelled.
     @MainActor
     public func createSession(sessionToken: String) async throws -> OktaSession {
@@ -56,21 +48,21 @@ extension OktaAPI {
 
 /// A session of the organization (authn reference, 4.16).
 public struct OktaSession: Codable, Hashable, Sendable {
-    /// The session's id. With it anybody is this person: keep it out of logs.
+    /// The session ID. Do not log it: anyone with this ID can act as the user.
     public let id: String?
-    /// The name that the person signed in with.
+    /// The username.
     public let login: String?
-    /// The user's id.
+    /// The user's ID.
     public let userId: String?
-    /// When it ends, as the server wrote it.
+    /// The expiration time, as the server formats it.
     public let expiresAt: String?
-    /// `ACTIVE`, or why it is not.
+    /// `ACTIVE`, or the reason why the session is not active.
     public let status: String?
-    /// How the person proved who they are (RFC 8176).
+    /// The authentication methods of the session (RFC 8176).
     public let amr: [String]?
 }
 
 extension OktaSession: Redacted {
-    /// Whose session it is, without its id.
+    /// The username, without the session ID.
     public var description: String { "OktaSession(\(login ?? "nobody"))" }
 }

@@ -1,39 +1,37 @@
-/// The states of a transaction, as the server names them (authn reference, 3).
+/// The status of a transaction (authn reference, 3).
 public enum AuthStatus: RawRepresentable, Codable, Hashable, Sendable {
     /// There is no transaction yet.
     case unauthenticated
-    /// The password is right and expires soon: ``OktaAuthStatusPasswordWarning``.
+    /// The password is correct but expires soon: ``OktaAuthStatusPasswordWarning``.
     case passwordWarning
-    /// The password is right and has expired: ``OktaAuthStatusPasswordExpired``.
+    /// The password is correct but has expired: ``OktaAuthStatusPasswordExpired``.
     case passwordExpired
-    /// The recovery question waits for its answer: ``OktaAuthStatusRecovery``.
+    /// The user must answer the recovery question: ``OktaAuthStatusRecovery``.
     case recovery
-    /// A code of the recovery is waited for: ``OktaAuthStatusRecoveryChallenge``.
+    /// The user must enter the recovery code: ``OktaAuthStatusRecoveryChallenge``.
     case recoveryChallenge
-    /// A new password is to be set: ``OktaAuthStatusPasswordReset``.
+    /// The user must set a new password: ``OktaAuthStatusPasswordReset``.
     case passwordReset
     /// The account is locked: ``OktaAuthStatusLockedOut``.
     case lockedOut
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// A factor is to be enrolled: ``OktaAuthStatusFactorEnroll``.
+    /// The user must enroll a factor, or may do so: ``OktaAuthStatusFactorEnroll``.
     case MFAEnroll
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// A factor waits for its activation: ``OktaAuthStatusFactorEnrollActivate``.
+    /// The activation of a factor is pending: ``OktaAuthStatusFactorEnrollActivate``.
     case MFAEnrollActivate
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// One of the enrolled factors is to be picked: ``OktaAuthStatusFactorRequired``.
+    /// The user must select an enrolled factor: ``OktaAuthStatusFactorRequired``.
     case MFARequired
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// A factor's challenge waits for its answer: ``OktaAuthStatusFactorChallenge``.
+    /// The challenge of a factor is pending: ``OktaAuthStatusFactorChallenge``.
     case MFAChallenge
     /// The transaction is complete: ``OktaAuthStatusSuccess``.
     case success
-    /// A word that this version does not know, as it came.
+    /// A value that this version does not know.
     case unknown(String)
 
-    /// The case for a word of the wire; upper and lower case count.
-    ///
-    /// - Parameter raw: The word.
+    /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(raw: String) {
         self =
             switch raw {
@@ -53,14 +51,12 @@ public enum AuthStatus: RawRepresentable, Codable, Hashable, Sendable {
             }
     }
 
-    /// The case for a word of the wire; upper and lower case count.
-    ///
-    /// - Parameter rawValue: The word.
+    /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(rawValue: String) {
         self.init(raw: rawValue)
     }
 
-    /// The word of the wire.
+    /// The value in the protocol.
     public var rawValue: String {
         switch self {
         case .unauthenticated: "UNAUTHENTICATED"

@@ -1,59 +1,56 @@
 public import Foundation
 
-/// A state of a transaction; its subclasses are the states that there are.
-///
-/// What can be done next is decided by the links of the server's answer: a function whose link is missing calls back with
-/// `OktaError.wrongStatus` and sends nothing. Not `Sendable`: use it on the main queue, where all its closures are called, once for each call
-/// and never within it. After a transaction was cancelled, answers to it are dropped and their closures not called.
+/// The status of a transaction. Each kind of status is a subclass.
+/// The links of the response determine the next steps. A function whose link is missing fails with `OktaError.wrongStatus` and sends
+/// nothing. The class is not `Sendable`: use it on the main queue. All closures are called there, once for each call and never during the
+/// call. After a transaction is cancelled, its responses are ignored and their closures are not called.
 open class OktaAuthStatus {
     /// Sends the requests.
     public var restApi: OktaAPI
 
-    /// Which state this is: the class to take it as.
+    /// The kind of status, which identifies the subclass.
     public var statusType: AuthStatus = .unknown("Unknown status")
 
-    /// The server's answer.
+    /// The server's response.
     public var model: OktaAPISuccessResponse
 
-    /// Makes the next status of the next answer.
+    /// Creates the status of the next response.
     public var responseHandler: OktaAuthStatusResponseHandler
 
-    /// Who signs in; nil before the server says.
+    /// The user who signs in; `nil` until the server returns it.
     open var user: EmbeddedResponse.User? { model.embedded?.user }
 
-    /// What can be done next.
+    /// The links of the possible next steps.
     open var links: LinksResponse? { model.links }
 
-    /// What came of the last attempt with a factor.
+    /// The result of the last attempt with a factor.
     open var factorResult: OktaAPISuccessResponse.FactorResult? { model.factorResult }
 
-    /// Whether this device shall be remembered, so that next time no second factor is asked for: the person's wish, for this transaction.
-    ///
-    /// Set it before the last request to the factor; the server takes it if ``canRememberDevice`` says so, and knows the device by
-    /// ``OktaAPI/deviceToken``. nil says nothing.
+    /// The user's choice for this transaction: whether to remember this device, so that the next sign-in needs no second factor.
+    /// Set it before the last request to the factor. It has an effect only if ``canRememberDevice`` is true; the server identifies the
+    /// device by ``OktaAPI/deviceToken``. `nil` omits the parameter.
     public var rememberDevice: Bool? {
         get { transaction.rememberDevice }
         set { transaction.rememberDevice = newValue }
     }
 
-    /// Whether pushes shall be sent without being asked for from now on: the person's wish, for this transaction. nil says nothing.
+    /// The user's choice for this transaction: whether to send pushes automatically from now on. `nil` omits the parameter.
     public var autoPush: Bool? {
         get { transaction.autoPush }
         set { transaction.autoPush = newValue }
     }
 
-    /// Whether the organization lets the person choose that this device is remembered.
+    /// Whether the organization lets the user choose that the server remembers this device.
     public var canRememberDevice: Bool {
         if case .rememberDevice(let policy) = model.embedded?.policy { policy.allowRememberDevice } else { false }
     }
 
     let transaction: Transaction
 
-    /// Takes an organization.
-    ///
+    /// Creates an instance for an organization.
     /// - Parameters:
-    ///   - oktaDomain: The organization's URL: https, or http on this machine.
-    ///   - responseHandler: Makes the statuses; each later one inherits it.
+    ///   - oktaDomain: The organization's URL: https, or http on a loopback host.
+    ///   - responseHandler: Creates the statuses. Later statuses inherit it.
     public init(oktaDomain: URL, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         restApi = OktaAPI(oktaDomain: oktaDomain)
         model = .empty
@@ -61,7 +58,7 @@ open class OktaAuthStatus {
         self.responseHandler = responseHandler
     }
 
-    /// Takes an organization that is reached through a transport of our own.
+    /// Creates an instance that sends its requests through the SDK's own transport.
     package init(api: OktaAPI, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         restApi = api
         model = .empty
@@ -69,12 +66,9 @@ open class OktaAuthStatus {
         self.responseHandler = responseHandler
     }
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far, whose ``restApi`` and ``responseHandler`` it inherits.
-    ///   - model: The answer.
-    /// - Throws: What a subclass throws if the answer lacks something.
+    /// Creates the status of a response.
+    /// - Parameter currentState: The previous status, whose ``restApi`` and ``responseHandler`` are inherited.
+    /// - Throws: Errors of subclasses, if the response lacks a value.
     public init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         restApi = currentState.restApi
         responseHandler = currentState.responseHandler
@@ -83,7 +77,7 @@ open class OktaAuthStatus {
         if let status = model.status { statusType = status }
     }
 
-    /// A copy that is of no subclass, and keeps none of its factors alive.
+    /// Creates a copy of the base class, which does not retain the status's factors.
     init(standingInFor status: OktaAuthStatus) {
         restApi = status.restApi
         responseHandler = status.responseHandler
@@ -92,21 +86,13 @@ open class OktaAuthStatus {
         statusType = status.statusType
     }
 
-    /// Whether it can go back to the status before.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the transaction can return to the previous status.
     open func canReturn() -> Bool { model.links?.prev != nil }
 
-    /// Whether the result can be asked for again and again.
-    ///
-    /// - Returns: False for statuses that wait for nothing.
+    /// Whether the app can poll for the result.
     open func canPoll() -> Bool { false }
 
-    /// Goes back to the status before.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Returns to the previous status.
     open func returnToPreviousStatus(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -116,17 +102,11 @@ open class OktaAuthStatus {
     }
 
     /// Whether the transaction can be cancelled.
-    ///
-    /// - Returns: Whether the answer has the link for it.
     open func canCancel() -> Bool { model.links?.cancel != nil }
 
-    /// Cancels the transaction; its state token is revoked.
-    ///
-    /// From this call on, answers to the transaction wait. When it is cancelled they are dropped; if it could not be, they come then.
-    ///
-    /// - Parameters:
-    ///   - onSuccess: Is called when the transaction is cancelled, on the main queue; at once if there is none.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Cancels the transaction and revokes its state token.
+    /// Responses that arrive before the result are held back. They are dropped if the cancellation succeeds, and delivered if it fails.
+    /// - Parameter onSuccess: Called when the transaction has been cancelled, or if there is none.
     open func cancel(onSuccess: (() -> Void)? = nil, onError: ((_ error: OktaError) -> Void)? = nil) {
         guard statusType != .unauthenticated else { return MainQueue.runLater { onSuccess?() } }
         guard let link = model.links?.cancel else { return refuse(.missing("cancel")) { onError?($0) } }
@@ -150,7 +130,7 @@ open class OktaAuthStatus {
         if case .password(let policy) = model.embedded?.policy { policy } else { nil }
     }
 
-    /// A factor of this status.
+    /// Creates a factor of this status.
     func attach(
         _ factor: EmbeddedResponse.Factor, verifyLink: LinksResponse.Link?, activationLink: LinksResponse.Link?
     ) -> OktaFactor {
@@ -160,7 +140,7 @@ open class OktaAuthStatus {
         return factor
     }
 
-    /// Sends a request if there is a link for it.
+    /// Sends a request if its link exists.
     func follow(
         _ link: LinksResponse.Link?, _ relation: String, token: String? = nil,
         _ onStatusChange: @escaping (OktaAuthStatus) -> Void, _ onError: @escaping (OktaError) -> Void,
@@ -171,13 +151,13 @@ open class OktaAuthStatus {
         _ = start(link, token) { [self] in receive($0, token: token, onStatusChange, onError) }
     }
 
-    /// Makes the next status of an answer, unless the transaction was cancelled.
+    /// Creates the status of a response, unless the transaction was cancelled.
     func receive(
         _ result: OktaAPIRequest.Result, token: String?, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
         _ onError: @escaping (OktaError) -> Void
     ) {
         transaction.deliver(for: token) { [self] in
-            // An app's own handler may call back from anywhere.
+            // A custom handler may call back from any thread.
             responseHandler.handleServerResponse(
                 result, currentStatus: self, onStatusChanged: { status in MainQueue.run { onStatusChange(status) } },
                 onError: { error in MainQueue.run { onError(error) } })
@@ -193,18 +173,15 @@ open class OktaAuthStatus {
 extension OktaAuthStatus: Sendable {}
 
 extension OktaAuthStatus {
-    /// Goes back to the status before.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Returns to the previous status.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func returnToPreviousStatus() async throws -> OktaAuthStatus {
         try await MainQueue.value { returnToPreviousStatus(onStatusChange: $0, onError: $1) }
     }
 
-    /// Cancels the transaction; its state token is revoked. Who waits for an answer to it gets `CancellationError`.
-    ///
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, which leaves open what became of the transaction.
+    /// Cancels the transaction and revokes its state token. Other pending calls of the transaction throw `CancellationError`.
+    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled. The transaction may then be cancelled or not.
     @MainActor
     public func cancelTransaction() async throws {
         try await MainQueue.value { onValue, onError in cancel(onSuccess: { onValue(()) }, onError: onError) }
@@ -217,10 +194,10 @@ extension OktaError {
     static let detached = OktaError.internalError("the factor belongs to no status")
 }
 
-/// The guide's spelling of ``OktaAuthStatusPasswordReset``.
+/// A misspelling of ``OktaAuthStatusPasswordReset`` in the SDK's guide.
 @available(*, deprecated, renamed: "OktaAuthStatusPasswordReset", message: "Will be removed in 2.0.")
 public typealias OktaAuthStatuPasswordReset = OktaAuthStatusPasswordReset
 
-/// The guide's spelling of ``OktaAuthStatusUnauthenticated``.
+/// The name of ``OktaAuthStatusUnauthenticated`` in the SDK's guide.
 @available(*, deprecated, renamed: "OktaAuthStatusUnauthenticated", message: "Will be removed in 2.0.")
 public typealias OktaAuthUnauthenticated = OktaAuthStatusUnauthenticated

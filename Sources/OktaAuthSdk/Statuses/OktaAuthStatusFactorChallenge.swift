@@ -1,6 +1,6 @@
-/// A factor's challenge waits for its answer.
+/// The challenge of a factor is pending.
 open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
     /// The factor.
@@ -8,12 +8,8 @@ open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
 
     private let described: EmbeddedResponse.Factor
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
         self.stateToken = stateToken
@@ -23,28 +19,19 @@ open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
         statusType = .MFAChallenge
     }
 
-    /// Whether the challenge can be answered, or its result asked for.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the challenge can be answered or polled.
     open func canVerify() -> Bool { model.links?.next != nil }
 
-    /// Whether a code or a push can be sent again.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the code or the push can be resent.
     open func canResend() -> Bool { resendLink != nil }
 
-    /// Whether the result can be asked for again and again.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the app can poll for the result.
     override open func canPoll() -> Bool { model.links?.next.map { $0.name == "poll" || described.factorType == .push } ?? false }
 
     /// Answers the challenge.
-    ///
     /// - Parameters:
-    ///   - passCode: The code; nil for factors that have none.
-    ///   - answerToSecurityQuestion: The answer to a question; nil for other factors.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - passCode: The code; `nil` for factors without a code.
+    ///   - answerToSecurityQuestion: The answer to the security question; `nil` for other factors.
     open func verifyFactor(
         passCode: String?, answerToSecurityQuestion: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -55,11 +42,7 @@ open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
 
     private var resendLink: LinksResponse.Link? { model.links?.resend?.link(for: described.factorType) }
 
-    /// Has a code or a push sent again.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Resends the code or the push.
     open func resendFactor(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -68,12 +51,7 @@ open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
         }
     }
 
-    /// Takes the answer to a factor's request.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Handles the response to a factor's request.
     public func handleFactorServerResponse(
         response: OktaAPIRequest.Result, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -84,12 +62,10 @@ open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
 
 extension OktaAuthStatusFactorChallenge {
     /// Answers the challenge.
-    ///
     /// - Parameters:
-    ///   - passCode: The code; nil for factors that have none.
-    ///   - answerToSecurityQuestion: The answer to a question; nil for other factors.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    ///   - passCode: The code; `nil` for factors without a code.
+    ///   - answerToSecurityQuestion: The answer to the security question; `nil` for other factors.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verifyFactor(passCode: String? = nil, answerToSecurityQuestion: String? = nil) async throws -> OktaAuthStatus {
         try await MainQueue.value {
@@ -97,10 +73,8 @@ extension OktaAuthStatusFactorChallenge {
         }
     }
 
-    /// Has a code or a push sent again.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Resends the code or the push.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func resendFactor() async throws -> OktaAuthStatus {
         try await MainQueue.value { resendFactor(onStatusChange: $0, onError: $1) }

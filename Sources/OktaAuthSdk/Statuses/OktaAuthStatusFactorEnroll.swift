@@ -1,19 +1,15 @@
-/// A factor has to be enrolled, or may be.
+/// The user must enroll a factor, or may do so.
 open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
-    /// The factors that the answer lists, those that can't be enrolled now among them.
+    /// The factors in the response, including those that cannot be enrolled now.
     open lazy var availableFactors: [OktaFactor] = factors.map { attach($0, verifyLink: nil, activationLink: nil) }
 
     private let factors: [EmbeddedResponse.Factor]
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
         self.stateToken = stateToken
@@ -24,21 +20,13 @@ open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
     }
 
     /// Whether a factor can be enrolled.
-    ///
-    /// - Parameter factor: One of ``availableFactors``.
-    /// - Returns: Whether the factor has the link for it.
+    /// - Parameter factor: A factor from ``availableFactors``.
     open func canEnrollFactor(factor: OktaFactor) -> Bool { factor.canEnroll() }
 
-    /// Whether it can be left out.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the enrollment can be skipped.
     open func canSkipEnrollment() -> Bool { model.links?.skip != nil }
 
-    /// Leaves it out, and goes on.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Skips the enrollment.
     open func skipEnrollment(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -47,17 +35,14 @@ open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
         }
     }
 
-    /// Enrols a factor with what its kind needs.
-    ///
+    /// Enrolls a factor. Pass the values that its type needs.
     /// - Parameters:
-    ///   - factor: One of ``availableFactors``.
-    ///   - questionId: The key of a question.
-    ///   - answer: The answer to it.
-    ///   - credentialId: The account or the serial number of a token.
+    ///   - factor: A factor from ``availableFactors``.
+    ///   - questionId: The key of the security question.
+    ///   - answer: The answer to the security question.
+    ///   - credentialId: The account or serial number of a token.
     ///   - passCode: The current code of a token.
-    ///   - phoneNumber: The number in E.164.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    ///   - phoneNumber: The phone number in E.164 format.
     open func enrollFactor(
         factor: OktaFactor, questionId: String?, answer: String?, credentialId: String?, passCode: String?, phoneNumber: String?,
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
@@ -67,12 +52,7 @@ open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
             onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Takes the answer to a factor's request.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Handles the response to a factor's request.
     public func handleFactorServerResponse(
         response: OktaAPIRequest.Result, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -82,26 +62,22 @@ open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
 }
 
 extension OktaAuthStatusFactorEnroll {
-    /// Leaves it out, and goes on.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Skips the enrollment.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func skipEnrollment() async throws -> OktaAuthStatus {
         try await MainQueue.value { skipEnrollment(onStatusChange: $0, onError: $1) }
     }
 
-    /// Enrols a factor with what its kind needs.
-    ///
+    /// Enrolls a factor. Pass the values that its type needs.
     /// - Parameters:
-    ///   - factor: One of ``availableFactors``.
-    ///   - questionId: The key of a question.
-    ///   - answer: The answer to it.
-    ///   - credentialId: The account or the serial number of a token.
+    ///   - factor: A factor from ``availableFactors``.
+    ///   - questionId: The key of the security question.
+    ///   - answer: The answer to the security question.
+    ///   - credentialId: The account or serial number of a token.
     ///   - passCode: The current code of a token.
-    ///   - phoneNumber: The number in E.164.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    ///   - phoneNumber: The phone number in E.164 format.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func enrollFactor(
         factor: OktaFactor, questionId: String? = nil, answer: String? = nil, credentialId: String? = nil, passCode: String? = nil,

@@ -1,6 +1,6 @@
-/// A factor was enrolled, and waits for its activation.
+/// A factor was enrolled and its activation is pending.
 open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
     /// The factor.
@@ -8,15 +8,11 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
 
     private let described: EmbeddedResponse.Factor
 
-    /// Activates the factor, or asks whether it is.
+    /// The link that activates the factor or checks its activation.
     public let activateLink: LinksResponse.Link
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
         self.stateToken = stateToken
@@ -28,28 +24,18 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
         statusType = .MFAEnrollActivate
     }
 
-    /// Whether a code can be sent again.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the code can be resent.
     open func canResend() -> Bool { resendLink != nil }
 
-    /// Whether a code can be sent again.
-    ///
-    /// - Parameter factor: The factor of this status.
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the code can be resent.
+    /// - Parameter factor: Ignored.
     open func canResend(factor: OktaFactor) -> Bool { canResend() }
 
-    /// Whether the result can be asked for again and again.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the app can poll for the result.
     override open func canPoll() -> Bool { model.links?.next.map { $0.name == "poll" || described.factorType == .push } ?? false }
 
     /// Activates the factor.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code; nil for factors that have none.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// - Parameter passCode: The code; `nil` for factors without a code.
     open func activateFactor(
         passCode: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -58,11 +44,7 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
 
     private var resendLink: LinksResponse.Link? { model.links?.resend?.link(for: described.factorType) }
 
-    /// Has a code or a push sent again.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Resends the code or the push.
     open func resendFactor(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -71,12 +53,7 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
         }
     }
 
-    /// Takes the answer to a factor's request.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Handles the response to a factor's request.
     public func handleFactorServerResponse(
         response: OktaAPIRequest.Result, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -87,19 +64,15 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
 
 extension OktaAuthStatusFactorEnrollActivate {
     /// Activates the factor.
-    ///
-    /// - Parameter passCode: The code; nil for factors that have none.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Parameter passCode: The code; `nil` for factors without a code.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func activateFactor(passCode: String? = nil) async throws -> OktaAuthStatus {
         try await MainQueue.value { activateFactor(passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
-    /// Has a code sent again.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Resends the code.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func resendFactor() async throws -> OktaAuthStatus {
         try await MainQueue.value { resendFactor(onStatusChange: $0, onError: $1) }

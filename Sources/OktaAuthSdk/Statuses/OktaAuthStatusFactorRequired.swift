@@ -1,19 +1,15 @@
-/// One of the person's factors has to be picked.
+/// The user must select one of the enrolled factors.
 open class OktaAuthStatusFactorRequired: OktaAuthStatus {
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
-    /// The factors that the answer lists, those that can't be picked now among them.
+    /// The factors in the response, including those that cannot be selected now.
     open lazy var availableFactors: [OktaFactor] = factors.map { attach($0, verifyLink: nil, activationLink: nil) }
 
     private let factors: [EmbeddedResponse.Factor]
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
         self.stateToken = stateToken
@@ -23,12 +19,8 @@ open class OktaAuthStatusFactorRequired: OktaAuthStatus {
         statusType = .MFARequired
     }
 
-    /// Picks a factor: a code or a push is sent, or its question asked.
-    ///
-    /// - Parameters:
-    ///   - factor: One of ``availableFactors``.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Selects a factor: the server sends a code or a push, or asks its question.
+    /// - Parameter factor: A factor from ``availableFactors``.
     open func selectFactor(
         _ factor: OktaFactor, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -36,12 +28,7 @@ open class OktaAuthStatusFactorRequired: OktaAuthStatus {
         factor.select(onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Takes the answer to a factor's request.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Handles the response to a factor's request.
     public func handleFactorServerResponse(
         response: OktaAPIRequest.Result, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -51,11 +38,9 @@ open class OktaAuthStatusFactorRequired: OktaAuthStatus {
 }
 
 extension OktaAuthStatusFactorRequired {
-    /// Picks a factor: a code or a push is sent, or its question asked.
-    ///
-    /// - Parameter factor: One of ``availableFactors``.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Selects a factor: the server sends a code or a push, or asks its question.
+    /// - Parameter factor: A factor from ``availableFactors``.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func selectFactor(_ factor: OktaFactor) async throws -> OktaAuthStatus {
         try await MainQueue.value { selectFactor(factor, onStatusChange: $0, onError: $1) }

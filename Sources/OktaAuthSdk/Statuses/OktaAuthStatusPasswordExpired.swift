@@ -1,20 +1,16 @@
-/// The password is right and has expired: it has to be changed.
+/// The password is correct but has expired, and the user must change it.
 open class OktaAuthStatusPasswordExpired: OktaAuthStatus {
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
-    /// In how many days the password ends; nil where the answer does not say.
+    /// The days until the password expires; `nil` if the response does not contain them.
     open var passwordExpiration: EmbeddedResponse.Policy.Password.PasswordExpiration? { passwordPolicy?.expiration }
 
-    /// What a new password is made of; nil where the answer does not say.
+    /// The complexity rules for a new password; `nil` if the response does not contain them.
     open var passwordComplexity: EmbeddedResponse.Policy.Password.PasswordComplexity? { passwordPolicy?.complexity }
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
         self.stateToken = stateToken
@@ -23,17 +19,9 @@ open class OktaAuthStatusPasswordExpired: OktaAuthStatus {
     }
 
     /// Whether the password can be changed.
-    ///
-    /// - Returns: Whether the answer has the link for it.
     open func canChange() -> Bool { model.links?.next != nil }
 
     /// Changes the password.
-    ///
-    /// - Parameters:
-    ///   - oldPassword: The password so far.
-    ///   - newPassword: The new password.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     open func changePassword(
         oldPassword: String, newPassword: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -47,12 +35,7 @@ open class OktaAuthStatusPasswordExpired: OktaAuthStatus {
 
 extension OktaAuthStatusPasswordExpired {
     /// Changes the password.
-    ///
-    /// - Parameters:
-    ///   - oldPassword: The password so far.
-    ///   - newPassword: The new password.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func changePassword(oldPassword: String, newPassword: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { changePassword(oldPassword: oldPassword, newPassword: newPassword, onStatusChange: $0, onError: $1) }

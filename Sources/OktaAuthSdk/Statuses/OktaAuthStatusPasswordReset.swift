@@ -1,20 +1,16 @@
-/// A recovery has come so far that a new password can be set.
+/// The user can set a new password at the end of a recovery.
 open class OktaAuthStatusPasswordReset: OktaAuthStatus {
-    /// Names the transaction in each further request.
+    /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
-    /// When the new password ends; nil where the answer does not say.
+    /// The days until the new password expires; `nil` if the response does not contain them.
     open var passwordExpiration: EmbeddedResponse.Policy.Password.PasswordExpiration? { passwordPolicy?.expiration }
 
-    /// What the new password is made of; nil where the answer does not say.
+    /// The complexity rules for the new password; `nil` if the response does not contain them.
     open var passwordComplexity: EmbeddedResponse.Policy.Password.PasswordComplexity? { passwordPolicy?.complexity }
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
         self.stateToken = stateToken
@@ -23,16 +19,9 @@ open class OktaAuthStatusPasswordReset: OktaAuthStatus {
     }
 
     /// Whether the password can be set.
-    ///
-    /// - Returns: Whether the answer has the link for it.
     open func canReset() -> Bool { model.links?.next != nil }
 
     /// Sets a new password.
-    ///
-    /// - Parameters:
-    ///   - newPassword: The new password.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     open func resetPassword(
         newPassword: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -45,10 +34,7 @@ open class OktaAuthStatusPasswordReset: OktaAuthStatus {
 
 extension OktaAuthStatusPasswordReset {
     /// Sets a new password.
-    ///
-    /// - Parameter newPassword: The new password.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func resetPassword(newPassword: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { resetPassword(newPassword: newPassword, onStatusChange: $0, onError: $1) }

@@ -1,43 +1,31 @@
-/// A recovery waits for the code that the person got. By e-mail they got a link instead, and it goes on where that is opened.
+/// The recovery waits for a code that was sent to the user. An email contains a link instead, and the recovery continues where the user
+/// opens it.
 open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
-    /// Names the transaction in each further request; nil for e-mail.
+    /// The state token, which identifies the transaction in later requests; `nil` for email.
     open var stateToken: String? { model.stateToken }
 
-    /// What the recovery is for.
+    /// The purpose of the recovery.
     open var recoveryType: OktaAPISuccessResponse.RecoveryType? { model.recoveryType }
 
-    /// How the person was reached.
+    /// The channel of the recovery message.
     open var factorType: FactorType? { model.factorType }
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         try super.init(currentState: currentState, model: model)
         statusType = .recoveryChallenge
     }
 
     /// Whether a code can be verified.
-    ///
-    /// - Returns: Whether the answer has the link for it.
     open func canVerify() -> Bool { model.links?.next != nil }
 
-    /// Whether a code can be sent again.
-    ///
-    /// - Returns: Whether the answer has the link for it.
+    /// Whether the code can be resent.
     open func canResend() -> Bool { resendLink != nil }
 
     private var resendLink: LinksResponse.Link? { model.links?.resend?.link(for: factorType) }
 
     /// Verifies the code.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     open func verifyFactor(
         passCode: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -47,11 +35,6 @@ open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
     }
 
     /// Verifies a recovery token.
-    ///
-    /// - Parameters:
-    ///   - recoveryToken: The recovery token.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
     open func verifyFactor(
         recoveryToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -61,11 +44,7 @@ open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
         }
     }
 
-    /// Has another code sent.
-    ///
-    /// - Parameters:
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Sends another code.
     open func resendFactor(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
@@ -77,29 +56,21 @@ open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
 
 extension OktaAuthStatusRecoveryChallenge {
     /// Verifies the code.
-    ///
-    /// - Parameter passCode: The code.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verifyFactor(passCode: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { verifyFactor(passCode: passCode, onStatusChange: $0, onError: $1) }
     }
 
     /// Verifies a recovery token.
-    ///
-    /// - Parameter recoveryToken: The recovery token.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verifyFactor(recoveryToken: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { verifyFactor(recoveryToken: recoveryToken, onStatusChange: $0, onError: $1) }
     }
 
-    /// Has another code sent.
-    ///
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Sends another code.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func resendFactor() async throws -> OktaAuthStatus {
         try await MainQueue.value { resendFactor(onStatusChange: $0, onError: $1) }

@@ -1,19 +1,16 @@
-/// Makes the next status of each answer.
-///
-/// Subclass it for statuses of your own, for states that this version does not know, or to poll in another way, and give it to
-/// ``OktaAuthStatusUnauthenticated/init(oktaDomain:responseHandler:)``: each later status inherits it. Not `Sendable`: it is called on the
-/// main queue.
+/// Creates the status of each response.
+/// Subclass it for custom statuses, for unknown states or for custom polling, and pass it to
+/// ``OktaAuthStatusUnauthenticated/init(oktaDomain:responseHandler:)``. Later statuses inherit it. It is not `Sendable` and is called on
+/// the main queue.
 open class OktaAuthStatusResponseHandler {
-    /// Makes a handler.
+    /// Creates a handler.
     public init() {}
 
-    /// Takes an answer: makes the status of it, or tells what went wrong.
-    ///
+    /// Handles a response: creates its status or reports the error.
     /// - Parameters:
-    ///   - response: The answer.
-    ///   - currentStatus: The status that asked.
-    ///   - onStatusChanged: To be called with the new status, from anywhere.
-    ///   - onError: To be called with what went wrong, from anywhere.
+    ///   - currentStatus: The status that sent the request.
+    ///   - onStatusChanged: Call it with the new status, from any thread.
+    ///   - onError: Call it with the error, from any thread.
     open func handleServerResponse(
         _ response: OktaAPIRequest.Result, currentStatus: OktaAuthStatus, onStatusChanged: @escaping (_ newState: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -29,14 +26,10 @@ open class OktaAuthStatusResponseHandler {
         }
     }
 
-    /// Makes the status of an answer.
-    ///
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - currentStatus: The status that asked.
-    /// - Returns: The status, of the class for its state.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something, `.unknownStatus` for a state without a class, `.wrongStatus` if
-    ///   the server says that there is no transaction.
+    /// Creates the status of a response, as an instance of the subclass for its state.
+    /// - Parameter currentStatus: The status that sent the request.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value; `.unknownStatus` for an unknown state; `.wrongStatus` if the
+    ///   server reports that there is no transaction.
     open func createAuthStatus(basedOn response: OktaAPISuccessResponse, and currentStatus: OktaAuthStatus) throws -> OktaAuthStatus {
         guard let status = response.status else { throw OktaError.invalidResponse("it has no status") }
         return switch status {

@@ -2,18 +2,14 @@ public import Foundation
 
 /// The transaction is complete.
 open class OktaAuthStatusSuccess: OktaAuthStatus {
-    /// What the recovery was for that this ends; nil for a sign-in.
+    /// The purpose of the completed recovery; `nil` for a sign-in.
     open var recoveryType: OktaAPISuccessResponse.RecoveryType? { model.recoveryType }
 
-    /// Is good for one session, within five minutes; nil after an account was unlocked: sign in again.
+    /// The one-time token for a session, valid for five minutes; `nil` after an account was unlocked, which requires a new sign-in.
     public var sessionToken: String?
 
-    /// Takes the place of another status after an answer.
-    ///
-    /// - Parameters:
-    ///   - currentState: The status so far.
-    ///   - model: The answer.
-    /// - Throws: `OktaError.invalidResponse` if the answer lacks something that this status needs.
+    /// Creates the status of a response.
+    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         sessionToken = model.sessionToken
         try super.init(currentState: currentState, model: model)
@@ -22,9 +18,7 @@ open class OktaAuthStatusSuccess: OktaAuthStatus {
 }
 
 extension OktaAuthStatusSuccess {
-    /// Trades the session token for a session of the organization.
-    ///
-    /// - Returns: The session.
+    /// Exchanges the session token for a session of the organization.
     /// - Throws: `OktaError`, such as `.wrongStatus` if there is no session token; `CancellationError` if the task was cancelled.
     @MainActor
     public func createSession() async throws -> OktaSession {
@@ -32,10 +26,9 @@ extension OktaAuthStatusSuccess {
         return try await restApi.createSession(sessionToken: sessionToken)
     }
 
-    /// The page that trades the session token for the session's cookie in a browser, and leads on from there.
-    ///
-    /// - Parameter redirectURL: Where to lead to; the organization has to trust its origin.
-    /// - Returns: The page's URL, which signs in who has it; nil if there is no session token.
+    /// Returns the URL of a page that exchanges the session token for a session cookie in a browser, and then redirects.
+    /// - Parameter redirectURL: The page to open afterwards. The organization must trust its origin.
+    /// - Returns: The URL; `nil` if there is no session token. Do not log it: anyone with this URL can sign in as the user.
     public func sessionCookieRedirect(to redirectURL: URL) -> URL? {
         sessionToken.flatMap { restApi.sessionCookieRedirect(sessionToken: $0, redirectURL: redirectURL) }
     }

@@ -1,35 +1,28 @@
 public import Foundation
 
-/// No transaction yet: sign-ins and recoveries begin here.
+/// The initial status, from which sign-ins and recoveries start.
 ///
 /// ```swift
 /// let start = OktaAuthStatusUnauthenticated(oktaDomain: organization, responseHandler: MyResponseHandler())
 /// let status = try await start.authenticate(username: name, password: password)
 /// ```
 open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
-    /// Takes an organization.
-    ///
+    /// Creates an instance for an organization.
     /// - Parameters:
-    ///   - oktaDomain: The organization's URL: https, or http on this machine.
-    ///   - responseHandler: Makes the statuses; each later one inherits it.
+    ///   - oktaDomain: The organization's URL: https, or http on a loopback host.
+    ///   - responseHandler: Creates the statuses. Later statuses inherit it.
     public override init(oktaDomain: URL, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         super.init(oktaDomain: oktaDomain, responseHandler: responseHandler)
         statusType = .unauthenticated
     }
 
-    /// Takes an organization that is reached through a transport of our own.
+    /// Creates an instance that sends its requests through the SDK's own transport.
     package override init(api: OktaAPI, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         super.init(api: api, responseHandler: responseHandler)
         statusType = .unauthenticated
     }
 
-    /// Begins a sign-in.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - password: The password.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts a sign-in.
     open func authenticate(
         username: String, password: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -39,13 +32,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
         }
     }
 
-    /// Begins to unlock an account.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts to unlock an account.
     open func unlockAccount(
         username: String, factorType: OktaRecoveryFactors, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -55,13 +42,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
         }
     }
 
-    /// Begins to recover a forgotten password.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts to recover a forgotten password.
     open func recoverPassword(
         username: String, factorType: OktaRecoveryFactors, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -73,12 +54,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
 }
 
 extension OktaAuthStatusUnauthenticated {
-    /// Takes up a transaction again.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The transaction's token.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Resumes a transaction by its state token.
     public func fetchStatus(
         _ stateToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -88,12 +64,8 @@ extension OktaAuthStatusUnauthenticated {
         }
     }
 
-    /// Begins with an activation token, which a person gets whose account was made for them: who has no password yet sets one.
-    ///
-    /// - Parameters:
-    ///   - activationToken: The token, good once.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts a sign-in with an activation token. A user whose account an administrator created can then set a password.
+    /// - Parameter activationToken: The token. It can be used once.
     public func authenticate(
         activationToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -103,12 +75,8 @@ extension OktaAuthStatusUnauthenticated {
         }
     }
 
-    /// Begins the recovery of a token that came by e-mail.
-    ///
-    /// - Parameters:
-    ///   - recoveryToken: The token, good once.
-    ///   - onStatusChange: Is called with the new status, on the main queue.
-    ///   - onError: Is called with what went wrong, on the main queue.
+    /// Starts a recovery with a token from an email.
+    /// - Parameter recoveryToken: The token. It can be used once.
     public func verifyRecoveryToken(
         _ recoveryToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -118,67 +86,45 @@ extension OktaAuthStatusUnauthenticated {
         }
     }
 
-    /// Begins a sign-in.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - password: The password.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts a sign-in.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func authenticate(username: String, password: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { authenticate(username: username, password: password, onStatusChange: $0, onError: $1) }
     }
 
-    /// Begins to unlock an account.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts to unlock an account.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func unlockAccount(username: String, factorType: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await MainQueue.value { unlockAccount(username: username, factorType: factorType, onStatusChange: $0, onError: $1) }
     }
 
-    /// Begins to recover a forgotten password.
-    ///
-    /// - Parameters:
-    ///   - username: The name to sign in with.
-    ///   - factorType: How the person is reached.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts to recover a forgotten password.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func recoverPassword(username: String, factorType: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await MainQueue.value { recoverPassword(username: username, factorType: factorType, onStatusChange: $0, onError: $1) }
     }
 
-    /// Takes up a transaction again.
-    ///
-    /// - Parameter stateToken: The transaction's token.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Resumes a transaction by its state token.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func fetchStatus(_ stateToken: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { fetchStatus(stateToken, onStatusChange: $0, onError: $1) }
     }
 
-    /// Begins with an activation token, which a person gets whose account was made for them: who has no password yet sets one.
-    ///
-    /// - Parameter activationToken: The token, good once.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts a sign-in with an activation token. A user whose account an administrator created can then set a password.
+    /// - Parameter activationToken: The token. It can be used once.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func authenticate(activationToken: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { authenticate(activationToken: activationToken, onStatusChange: $0, onError: $1) }
     }
 
-    /// Begins the recovery of a token that came by e-mail.
-    ///
-    /// - Parameter recoveryToken: The token, good once.
-    /// - Returns: The new status.
-    /// - Throws: `OktaError`; `CancellationError` if the task was cancelled, or the transaction meanwhile.
+    /// Starts a recovery with a token from an email.
+    /// - Parameter recoveryToken: The token. It can be used once.
+    /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func verifyRecoveryToken(_ recoveryToken: String) async throws -> OktaAuthStatus {
         try await MainQueue.value { verifyRecoveryToken(recoveryToken, onStatusChange: $0, onError: $1) }

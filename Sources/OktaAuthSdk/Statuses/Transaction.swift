@@ -1,18 +1,17 @@
 internal import AuthFoundation
 
-/// What the statuses that follow from one another share: what the person wishes, and which of their transactions are given up.
-///
-/// Answers to a transaction that is being cancelled wait until that is decided. If it was cancelled they are dropped, and with them the
-/// closures that they would have called; if not, they come then. Safe from any thread; the answers are delivered on the main queue.
+/// State that successive statuses share: the user's choices and the cancelled transactions.
+/// While a cancellation is in progress, responses to the transaction are held back. They and their closures are dropped if the cancellation
+/// succeeds, and delivered if it fails. Thread-safe; responses are delivered on the main queue.
 final class Transaction: Sendable {
-    /// Where the cancelling of a transaction stands.
+    /// The progress of a cancellation.
     private enum Ending {
         case asked([Parcel<() -> Void>])
         case done
     }
 
     private struct State {
-        /// By state token; a transaction that goes on is not in it.
+        /// The cancellations by state token. Other transactions are absent.
         var endings: [String: Ending] = [:]
         var rememberDevice: Bool?
         var autoPush: Bool?
@@ -30,7 +29,7 @@ final class Transaction: Sendable {
         set { state.withLock { $0.autoPush = newValue } }
     }
 
-    /// Delivers an answer to a transaction, unless that is given up.
+    /// Delivers a response now, after a failed cancellation, or never if the transaction is cancelled.
     func deliver(for stateToken: String?, _ answer: @escaping () -> Void) {
         let parcel = Parcel(answer)
         let isOpen = state.withLock { state in

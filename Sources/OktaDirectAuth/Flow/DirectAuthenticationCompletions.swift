@@ -1,11 +1,6 @@
 extension DirectAuthenticationFlow {
-    /// Begins a sign-in.
-    ///
-    /// - Parameters:
-    ///   - loginHint: The username.
-    ///   - factor: The first factor.
-    ///   - context: What the sign-in asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Starts a sign-in, like ``start(_:with:context:)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func start(
         _ loginHint: String, with factor: PrimaryFactor, context: Context = .init(),
         completion: @escaping @Sendable (Result<Status, DirectAuthenticationFlowError>) -> Void
@@ -13,22 +8,16 @@ extension DirectAuthenticationFlow {
         run(completion) { try await $0.start(loginHint, with: factor, context: context) }
     }
 
-    /// Goes on with a second factor.
-    ///
-    /// - Parameters:
-    ///   - factor: The second factor.
-    ///   - completion: Is called once, on no particular thread.
+    /// Continues with a second factor, like ``resume(with:)-(DirectAuthenticationFlow.SecondaryFactor)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func resume(
         with factor: SecondaryFactor, completion: @escaping @Sendable (Result<Status, DirectAuthenticationFlowError>) -> Void
     ) {
         run(completion) { try await $0.resume(with: factor) }
     }
 
-    /// Goes on after a continuation.
-    ///
-    /// - Parameters:
-    ///   - factor: What the continuation asks for.
-    ///   - completion: Is called once, on no particular thread.
+    /// Answers a continuation, like ``resume(with:)-(DirectAuthenticationFlow.ContinuationFactor)``.
+    /// - Parameter completion: Called once, on an arbitrary thread.
     nonisolated public func resume(
         with factor: ContinuationFactor, completion: @escaping @Sendable (Result<Status, DirectAuthenticationFlowError>) -> Void
     ) {

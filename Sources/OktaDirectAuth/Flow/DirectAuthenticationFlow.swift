@@ -1,8 +1,8 @@
 import AuthFoundation
 public import Foundation
 
-/// Signs a person in without a browser: with a password, a one-time code, an approval on another device, or a passkey, and with a second
-/// factor if the server asks for one.
+/// Signs a user in without a browser: with a password, a one-time code, an approval on another device, or a passkey. The server can also
+/// require a second factor.
 ///
 /// ```swift
 /// let flow = try DirectAuthenticationFlow()
@@ -12,47 +12,43 @@ public import Foundation
 /// case .continuation: break     // go on with resume(with:)
 /// }
 /// ```
-///
-/// One flow serves any number of sign-ins, one after the other. A call that begins while another is under way supersedes it: the older one
-/// ends with ``DirectAuthenticationFlowError/inconsistentContextState``.
-///
-/// Cancelling the task of a call gives the sign-in up, as ``reset()`` and another ``start(_:with:context:)`` do. The call ends at once, and
-/// nobody is signed in afterwards, whatever another device approves: tokens that come all the same are revoked. If the server still waits for
-/// the person, it is told, in the background, by a revocation of the `mfa_token` or `oob_code`, so that it can withdraw its request from their
-/// device. Whether that arrives changes nothing here.
+/// A flow can run any number of sign-ins, one at a time. A new call supersedes the running call, which fails with
+/// ``DirectAuthenticationFlowError/inconsistentContextState``.
+/// Cancelling a call's task cancels the sign-in, and so do ``reset()`` and another ``start(_:with:context:)``. The call ends at once. A
+/// later approval on another device has no effect, and tokens that arrive later are revoked. In the background, the flow revokes the open
+/// `mfa_token` or `oob_code`, so that the server can withdraw its request from the other device. The result of this revocation is ignored.
 public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate {
-    /// What observes a flow.
+    /// The type of the flow's delegates.
     public typealias Delegate = DirectAuthenticationFlowDelegate
 
     /// The client that signs in.
     nonisolated public let client: OAuth2Client
 
-    /// The grants that the app can go through with, which the server is told.
+    /// The grant types that the app supports. They are sent to the server.
     nonisolated public let supportedGrantTypes: [GrantType]
 
-    /// Further parameters for every sign-in.
+    /// Additional parameters for every sign-in.
     nonisolated public let additionalParameters: [String: any APIRequestArgument]?
 
-    /// What observes the flow.
+    /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any DirectAuthenticationFlowDelegate>()
 
     nonisolated private let state = Locked(SignInState())
     nonisolated private let background = BackgroundWork()
 
-    /// What the sign-in under way asks for, and how far it has come.
+    /// The context and the status of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { state.withLock { $0.context } }
 
     /// Whether a sign-in is under way.
     nonisolated public var isAuthenticating: Bool { state.withLock { $0.isAuthenticating } }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - grantTypes: The grants that the app can go through with.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - grantTypes: The grant types that the app supports.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, supportedGrants grantTypes: [GrantType] = .directAuth,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -62,14 +58,13 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow and the client for it.
-    ///
+    /// Creates a flow and its client.
     /// - Parameters:
     ///   - issuerURL: The issuer: https, or http on a loopback host.
-    ///   - clientId: The identifier that the issuer gave the app.
-    ///   - scope: What the app asks for.
-    ///   - grantTypes: The grants that the app can go through with.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - clientId: The client ID that the issuer assigned to the app.
+    ///   - scope: The requested scopes.
+    ///   - grantTypes: The grant types that the app supports.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, supportedGrants grantTypes: [GrantType] = .directAuth,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -79,12 +74,10 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             additionalParameters: additionalParameters)
     }
 
-    /// Makes a flow.
-    ///
+    /// Creates a flow for a client.
     /// - Parameters:
-    ///   - client: The client that signs in.
-    ///   - grantTypes: The grants that the app can go through with.
-    ///   - additionalParameters: Further parameters for every sign-in.
+    ///   - grantTypes: The grant types that the app supports.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         client: OAuth2Client, supportedGrants grantTypes: [GrantType] = .directAuth,
         additionalParameters: [String: any APIRequestArgument]? = nil
@@ -96,28 +89,21 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         client.add(delegate: self)
     }
 
-    /// Makes a flow that can go through with every grant.
-    ///
-    /// - Parameters:
-    ///   - client: The client that signs in.
-    ///   - additionalParameters: Further parameters for every sign-in.
-    /// - Throws: Nothing.
+    /// Creates a flow that supports every grant type of direct authentication. Never throws an error.
+    /// - Parameter additionalParameters: Additional parameters for every sign-in.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]?) throws {
         self.init(client: client, supportedGrants: .directAuth, additionalParameters: additionalParameters)
     }
 
     // MARK: Signing in
 
-    /// Begins a sign-in.
-    ///
-    /// - Parameters:
-    ///   - loginHint: The username.
-    ///   - factor: The first factor.
-    ///   - context: What the sign-in asks for.
-    /// - Returns: The tokens, or what must happen next: go on with ``resume(with:)-(DirectAuthenticationFlow.SecondaryFactor)``
-    ///   or ``resume(with:)-(DirectAuthenticationFlow.ContinuationFactor)``.
-    /// - Throws: `APIClientError` if the server refuses or is not reached, `JWTError` if the ID token is not acceptable,
-    ///   ``DirectAuthenticationFlowError``, or `CancellationError`. The sign-in has ended then.
+    /// Starts a sign-in with a first factor.
+    /// If an error is thrown, the sign-in has ended.
+    /// - Parameter loginHint: The username.
+    /// - Returns: The tokens, or the required next step. Continue with ``resume(with:)-(DirectAuthenticationFlow.SecondaryFactor)`` or
+    ///   ``resume(with:)-(DirectAuthenticationFlow.ContinuationFactor)``.
+    /// - Throws: `APIClientError` if the server returns an error or is unreachable; `JWTError` if the ID token is invalid;
+    ///   ``DirectAuthenticationFlowError``; or `CancellationError`.
     public func start(_ loginHint: String, with factor: PrimaryFactor, context: Context = .init()) async throws -> Status {
         var context = context
         context.currentStatus = nil
@@ -139,38 +125,35 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
     }
 
-    /// Goes on with a second factor, after ``Status/mfaRequired(_:)``; or asks for another code or push while one is awaited.
-    ///
-    /// - Parameter factor: The second factor.
-    /// - Returns: The tokens, or what must happen next.
-    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a sign-in under way,
-    ///   ``DirectAuthenticationFlowError/missingArguments(_:)`` if no second factor was asked for, and what
-    ///   ``start(_:with:context:)`` throws. The call can be repeated.
+    /// Continues with a second factor after ``Status/mfaRequired(_:)``, or requests another code or push.
+    /// The call can be repeated after an error, except after `CancellationError`.
+    /// - Returns: The tokens, or the required next step.
+    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a current sign-in;
+    ///   ``DirectAuthenticationFlowError/missingArguments(_:)`` if no second factor is required; and the errors of
+    ///   ``start(_:with:context:)``.
     public func resume(with factor: SecondaryFactor) async throws -> Status {
         try await resume { try await $0.secondary(factor, loginHint: $1) }
     }
 
-    /// Goes on after ``Status/continuation(_:)``.
-    ///
-    /// - Parameter factor: What the continuation asks for.
-    /// - Returns: The tokens, or what must happen next.
-    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a sign-in under way,
-    ///   ``DirectAuthenticationFlowError/invalidContinuationContext`` if something else was asked for, and what
-    ///   ``start(_:with:context:)`` throws. The call can be repeated.
+    /// Answers a ``Status/continuation(_:)``.
+    /// The call can be repeated after an error, except after `CancellationError`.
+    /// - Returns: The tokens, or the required next step.
+    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a current sign-in;
+    ///   ``DirectAuthenticationFlowError/invalidContinuationContext`` if the factor does not match the continuation; and the errors of
+    ///   ``start(_:with:context:)``.
     public func resume(with factor: ContinuationFactor) async throws -> Status {
         try await resume { attempt, _ in try await attempt.continuation(factor) }
     }
 
-    /// Forgets the sign-in under way, and tells the server if it still keeps it open.
-    ///
-    /// A call that is under way ends at once with ``DirectAuthenticationFlowError/inconsistentContextState``, and what another device approves
-    /// afterwards signs nobody in.
+    /// Cancels the current sign-in, and informs the server if it keeps a transaction open.
+    /// A running call fails at once with ``DirectAuthenticationFlowError/inconsistentContextState``. A later approval on another device has
+    /// no effect.
     public func reset() {
         supersede { $0.end() }
     }
 
-    /// Waits until nothing is under way any more, for a program that is about to end: not a call, not what the server is told of sign-ins
-    /// that were given up. Ends when its task is cancelled, too.
+    /// Waits until no call and no background revocation is running, for a program that is about to exit. Also returns when its task is
+    /// cancelled.
     nonisolated public func settled() async {
         await background.settled()
     }
@@ -191,20 +174,19 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
             let attempt = attempt(context, transaction)
             return try await run(call) { try await step(attempt, loginHint) }
         } catch let error as CancellationError {
-            // Who cancels gives the sign-in up.
+            // Cancelling a call cancels the sign-in.
             end(call)
             await notifyFailure(error)
             throw error
         } catch {
-            // The sign-in goes on: the call can be repeated.
+            // The sign-in stays open, and the call can be repeated.
             await notify { $0.authentication(flow: self, received: OAuth2Error(error)) }
             throw error
         }
     }
 
-    /// Ends the call under way, whose caller leaves at once.
-    ///
-    /// - Parameter change: What takes its place; returns the transaction that nobody goes on with.
+    /// Ends the running call at once.
+    /// - Parameter change: Updates the state; returns the transaction to abandon, if any.
     private func supersede(_ change: (inout SignInState) -> OpenTransaction?) {
         let (call, abandoned) = state.withLock { state in
             let call = state.call
@@ -214,7 +196,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         abandoned?.abandon()
     }
 
-    /// Ends the sign-in, unless something has superseded the call.
+    /// Ends the sign-in, unless the call was superseded.
     private func end(_ call: FlowCall<Status>) {
         state.withLock { $0.end(by: call) }?.abandon()
     }
@@ -238,8 +220,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
     }
 
-    /// Takes the status over and tells the delegates, on the main actor: there apps cancel and reset, so that who has done so before is not
-    /// signed in by an answer that had come but was not taken yet.
+    /// Stores the status and calls the delegates. Runs on the main actor, where apps cancel and reset: after a cancellation, a response
+    /// that has arrived cannot complete the sign-in.
     @MainActor private func conclude(_ call: FlowCall<Status>, with status: Status) throws {
         let isCancelled = Task.isCancelled
         try state.withLock { try $0.take(status, of: call, isCancelled: isCancelled) }
@@ -252,10 +234,10 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
     }
 
-    /// Revokes tokens that nobody gets, in a task of its own: the caller has left, or is cancelled.
+    /// Revokes unused tokens in a separate task, because the caller has left or is cancelled.
     private static func discard(_ token: Token, of client: OAuth2Client, in background: BackgroundWork) {
         background.begin {
-            // Best effort: nobody is there to be told, and tokens that nobody has end by themselves.
+            // Best effort: no caller is left to receive an error, and the tokens expire.
             try? await client.revoke(token, type: .all)
         }
     }
@@ -272,9 +254,9 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 }
 
-/// An observer of a ``DirectAuthenticationFlow``. It is called on the main actor.
+/// Observes a ``DirectAuthenticationFlow``. Methods are called on the main actor.
 public protocol DirectAuthenticationFlowDelegate: AuthenticationDelegate {
-    /// A step has brought tokens, or tells what must happen next.
+    /// Called when a step has returned tokens or the required next step.
     func authentication<Flow>(flow: Flow, received status: DirectAuthenticationFlow.Status)
 }
 
@@ -284,17 +266,15 @@ extension DirectAuthenticationFlowDelegate {
 }
 
 extension [GrantType] {
-    /// Every grant that direct authentication can go through with.
+    /// All grant types of direct authentication.
     public static var directAuth: [GrantType] { [.password, .oob, .otp, .oobMFA, .otpMFA, .webAuthn, .webAuthnMFA] }
 }
 
 extension OAuth2Client {
-    /// Makes a flow for this client.
-    ///
+    /// Creates a flow for this client.
     /// - Parameters:
-    ///   - supportedGrants: The grants that the app can go through with.
-    ///   - additionalParameters: Further parameters for every sign-in.
-    /// - Returns: The flow.
+    ///   - supportedGrants: The grant types that the app supports.
+    ///   - additionalParameters: Additional parameters for every sign-in.
     public func directAuthenticationFlow(
         supportedGrants: [GrantType] = .directAuth, additionalParameters: [String: String]? = nil
     ) -> DirectAuthenticationFlow {

@@ -1,32 +1,30 @@
 public import AuthFoundation
 public import Foundation
 
-/// A direct sign-in failed.
+/// An error of a direct sign-in.
 public enum DirectAuthenticationFlowError: Error, Sendable {
-    /// The other device did not answer in time.
+    /// The user did not approve on the other device in time.
     case pollingTimeoutExceeded
-    /// The server asks to show a code and gives none.
+    /// The server requires a binding code but did not send one.
     case bindingCodeMissing
-    /// Nothing that was asked for can be answered in this way.
+    /// The sign-in does not wait for this kind of answer.
     case invalidContinuationContext
-    /// No sign-in is under way.
+    /// There is no current sign-in.
     case flowNotStarted
-    /// Another call, or a reset, has superseded this one.
+    /// Another call or a reset has superseded this call.
     case inconsistentContextState
-    /// What was asked for needs values that are missing.
+    /// Values that the step needs are missing.
     case missingArguments(_ names: [String])
-    /// The server was not reached, or its answer was not understood.
+    /// The server was unreachable, or its response was invalid.
     case network(error: APIClientError)
-    /// A step of OAuth 2.0 failed.
+    /// An OAuth 2.0 error.
     case oauth2(error: OAuth2Error)
-    /// The server refused.
+    /// The server returned an error.
     case server(error: OAuth2ServerError)
     /// Any other error.
     case other(error: any Error)
 
-    /// Turns any error into one of these: those of the server and the network keep their meaning.
-    ///
-    /// - Parameter error: Any error.
+    /// Converts any error. Server and network errors keep their meaning.
     public init(_ error: any Error) {
         switch error {
         case let error as DirectAuthenticationFlowError: self = error
@@ -41,7 +39,7 @@ public enum DirectAuthenticationFlowError: Error, Sendable {
 }
 
 extension DirectAuthenticationFlowError: LocalizedError {
-    /// What happened, and what to do next.
+    /// A description of the error and of the next step.
     public var errorDescription: String? {
         switch self {
         case .pollingTimeoutExceeded: "The sign-in was not approved in time. Start again."
@@ -60,7 +58,7 @@ extension DirectAuthenticationFlowError: LocalizedError {
 }
 
 extension DirectAuthenticationFlowError: Equatable {
-    /// Whether both are the same case with equal values; errors inside are equal if they are of the same type and value.
+    /// Whether both are the same case with equal values. Wrapped errors are equal if they have the same type and value.
     public static func == (lhs: DirectAuthenticationFlowError, rhs: DirectAuthenticationFlowError) -> Bool {
         switch (lhs, rhs) {
         case (.pollingTimeoutExceeded, .pollingTimeoutExceeded), (.bindingCodeMissing, .bindingCodeMissing),

@@ -3,49 +3,49 @@ import Foundation
 public import JOSE
 
 extension DirectAuthenticationFlow {
-    /// What a person begins with.
+    /// The first factor of a sign-in.
     public enum PrimaryFactor: Equatable, Sendable {
         /// A password.
         case password(String)
         /// A one-time code.
         case otp(code: String)
-        /// Another device.
+        /// A code or an approval through another channel.
         case oob(channel: OOBChannel = .push)
         /// A passkey.
         case webAuthn
     }
 
-    /// What a person goes on with when the server asks for another factor.
+    /// The second factor of a sign-in.
     public enum SecondaryFactor: Equatable, Sendable {
         /// A one-time code.
         case otp(code: String)
-        /// Another device.
+        /// A code or an approval through another channel.
         case oob(channel: OOBChannel)
         /// A passkey.
         case webAuthn
     }
 
-    /// What a person answers a continuation with.
+    /// The answer to a continuation.
     public enum ContinuationFactor: Equatable, Sendable {
-        /// The code that is shown here has been picked on the other device.
+        /// The user has selected the displayed code on the other device.
         case transfer
-        /// The code that came on the other device.
+        /// The code that the other device received.
         case prompt(code: String)
-        /// What the passkey signed.
+        /// The assertion of the passkey.
         case webAuthn(response: WebAuthn.AuthenticatorAssertionResponse)
     }
 
-    /// The way to another device.
+    /// The channel to another device.
     public enum OOBChannel: String, Codable, Equatable, Sendable, APIRequestArgument {
-        /// A notification of an authenticator app.
+        /// A push notification to an authenticator app.
         case push
         /// A text message.
         case sms
-        /// A call.
+        /// A voice call.
         case voice
     }
 
-    /// What a sign-in is for.
+    /// The purpose of a sign-in.
     public enum Intent: String, Codable, Equatable, Sendable {
         /// To sign in.
         case signIn
@@ -53,80 +53,76 @@ extension DirectAuthenticationFlow {
         case recovery
     }
 
-    /// How far a sign-in has come.
+    /// The state of a sign-in after a step.
     public enum Status: Equatable, Sendable {
-        /// It has brought tokens.
+        /// The sign-in succeeded.
         case success(_ token: Token)
-        /// The person must do something with the same factor.
+        /// The user must complete the current factor.
         case continuation(_ type: ContinuationType)
-        /// The server asks for another factor.
+        /// The server requires another factor.
         case mfaRequired(_ context: MFAContext)
     }
 
-    /// What the person must do with the same factor.
+    /// The action that completes the current factor.
     public enum ContinuationType: Equatable, Sendable {
         /// Sign with a passkey.
         case webAuthn(_ context: WebAuthnContext)
-        /// Pick that code on the other device.
+        /// Select the displayed code on the other device.
         case transfer(_ context: BindingContext, code: String)
-        /// Type the code that came on the other device.
+        /// Enter the code that the other device received.
         case prompt(_ context: BindingContext)
 
-        /// A passkey that is asked for.
+        /// The context of a passkey request.
         public struct WebAuthnContext: Equatable, Sendable {
-            /// What the passkey is to sign.
+            /// The options for the platform's passkey API.
             public let request: WebAuthn.CredentialRequestOptions
             let mfaContext: MFAContext?
         }
 
-        /// Another device that is asked.
+        /// The context of a request to another device.
         public struct BindingContext: Equatable, Sendable {
             let challenge: OutOfBandChallenge
             let mfaContext: MFAContext?
-            /// When the challenge expires, by the client's clock.
+            /// The expiration time of the challenge, by the client's clock.
             let end: Date
         }
     }
 
-    /// Another factor that the server asks for.
+    /// The context of a required second factor.
     public struct MFAContext: Equatable, Sendable {
-        /// The grants that it takes; nil if it does not say, which means any.
+        /// The accepted grant types; `nil` if the server does not restrict them.
         public let supportedChallengeTypes: [GrantType]?
         let mfaToken: String
     }
 
-    /// What a sign-in asks for, and how far it has come.
+    /// The parameters and status of a sign-in.
     public struct Context: AuthenticationContext, Equatable, Sendable {
-        /// The assurance levels that it must reach.
+        /// The required assurance levels (ACR values).
         @ClaimCollection public var acrValues: [String]?
 
-        /// What it is for.
+        /// The purpose of the sign-in.
         public var intent: Intent
 
-        /// How far it has come; nil before the first answer.
+        /// The current status; `nil` before the first response.
         public internal(set) var currentStatus: Status?
 
-        /// Takes what a sign-in asks for.
-        ///
+        /// Creates the context of a sign-in.
         /// - Parameters:
-        ///   - acrValues: The assurance levels that it must reach.
-        ///   - intent: What it is for.
+        ///   - acrValues: The required assurance levels.
+        ///   - intent: The purpose of the sign-in.
         public init(acrValues: ClaimCollection<[String]?> = nil, intent: Intent = .signIn) {
             _acrValues = acrValues
             self.intent = intent
         }
 
-        /// The assurance levels, and for tokens what the sign-in is for if not to sign in.
-        ///
-        /// - Parameter category: What the request is for.
-        /// - Returns: The parameters.
+        /// Returns the assurance levels and, for a token request of a recovery, the intent and the scope.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             guard category == .token || category == .other else { return nil }
             var parameters: [String: any APIRequestArgument] = [:]
             if acrValues?.isEmpty == false { parameters["acr_values"] = $acrValues }
             if category == .token, intent == .recovery {
                 parameters["intent"] = "recovery"
-                // A recovery brings a token that is good for one thing: to set a new password.
+                // The token of a recovery only permits setting a new password.
                 parameters["scope"] = "okta.myAccount.password.manage"
             }
             return parameters
@@ -169,7 +165,7 @@ extension DirectAuthenticationFlow.ContinuationFactor: Redacted {
 }
 
 extension DirectAuthenticationFlow.ContinuationType: Redacted {
-    /// What the person must do, without the number to pick.
+    /// The required action, without the code to select.
     public var description: String {
         switch self {
         case .webAuthn: "webAuthn(…)"
@@ -180,13 +176,13 @@ extension DirectAuthenticationFlow.ContinuationType: Redacted {
 }
 
 extension DirectAuthenticationFlow.MFAContext: Redacted {
-    /// The grants that the server takes.
+    /// The accepted grant types.
     public var description: String {
         "MFAContext(\(supportedChallengeTypes?.map(\.rawValue).joined(separator: " ") ?? "any"))"
     }
 }
 
 extension DirectAuthenticationFlow.ContinuationType.BindingContext: Redacted {
-    /// The way to the other device.
+    /// The channel to the other device.
     public var description: String { "BindingContext(\(challenge.channel?.rawValue ?? "unknown"))" }
 }

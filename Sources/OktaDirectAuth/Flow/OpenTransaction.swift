@@ -2,14 +2,11 @@ import AuthFoundation
 import Foundation
 internal import JOSE
 
-/// What the server keeps open for one sign-in: the `mfa_token` or the `oob_code` that names it, until it is answered, refused or expired.
-///
-/// Who gives the sign-in up before that abandons the transaction, and the server is told (RFC 7009, with that name as the token), so that it
-/// withdraws what the person's phone still shows. It is told once, in the background, and whatever becomes of that changes nothing here: a
-/// server that doesn't know such names answers like for any unknown token. What comes to light only afterwards, as the answer to a request
-/// that was on its way, is told when it does.
-///
-/// Safe from any thread or task.
+/// The transaction that the server keeps open for one sign-in. Its name is the `mfa_token` or the `oob_code`.
+/// If a sign-in is cancelled while the transaction is open, the flow revokes the name like a token (RFC 7009). The server can then withdraw
+/// the request on the user's phone. The revocation runs once, in the background. Its result is ignored, because servers without support
+/// treat the name as an unknown token. If a response opens a transaction after the cancellation, it is revoked too.
+/// Thread-safe.
 final class OpenTransaction: Sendable {
     private struct State {
         var name: String?
@@ -17,7 +14,7 @@ final class OpenTransaction: Sendable {
         var isAbandoned = false
         var told: Set<String> = []
 
-        /// What the server must be told of, if it is open still.
+        /// Returns the name to revoke, if the transaction is still open and the name has not been revoked before.
         mutating func takeName(at now: Date) -> String? {
             defer { name = nil }
             guard let name, end.map({ now < $0 }) ?? true else { return nil }
@@ -29,9 +26,10 @@ final class OpenTransaction: Sendable {
     private let sendName: @Sendable (String) -> Void
     private let state = Locked(State())
 
+    /// Creates a closed transaction.
     /// - Parameters:
-    ///   - clock: The clock that knows whether it has expired.
-    ///   - tell: Tells the server of a name; it is called once for each, and returns at once.
+    ///   - clock: The clock that decides whether the transaction has expired.
+    ///   - tell: Starts the revocation of a name and returns at once. Called once for each name.
     init(clock: any OAuth2Clock, tell: @escaping @Sendable (String) -> Void) {
         self.clock = clock
         sendName = tell
@@ -40,18 +38,17 @@ final class OpenTransaction: Sendable {
     convenience init(client: OAuth2Client, background: BackgroundWork = BackgroundWork()) {
         self.init(clock: client.clock) { name in
             background.begin {
-                // Best effort: a transaction of which the server was not told expires by itself.
+                // Best effort: a transaction that was not revoked expires.
                 try? await TransactionRevocation.send(name, through: client)
             }
         }
     }
 
-    /// The server has opened it, or goes on with it under another name.
-    ///
+    /// Records that the server has opened the transaction or renamed it.
     /// - Parameters:
     ///   - name: The `mfa_token`, or the `oob_code` of a first factor.
-    ///   - end: When it expires; nil if the server does not say.
-    ///   - isAnother: Whether the server has opened one beside the one that was open, which is then given up.
+    ///   - end: The expiration time; `nil` if the server does not state it.
+    ///   - isAnother: Whether this is a new transaction. The previous one is then revoked.
     func opened(_ name: String, until end: Date? = nil, isAnother: Bool = false) {
         let now = clock.now
         let toTell = state.withLock { state -> String? in
@@ -64,12 +61,12 @@ final class OpenTransaction: Sendable {
         tell(toTell)
     }
 
-    /// The server has ended it: by tokens, by a refusal, or because its time is over.
+    /// Records that the server has ended the transaction with tokens, an error or expiry.
     func closed() {
         state.withLock { $0.name = nil }
     }
 
-    /// Nobody goes on with it.
+    /// Revokes the transaction, now or when a late response opens it.
     func abandon() {
         let now = clock.now
         let toTell = state.withLock { state -> String? in
@@ -86,22 +83,20 @@ final class OpenTransaction: Sendable {
 
 extension OpenTransaction: Redacted {}
 
-/// What a flow knows of the sign-in under way.
+/// The state of a flow.
 struct SignInState {
     typealias Flow = DirectAuthenticationFlow
 
     var context: Flow.Context?
     var loginHint: String?
     var isAuthenticating = false
-    /// The call under way; one that is not the same has been superseded.
+    /// The running call. Any other call has been superseded.
     var call: FlowCall<Flow.Status>?
-    /// What the server keeps open for the sign-in.
     var transaction: OpenTransaction?
 
-    /// Takes over the status that a call has brought.
-    ///
-    /// - Throws: `CancellationError` if its task was cancelled, ``DirectAuthenticationFlowError/inconsistentContextState`` if it has been
-    ///   superseded; then nothing is taken over.
+    /// Stores the status that a call has returned.
+    /// - Throws: `CancellationError` if the call's task was cancelled; ``DirectAuthenticationFlowError/inconsistentContextState`` if the
+    ///   call was superseded. The state does not change then.
     mutating func take(_ status: Flow.Status, of call: FlowCall<Flow.Status>, isCancelled: Bool) throws {
         if isCancelled { throw CancellationError() }
         guard self.call === call else { throw DirectAuthenticationFlowError.inconsistentContextState }
@@ -110,15 +105,13 @@ struct SignInState {
         if case .success = status { isAuthenticating = false }
     }
 
-    /// Forgets the sign-in.
-    ///
-    /// - Returns: What nobody goes on with.
+    /// Ends the sign-in and returns its transaction, which the caller must abandon.
     mutating func end() -> OpenTransaction? {
         defer { self = SignInState() }
         return transaction
     }
 
-    /// Forgets the sign-in, unless something has superseded the call.
+    /// Ends the sign-in, unless the call was superseded.
     mutating func end(by call: FlowCall<Flow.Status>) -> OpenTransaction? {
         self.call === call ? end() : nil
     }

@@ -2,9 +2,8 @@ import AuthFoundation
 import Foundation
 
 /// One step of a sign-in: the requests for a factor, up to the next status.
-///
-/// It runs in a task of its own, which is cancelled when its caller has left. Nothing is asked or sent then any more; but the answer to what
-/// was sent is seen, because it may open something at the server that must be given up, or bring tokens that must be revoked.
+/// It runs in a separate task, which is cancelled when its caller leaves. It then sends no more requests, but still reads the response to a
+/// request that was sent. That response may open a transaction or contain tokens, which must be revoked.
 struct SignInAttempt: Sendable {
     typealias Flow = DirectAuthenticationFlow
 
@@ -79,7 +78,7 @@ struct SignInAttempt: Sendable {
         }
     }
 
-    /// The second factor that the server asks for, or that is being answered.
+    /// The second factor that the server requires, or that the user is completing.
     private var openMFAContext: Flow.MFAContext? {
         switch context.currentStatus {
         case .mfaRequired(let mfaContext)?: mfaContext
@@ -171,7 +170,7 @@ struct SignInAttempt: Sendable {
 }
 
 extension OAuth2ServerError {
-    /// Whether it says that the person or the server has decided against the sign-in, or that its time is over.
+    /// Whether the error ends the transaction: the user or the server denied the sign-in, or it expired.
     fileprivate var endsTransaction: Bool {
         switch code {
         case .accessDenied, .oobRejected, .expiredToken: true
@@ -181,7 +180,7 @@ extension OAuth2ServerError {
 }
 
 extension DirectAuthenticationFlow.MFAContext {
-    /// Reads the server's answer; the list of grants is a string with spaces or a list.
+    /// Reads the server's error. The grant types are an array or a string separated by spaces.
     init(_ error: OAuth2ServerError) throws {
         guard let token = error.additionalValues["mfa_token"] as? String, !token.isEmpty else {
             throw OAuth2Error.missingOAuth2ResponseKey("mfa_token")

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks the server to challenge the person: with a first factor at `primary-authenticate`, with a second at `challenge`.
+/// Requests a challenge: `primary-authenticate` for a first factor, `challenge` for a second factor.
 struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRequestBody, APIParsingContext {
     typealias ResponseType = Response
 
@@ -16,7 +16,7 @@ struct ChallengeRequest<Response: Decodable & Sendable>: OAuth2APIRequest, APIRe
     let parameters: [String: any APIRequestArgument]
     let passage: RequestPassage
 
-    /// Addresses an endpoint by its name: discovery does not tell its URL, which is a sibling of the token endpoint's.
+    /// Creates a request to an endpoint next to the token endpoint, because the discovery document does not contain its URL.
     init(
         openIdConfiguration: OpenIdConfiguration, clientConfiguration: OAuth2Client.Configuration,
         context: DirectAuthenticationFlow.Context,

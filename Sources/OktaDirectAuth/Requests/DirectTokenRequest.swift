@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Asks for tokens with a factor.
+/// A token request with a factor.
 struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
@@ -38,7 +38,7 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
         passage.result(of: response)
     }
 
-    /// Some servers give no words with the refusals that a person is to read.
+    /// Adds a description to errors of out-of-band factors, because some servers send none and users read it.
     func error(from data: Data) -> (any Error)? {
         guard grant == .oob || grant == .oobMFA, let error = try? JSONDecoder().decode(OAuth2ServerError.self, from: data),
             error.description?.isEmpty != false, let words = Self.words(for: error.code)

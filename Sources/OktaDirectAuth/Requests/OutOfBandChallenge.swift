@@ -1,25 +1,24 @@
 import AuthFoundation
 import Foundation
 
-/// The server has turned to another device of the person (oauth reference 2.5).
-///
-/// What can't be waited for without is required: the code, when it expires, how the devices are tied together. Numbers may come as strings,
-/// the number to pick as a number. What can't be read of the rest counts as missing, and further members are passed over.
+/// A challenge that the server sent to another device of the user (oauth reference 2.5).
+/// The code, its lifetime and the binding method are required. Numbers may be strings, and the binding code may be a number. Other invalid
+/// values count as missing, and unknown members are ignored.
 struct OutOfBandChallenge: Decodable, Equatable, Sendable {
-    /// How this device and the other are tied together.
+    /// The way in which the two devices are bound to the same sign-in.
     enum BindingMethod: String, Decodable, Sendable {
-        /// Not at all: the person approves.
+        /// No binding. The user only approves.
         case none
-        /// The person types here what came there.
+        /// The user enters here the code that the other device received.
         case prompt
-        /// The person picks there what is shown here.
+        /// The user selects on the other device the code that is shown here.
         case transfer
     }
 
     let code: String
-    /// For how many seconds it can be answered: from zero, if it has expired already, to an hour.
+    /// The lifetime in seconds, from 0 (already expired) to 3600.
     let expiresIn: TimeInterval
-    /// Seconds between two requests, as the server has it; needed only where there is polling.
+    /// The polling interval in seconds. Required only for polling.
     let interval: TimeInterval?
     let channel: DirectAuthenticationFlow.OOBChannel?
     let bindingMethod: BindingMethod
@@ -44,7 +43,7 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
         interval = container.seconds(.interval)
         channel = container.text(.channel).flatMap(DirectAuthenticationFlow.OOBChannel.init(rawValue:))
         bindingMethod = try container.decode(BindingMethod.self, forKey: .bindingMethod)
-        // The API's own sample has a number.
+        // The sample in the API documentation has a number.
         bindingCode = container.text(.bindingCode) ?? (try? container.decode(Int.self, forKey: .bindingCode)).map(String.init)
     }
 }

@@ -5,24 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Tells the server that nobody goes on with a sign-in: the name of its transaction is revoked like a token (RFC 7009).
-///
-/// No `token_type_hint` goes with it: there is none for such names, and servers look for any kind without.
+/// Revokes the transaction of a cancelled sign-in, like a token (RFC 7009).
+/// Sends no `token_type_hint`, because none exists for these names. Without a hint, servers search all types.
 struct TransactionRevocation: OAuth2APIRequest, APIRequestBody, APIParsingContext {
     typealias ResponseType = Empty
 
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let url: URL
-    /// The `mfa_token` or the `oob_code`.
     let name: String
 
-    /// Sends it, unless the issuer can't revoke.
-    ///
-    /// - Parameters:
-    ///   - name: The `mfa_token` or the `oob_code`.
-    ///   - client: The client that was given it.
-    /// - Throws: What the request throws.
+    /// Sends the revocation, unless the issuer has no revocation endpoint.
     static func send(_ name: String, through client: OAuth2Client) async throws {
         let provider = try await client.openIdConfiguration()
         guard let url: URL = provider[.revocationEndpoint], LoopbackRule.isAcceptable(url) else { return }
@@ -36,7 +29,7 @@ struct TransactionRevocation: OAuth2APIRequest, APIRequestBody, APIParsingContex
     var acceptsType: APIContentType? { .json }
     var category: OAuth2APIRequestCategory { .other }
 
-    /// Later the transaction is of no interest: it has expired, or will soon.
+    /// Short, because the transaction expires soon anyway.
     var timeoutInterval: TimeInterval { 10 }
 
     var bodyParameters: [String: any APIRequestArgument]? {
@@ -45,7 +38,7 @@ struct TransactionRevocation: OAuth2APIRequest, APIRequestBody, APIParsingContex
         return body
     }
 
-    /// A rate limit is no reason to wait.
+    /// Does not retry after a rate limit, because the transaction expires soon anyway.
     func resultType(from response: HTTPURLResponse) -> APIResponseResult {
         (200..<300).contains(response.statusCode) ? .success : .error
     }

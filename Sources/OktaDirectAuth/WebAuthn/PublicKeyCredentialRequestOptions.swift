@@ -2,27 +2,27 @@ public import AuthFoundation
 public import Foundation
 
 extension WebAuthn {
-    /// What is passed to the platform to make a passkey sign.
+    /// The options for a passkey request to the platform.
     public struct PublicKeyCredentialRequestOptions: Codable, Equatable, Sendable {
-        /// What is signed, as base64url.
+        /// The challenge to sign, in base64url.
         public let challenge: String
 
-        /// The site that the passkey belongs to.
+        /// The relying party ID: the domain to which the passkey belongs.
         public var rpID: String? { relyingParty }
 
-        /// The passkeys that may answer; nil for any.
+        /// The acceptable passkeys; `nil` accepts any.
         public let allowCredentials: [PublicKeyCredentialDescriptor]?
 
-        /// For how many seconds the server waits.
+        /// The time limit of the server, in seconds.
         public let timeout: TimeInterval?
 
-        /// Whether the person must be verified.
+        /// The requirement for user verification.
         public let userVerification: UserVerificationRequirement?
 
-        /// What kind of authenticator the person is likely to use.
+        /// The kinds of authenticator that the user probably has.
         public let hints: [PublicKeyCredentialHints]?
 
-        /// Extensions, as they were received.
+        /// The extensions, as received.
         public let extensions: [String: JSON]?
 
         private let relyingParty: String?
@@ -31,10 +31,8 @@ extension WebAuthn {
             case challenge, rpId, rpID, allowCredentials, timeout, userVerification, hints, extensions
         }
 
-        /// Reads the server's answer. Values of the closed lists that are not known are left out.
-        ///
-        /// - Parameter decoder: The decoder.
-        /// - Throws: `DecodingError` if there is no challenge or a member is of the wrong type.
+        /// Decodes the server's response. Unknown values of enumerations are ignored.
+        /// - Throws: `DecodingError` if the challenge is missing or a member has the wrong type.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             challenge = try container.decode(String.self, forKey: .challenge)
@@ -48,10 +46,7 @@ extension WebAuthn {
             extensions = try container.decodeIfPresent([String: JSON].self, forKey: .extensions)
         }
 
-        /// Writes the options as the server does, with milliseconds.
-        ///
-        /// - Parameter encoder: The encoder.
-        /// - Throws: `EncodingError` if the encoder can't write JSON.
+        /// Encodes the options in the server's format, with the timeout in milliseconds.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(challenge, forKey: .challenge)

@@ -1,49 +1,47 @@
 public import AuthFoundation
 
-/// The messages of passkeys, as the server and the app exchange them (W3C Web Authentication, Level 3).
+/// The passkey messages between server and app (W3C Web Authentication, Level 3).
 public struct WebAuthn: Sendable {
     private init() {}
 
-    /// What the server asks a passkey for.
+    /// The server's request for a passkey assertion.
     public struct CredentialRequestOptions: Codable, Equatable, Sendable, JSONDecodable {
-        /// What is passed to the platform.
+        /// The options for the platform's passkey API.
         public let publicKey: PublicKeyCredentialRequestOptions
 
-        /// The passkeys that the person has enrolled.
+        /// The passkeys that the user has enrolled.
         public let authenticatorEnrollments: [AuthenticatorEnrollment]?
 
-        /// A passkey that the person has enrolled.
+        /// A passkey that the user has enrolled.
         public struct AuthenticatorEnrollment: Codable, Equatable, Sendable {
-            /// Its identifier, as base64url.
+            /// The credential ID, in base64url.
             public let credentialId: String
 
-            /// Its name.
+            /// The display name.
             public let displayName: String
 
-            /// What else is known about it.
+            /// Additional properties.
             public let profile: [String: String]
         }
     }
 
-    /// A passkey that may answer.
+    /// A reference to an acceptable passkey.
     public struct PublicKeyCredentialDescriptor: Codable, Equatable, Sendable {
-        /// Its identifier, as base64url.
+        /// The credential ID, in base64url.
         public let id: String
 
-        /// Its kind.
+        /// The credential type.
         public let type: PublicKeyCredentialType
 
-        /// The ways to it; those that are not known are left out.
+        /// The transports of the authenticator. Unknown ones are ignored.
         public let transports: [AuthenticatorTransport]?
 
         private enum CodingKeys: String, CodingKey {
             case id, type, transports
         }
 
-        /// Reads the server's answer.
-        ///
-        /// - Parameter decoder: The decoder.
-        /// - Throws: `DecodingError` if identifier or kind is missing.
+        /// Decodes the server's response.
+        /// - Throws: `DecodingError` if the ID or the type is missing.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             id = try container.decode(String.self, forKey: .id)
@@ -53,27 +51,26 @@ public struct WebAuthn: Sendable {
         }
     }
 
-    /// What a passkey signed.
+    /// The assertion of a passkey.
     public struct AuthenticatorAssertionResponse: Codable, Equatable, Sendable {
-        /// What the client saw, as base64url.
+        /// The client data, in base64url.
         public let clientDataJSON: String
 
-        /// What the authenticator says, as base64url.
+        /// The authenticator data, in base64url.
         public let authenticatorData: String
 
-        /// The signature over both, as base64url.
+        /// The signature over the authenticator data and the hash of the client data, in base64url.
         public let signature: String
 
-        /// Whose passkey it is, as base64url.
+        /// The ID of the user to whom the passkey belongs, in base64url.
         public let userHandle: String?
 
-        /// Takes what a passkey signed.
-        ///
+        /// Creates an assertion.
         /// - Parameters:
-        ///   - clientDataJSON: What the client saw, as base64url.
-        ///   - authenticatorData: What the authenticator says, as base64url.
-        ///   - signature: The signature over both, as base64url.
-        ///   - userHandle: Whose passkey it is, as base64url.
+        ///   - clientDataJSON: The client data, in base64url.
+        ///   - authenticatorData: The authenticator data, in base64url.
+        ///   - signature: The signature, in base64url.
+        ///   - userHandle: The ID of the user to whom the passkey belongs, in base64url.
         public init(clientDataJSON: String, authenticatorData: String, signature: String, userHandle: String? = nil) {
             self.clientDataJSON = clientDataJSON
             self.authenticatorData = authenticatorData
@@ -82,45 +79,45 @@ public struct WebAuthn: Sendable {
         }
     }
 
-    /// The kind of a credential.
+    /// The type of a credential.
     public enum PublicKeyCredentialType: String, Codable, Equatable, Sendable {
         /// A key pair.
         case publicKey = "public-key"
     }
 
-    /// A way to an authenticator.
+    /// A transport between client and authenticator.
     public enum AuthenticatorTransport: String, Codable, Equatable, Sendable {
         /// Bluetooth.
         case ble
         /// Near-field communication.
         case nfc
-        /// It is part of this device.
+        /// Built into this device.
         case platform = "internal"
         /// USB.
         case usb
         /// A smart card.
         case smartCard = "smart-card"
-        /// Another device nearby.
+        /// Another device nearby, such as a phone.
         case hybrid
     }
 
-    /// Whether the person must be verified, not only be there.
+    /// The requirement for user verification, such as a PIN or a fingerprint.
     public enum UserVerificationRequirement: String, Codable, Equatable, Sendable {
-        /// Yes.
+        /// Verification is required.
         case required
-        /// If possible.
+        /// Verification is preferred but optional.
         case preferred
-        /// No.
+        /// Verification should be skipped.
         case discouraged
     }
 
-    /// What kind of authenticator the person is likely to use.
+    /// A kind of authenticator that the user probably has.
     public enum PublicKeyCredentialHints: String, Codable, Equatable, Sendable {
         /// A security key.
         case securityKey = "security-key"
         /// This device.
         case clientDevice = "client-device"
-        /// Another device nearby.
+        /// Another device nearby, such as a phone.
         case hybrid
     }
 }

@@ -1,7 +1,7 @@
-/// Reed-Solomon codewords over the field of 256 elements with the polynomial x⁸ + x⁴ + x³ + x² + 1 (ISO/IEC 18004 section 7.5.2).
+/// A Reed-Solomon code over GF(256) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (ISO/IEC 18004 section 7.5.2).
 struct ReedSolomonCode {
     let degree: Int
-    /// Coefficients of the generator polynomial, the highest power first, without the leading 1.
+    /// Coefficients of the generator polynomial, highest power first, without the leading 1.
     private let generator: [UInt8]
 
     init(degree: Int) {
@@ -19,7 +19,7 @@ struct ReedSolomonCode {
         self.generator = generator
     }
 
-    /// The remainder of the data, shifted by the degree, divided by the generator.
+    /// Returns the error correction codewords: the remainder of the shifted data divided by the generator.
     func correction(of data: some Sequence<UInt8>) -> [UInt8] {
         var remainder = [UInt8](repeating: 0, count: degree)
         for byte in data {
@@ -40,14 +40,14 @@ struct ReedSolomonCode {
     }
 }
 
-/// Data codewords in blocks, each with its error correction, in the order in which they are placed (ISO/IEC 18004 section 7.6).
+/// Data blocks and their error correction codewords, interleaved in placement order (ISO/IEC 18004 section 7.6).
 struct CodewordSequence {
     let interleaved: [UInt8]
 
     init(data: [UInt8], version: Int, errorCorrection: ErrorCorrection) {
         let blockCount = errorCorrection.blockCount(version: version)
         let code = ReedSolomonCode(degree: errorCorrection.correctionCodewords(version: version))
-        // The last blocks are one codeword longer where they don't divide evenly.
+        // If the data does not divide evenly, the last blocks are one codeword longer.
         let shortLength = data.count / blockCount
         let shortCount = blockCount - data.count % blockCount
         var blocks: [(data: ArraySlice<UInt8>, correction: [UInt8])] = []

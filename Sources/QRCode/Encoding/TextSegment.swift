@@ -1,11 +1,11 @@
-/// A text in the mode that takes the fewest bits (ISO/IEC 18004 section 7.4).
+/// A text encoded in the mode that needs the fewest bits (ISO/IEC 18004 section 7.4).
 struct TextSegment {
     enum Mode: Int {
         case numeric = 0b0001
         case alphanumeric = 0b0010
         case byte = 0b0100
 
-        /// Bits that the count of characters takes.
+        /// Returns the width of the character count field in bits.
         func countBits(version: Int) -> Int {
             let column = version < 10 ? 0 : version < 27 ? 1 : 2
             return switch self {
@@ -18,11 +18,11 @@ struct TextSegment {
 
     private static let alphanumeric = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8)
 
-    /// Mode 0111 and the assignment 26: the bytes that follow are UTF-8, where a reader would take them for ISO 8859-1.
+    /// ECI mode indicator 0111 and assignment 26: the bytes that follow are UTF-8. Without it, readers assume ISO 8859-1.
     private static let utf8Designator = (value: 0b0111_0001_1010, bits: 12)
 
     let mode: Mode
-    /// Whether the designator stands before the segment.
+    /// Whether the UTF-8 designator precedes the segment.
     private let isBeyondASCII: Bool
     /// Digits, indexes into the alphanumeric set, or bytes.
     private let values: [Int]
@@ -38,7 +38,7 @@ struct TextSegment {
         (mode, values) = !bytes.isEmpty && indexes.count == bytes.count ? (.alphanumeric, indexes) : (.byte, bytes.map(Int.init))
     }
 
-    /// Bits of mode, count and characters; more than any version holds if the count doesn't fit.
+    /// Returns the number of bits for mode, count and characters, or `.max` if the character count does not fit its field.
     func bitCount(version: Int) -> Int {
         let countBits = mode.countBits(version: version)
         guard values.count < 1 << countBits else { return .max }
@@ -51,7 +51,7 @@ struct TextSegment {
         return (isBeyondASCII ? Self.utf8Designator.bits : 0) + 4 + countBits + content
     }
 
-    /// The codewords, padded to a count that the segment fits into.
+    /// Returns `count` codewords: the segment and its padding. The segment must fit.
     func codewords(version: Int, count: Int) -> [UInt8] {
         var bits = BitSequence()
         if isBeyondASCII { bits.append(Self.utf8Designator.value, bits: Self.utf8Designator.bits) }
@@ -71,7 +71,7 @@ struct TextSegment {
         case .byte:
             for value in values { bits.append(value, bits: 8) }
         }
-        // The terminator, as far as there is room for it, and then to the end of the codeword.
+        // The terminator has four bits, or fewer if the space ends. Then fill the last codeword.
         bits.append(0, bits: min(4, count * 8 - bits.count))
         bits.append(0, bits: (8 - bits.count % 8) % 8)
         var codewords = bits.bytes
@@ -84,7 +84,7 @@ struct TextSegment {
     }
 }
 
-/// Bits, the most significant one of each value first.
+/// A sequence of bits. Each value is appended most significant bit first.
 private struct BitSequence {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0

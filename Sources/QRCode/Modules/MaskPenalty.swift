@@ -1,4 +1,4 @@
-/// What makes a symbol hard to read (ISO/IEC 18004 section 7.8.3): the mask with the fewest points is used.
+/// The penalty score of a masked symbol (ISO/IEC 18004 section 7.8.3). The mask with the lowest score is used.
 extension ModuleGrid {
     var penalty: Int {
         var points = 0
@@ -9,7 +9,7 @@ extension ModuleGrid {
         return points + blockPenalty + balancePenalty
     }
 
-    /// Long runs of one colour, and what looks like a finder pattern.
+    /// Returns the points for long runs of one color and for patterns that resemble a finder pattern.
     static func penalty(ofLine line: [Bool]) -> Int {
         var points = 0
         var run = 0
@@ -17,7 +17,7 @@ extension ModuleGrid {
             run = index > 0 && module == line[index - 1] ? run + 1 : 1
             if run == 5 { points += 3 } else if run > 5 { points += 1 }
         }
-        // The quiet zone is as light as a module; one side of four light ones makes it look like a finder pattern.
+        // The quiet zone counts as light modules: four light modules on one side complete a pattern that resembles a finder pattern.
         var window = 0
         for (index, module) in ([false, false, false, false] + line + [false, false, false, false]).enumerated() {
             window = (window << 1 | (module ? 1 : 0)) & 0b111_1111_1111
@@ -26,7 +26,7 @@ extension ModuleGrid {
         return points
     }
 
-    /// Squares of two by two of one colour.
+    /// Three points for each two-by-two square of one color.
     private var blockPenalty: Int {
         var points = 0
         for row in 1..<size {
@@ -38,7 +38,7 @@ extension ModuleGrid {
         return points
     }
 
-    /// Ten points for each full five percent by which the dark modules are off the half.
+    /// Ten points for each full 5 percent that the share of dark modules differs from one half.
     private var balancePenalty: Int {
         var dark = 0
         for row in 0..<size { for column in 0..<size where self[column, row] { dark += 1 } }

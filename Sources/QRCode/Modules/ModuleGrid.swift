@@ -1,11 +1,11 @@
-/// The modules of a symbol, and which of them are no data (ISO/IEC 18004 sections 6.3, 7.7, 7.9 and 7.10).
+/// The modules of a symbol, with a record of the function modules (ISO/IEC 18004 sections 6.3, 7.7, 7.9 and 7.10).
 struct ModuleGrid: Sendable, Equatable {
     let size: Int
     private var isDark: [Bool]
-    /// Patterns, format and version: neither filled with data nor masked.
+    /// Whether each module belongs to a function pattern, the format or the version. These modules hold no data and are not masked.
     private var isFunction: [Bool]
 
-    /// Draws everything but data and format, whose place is kept free.
+    /// Draws all function patterns and reserves the format modules. The grid contains no data yet.
     init(version: Int) {
         size = version * 4 + 17
         isDark = [Bool](repeating: false, count: size * size)
@@ -33,7 +33,7 @@ struct ModuleGrid: Sendable, Equatable {
         }
     }
 
-    /// A finder pattern with its separator, as far as they lie inside.
+    /// Draws a finder pattern with its separator, clipped at the symbol's edges.
     private mutating func drawFinder(_ column: Int, _ row: Int) {
         for y in max(row - 4, 0)...min(row + 4, size - 1) {
             for x in max(column - 4, 0)...min(column + 4, size - 1) {
@@ -57,7 +57,7 @@ struct ModuleGrid: Sendable, Equatable {
 
     // MARK: - Format and version
 
-    /// Where the 15 bits of the format stand, twice each, the least significant first.
+    /// The positions of the 15 format bits in each of the two copies, least significant bit first.
     private var formatPlaces: [[(Int, Int)]] {
         let around = (0...5).map { (8, $0) } + [(8, 7), (8, 8), (7, 8)] + (0...5).reversed().map { ($0, 8) }
         let apart = (0..<8).map { (size - 1 - $0, 8) } + (8..<15).map { (8, size - 15 + $0) }
@@ -69,7 +69,7 @@ struct ModuleGrid: Sendable, Equatable {
         draw(8, size - 8, true)
     }
 
-    /// The level and the mask, protected by a BCH code and masked by a word of their own.
+    /// Returns the 15 format bits: level and mask with a BCH code, combined with the fixed mask pattern.
     static func format(errorCorrection: ErrorCorrection, mask: Int) -> Int {
         let data = errorCorrection.formatBits << 3 | mask
         var remainder = data
@@ -84,7 +84,7 @@ struct ModuleGrid: Sendable, Equatable {
         }
     }
 
-    /// The version, protected by a Golay code.
+    /// Returns the 18 version bits: the version with a Golay code.
     static func versionInformation(_ version: Int) -> Int {
         var remainder = version
         for _ in 0..<12 { remainder = remainder << 1 ^ (remainder >> 11) * 0b1_1111_0010_0101 }
@@ -102,11 +102,11 @@ struct ModuleGrid: Sendable, Equatable {
 
     // MARK: - Data
 
-    /// Places codewords in columns of two, upwards and downwards in turn, from the lower right. What remains is light.
+    /// Places codewords in two-module columns from the lower right, alternately upwards and downwards. Unused modules stay light.
     mutating func place(_ codewords: [UInt8]) {
         var index = 0
         var goesUp = true
-        // The column of the vertical timing pattern is skipped.
+        // Skip the column of the vertical timing pattern.
         for right in [Int](stride(from: size - 1, through: 8, by: -2)) + [5, 3, 1] {
             for step in 0..<size {
                 let row = goesUp ? size - 1 - step : step
@@ -119,7 +119,7 @@ struct ModuleGrid: Sendable, Equatable {
         }
     }
 
-    /// Inverts the data modules for which a mask's condition holds (ISO/IEC 18004 table 10).
+    /// Inverts the data modules that meet the mask's condition (ISO/IEC 18004 table 10).
     mutating func apply(mask: Int) {
         for row in 0..<size {
             for column in 0..<size where !isFunction[row * size + column] && Self.inverts(mask, column, row) {
@@ -142,14 +142,14 @@ struct ModuleGrid: Sendable, Equatable {
     }
 }
 
-/// Where the small squares lie by which a reader straightens a bent symbol (ISO/IEC 18004 annex E).
+/// The alignment patterns, which let a reader correct distortion (ISO/IEC 18004 annex E).
 enum AlignmentPatterns {
-    /// The coordinates of their centres, the same for columns and rows; none in version 1.
+    /// Returns the center coordinates, the same for columns and rows. Version 1 has none.
     static func centres(version: Int) -> [Int] {
         guard version > 1 else { return [] }
         let count = version / 7 + 2
         let last = version * 4 + 10
-        // Evenly apart, by an even number; the standard's table has one entry that this does not give.
+        // The centers have an equal, even distance. Version 32 is the one exception in the standard's table.
         let step = version == 32 ? 26 : (last - 6 + 2 * (count - 1) - 1) / (2 * (count - 1)) * 2
         return [6] + (0..<count - 1).reversed().map { last - $0 * step }
     }

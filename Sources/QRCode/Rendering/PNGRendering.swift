@@ -1,10 +1,8 @@
 extension QRSymbol {
-    /// The symbol as a PNG image: black on white, one bit a pixel.
-    ///
+    /// Returns the symbol as a PNG file: black on white, one bit per pixel, uncompressed.
     /// - Parameters:
-    ///   - pixels: The side of a module in pixels, 1 to 64.
-    ///   - quietZone: Light modules around it, at least 0; readers count on the 4 of the standard.
-    /// - Returns: The bytes of the file (PNG, third edition). They are not compressed: a symbol is some kilobytes.
+    ///   - pixels: The side of a module in pixels, 1 to 64. Values outside this range are clamped.
+    ///   - quietZone: The width of the light border in modules, at least 0. Readers expect the standard's 4.
     public func png(pixels: Int = 6, quietZone: Int = 4) -> [UInt8] {
         let zone = max(quietZone, 0)
         let scale = min(max(pixels, 1), 64)
@@ -13,7 +11,7 @@ extension QRSymbol {
         var image: [UInt8] = []
         image.reserveCapacity((rowBytes + 1) * side)
         for row in -zone..<size + zone {
-            // Each row begins with its filter: none. A set bit is white, and so is what fills the last byte.
+            // Each row starts with filter type 0 (none). A set bit is white; unused bits of the last byte are set too.
             var line = [UInt8](repeating: 0xFF, count: rowBytes + 1)
             line[0] = 0
             for column in 0..<size where self[column, row] {
@@ -51,7 +49,7 @@ extension QRSymbol {
         return stream + bigEndian(b << 16 | a)
     }
 
-    /// CRC-32, as chunks have it.
+    /// Returns the CRC-32 that PNG chunks use.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         var remainder: UInt32 = 0xFFFF_FFFF
         for byte in bytes {

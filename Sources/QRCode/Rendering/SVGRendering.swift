@@ -1,13 +1,10 @@
 extension QRSymbol {
-    /// The symbol as an SVG element, to stand in a page or, with its `xmlns`, in a file.
-    ///
-    /// Black on white whatever the page's colours are, since readers need it so; drawn by attributes only, so that a content security
-    /// policy without inline styles has nothing against it. It has no size of its own: the page's style gives it one.
-    ///
+    /// Returns the symbol as one `svg` element, usable in an HTML page or as a file. The symbol is always black on white, because readers
+    /// need that contrast. It uses attributes only, so it works under a content security policy that forbids inline styles. It has no
+    /// intrinsic size; set the size in the page's style sheet.
     /// - Parameters:
-    ///   - title: What a screen reader says, in the reader's language.
-    ///   - quietZone: Light modules around it, at least 0; readers count on the 4 of the standard.
-    /// - Returns: One `svg` element.
+    ///   - title: The text for screen readers, in the user's language.
+    ///   - quietZone: The width of the light border in modules, at least 0. Readers expect the standard's 4.
     public func svg(title: String, quietZone: Int = 4) -> String {
         let zone = max(quietZone, 0)
         let side = size + 2 * zone

@@ -2,18 +2,14 @@ internal import Foundation
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The issuer's metadata and keys, fetched when they are first needed, again when a token names a key that is not among them, and
-/// again when they are old: a key that the issuer withdrew is trusted no longer than `maximumAge`.
-///
-/// Reading what is known takes one short lock and never waits. Fetching is done by one task at a time, which all that wait
-/// share: the cancellation of one of them harms no other. A token with an invented key id can make the issuer be asked once per
-/// `refetchInterval`, not more.
+/// The issuer's metadata and keys. They are fetched on first use, when a token names an unknown key, and when they reach `maximumAge`.
+/// Reading the cached value takes one short lock. At most one fetch runs at a time; all waiting callers share it, and cancelling one caller
+/// does not affect the others. Tokens with invented key IDs cause at most one fetch per `refetchInterval`.
 final class IssuerKeys<Prepared: Sendable>: Sendable {
-    /// What the issuer says of itself.
+    /// The fetched metadata and keys.
     struct Known: Sendable {
-        /// Made of the keys, ready to verify with.
+        /// The value that `prepare` made from the keys.
         var prepared: Prepared
-        /// Where tokens can be asked about.
         var introspectionEndpoint: URL?
         var fetchedAt: Date
     }
@@ -45,13 +41,12 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         self.prepare = prepare
     }
 
-    /// What was fetched last; nil before the first fetch. What is old is begun to be fetched again, and not waited for.
+    /// Returns the cached value; `nil` before the first fetch. Starts a fetch if the value is old, but does not wait for it.
     func knownNow() -> Known? { look().known }
 
-    /// What is known, fetched if nothing is, or if it is old.
-    ///
-    /// Who begins a fetch of what is old waits for it, so that an API that is called once a day does not trust yesterday's keys; who
-    /// comes meanwhile goes on with what is known, and so does everybody when the fetch fails.
+    /// Returns the cached value. Fetches it first if there is none or if it is old.
+    /// The caller that starts the refresh of an old value waits for it, so that a rarely used API does not trust outdated keys. Other
+    /// callers get the cached value, and so do all callers if the refresh fails.
     func get() async throws -> Known {
         let (known, begun) = look()
         guard let known else { return try await fetch(replacing: nil) }
@@ -63,9 +58,7 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         }
     }
 
-    /// What the issuer says now, asked again because `old` did not have the key.
-    ///
-    /// - Returns: Something newer than `old`; nil if the issuer was asked so recently that it is not asked again.
+    /// Returns a value newer than `old`, which did not contain the key; `nil` if `refetchInterval` has not passed since the last attempt.
     func newer(than old: Known) async throws -> Known? {
         let (known, attemptedAt) = state.withLockedValue { ($0.known, $0.attemptedAt) }
         if let known, known.fetchedAt > old.fetchedAt { return known }
@@ -73,7 +66,8 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         return try await fetch(replacing: old)
     }
 
-    /// What is known, and the fetch that was begun because it is old; nil if it is not, or was tried a moment ago, or is under way.
+    /// Returns the cached value, and the refresh that this call started. Starts one only if the value is old, no fetch is running and
+    /// `refetchInterval` has passed.
     private func look() -> (known: Known?, begun: Task<Known, any Error>?) {
         let now = now()
         return state.withLockedValue { state in
@@ -84,7 +78,8 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         }
     }
 
-    /// A clock that was set back must not stop the keys from being fetched for ever.
+    /// Whether an interval has passed. A date in the future counts as passed, so that a clock that was set back cannot block fetches
+    /// forever.
     private static func isOver(_ interval: TimeInterval, since date: Date, now: Date) -> Bool {
         let age = now.timeIntervalSince(date)
         return age >= interval || age < 0
@@ -117,7 +112,7 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         } catch {
             state.withLockedValue {
                 $0.flight = nil
-                // A failure counts as an attempt: the issuer gets time to recover, and the keys that are known stay good.
+                // A failure also counts as an attempt, so that the issuer has time to recover. The cached keys stay in use.
                 $0.attemptedAt = now()
             }
             throw error
@@ -164,7 +159,8 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         AccessTokenError(.issuerUnavailable, message, underlying: underlying)
     }
 
-    /// Keys that travel in the clear can be replaced on the way, so only this machine may send them so.
+    /// Whether a URL is safe to fetch keys from. An attacker could replace keys that are sent without TLS, so http is allowed for loopback
+    /// only.
     private static func isSecure(_ url: URL) -> Bool {
         switch url.scheme {
         case "https": true

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import JOSE
 
-/// Checks a token by signature and claims, with one set of keys.
+/// Verifies the signature and claims of a token with one key set.
 struct LocalTokenCheck: Sendable {
-    /// The token names a key that is not in the set, which may be out of date.
+    /// The token names a key that is missing from the set, which may be out of date.
     struct UnknownKey: Error {
         let refusal: AccessTokenError
     }
@@ -20,7 +20,7 @@ struct LocalTokenCheck: Sendable {
                 acceptsGeneralType: true))
     }
 
-    /// - Throws: ``UnknownKey`` or ``AccessTokenError``.
+    /// Throws ``UnknownKey`` or ``AccessTokenError``.
     func check(_ token: String, now: Date) throws -> AccessToken {
         let claims: ClaimSet
         do {
@@ -57,36 +57,35 @@ struct LocalTokenCheck: Sendable {
     }
 }
 
-/// Distinguishes access tokens from other tokens that an issuer signs with the same keys (RFC 9068 section 4).
-///
-/// A token whose `typ` says that it is another kind is refused. Issuers that follow RFC 9068 set `at+jwt`; Okta sets no `typ`, and others
-/// set `JWT` for every token. Such tokens are told apart by their claims.
+/// Distinguishes access tokens from other tokens that an issuer signs with the same keys (RFC 9068 §4).
+/// A `typ` of another kind of token is rejected. RFC 9068 requires `at+jwt`, but Okta sets no `typ`, and other issuers set `JWT` for every
+/// token. Such tokens are distinguished by their claims.
 enum AccessTokenType {
     /// The `typ` of an access token.
     static let name = "at+jwt"
 
     /// Claims of an access token that an ID token lacks.
     private static let ownClaims = ["cid", "client_id", "scp", "scope"]
-    /// Claims of an ID token (OpenID Connect Core sections 2 and 3.3.2.11) that an access token lacks.
+    /// Claims of an ID token that an access token lacks (OpenID Connect Core §2 and §3.3.2.11).
     private static let idTokenClaims = ["nonce", "at_hash", "c_hash", "s_hash"]
-    /// The event that a logout token names in `events` (OpenID Connect Back-Channel Logout section 2.4).
+    /// The event in the `events` claim of a logout token (OpenID Connect Back-Channel Logout §2.4).
     private static let logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
 
-    /// Whether claims name the client of a token or its scopes.
+    /// Whether the claims include a client or scopes, as an access token does.
     static func hasOwnClaims(_ claims: [String: JSONValue]) -> Bool { ownClaims.contains { claims[$0] != nil } }
 
-    /// Whether claims are those of an ID token or a logout token.
+    /// Whether the claims belong to an ID token or a logout token.
     static func hasForeignClaims(_ claims: [String: JSONValue]) -> Bool {
         idTokenClaims.contains { claims[$0] != nil } || claims["events"]?[logoutEvent] != nil
     }
 
-    /// Whether a header's `typ` may be an access token's. Case and the prefix `application/` do not matter (RFC 7515 section 4.1.9).
+    /// Whether a header's `typ` may belong to an access token. Case and the prefix `application/` are ignored (RFC 7515 §4.1.9).
     static func isAccepted(_ type: String?) -> Bool {
         guard let type = type?.lowercased() else { return true }
         return ["jwt", name, "application/jwt", "application/\(name)"].contains(type)
     }
 
-    /// The refusal of a token of another type.
+    /// Returns the error for a token of another type.
     static func refusal(underlying: (any Error)? = nil) -> AccessTokenError {
         AccessTokenError(.wrongType, "The token is no access token. Send the access_token of the token response.", underlying: underlying)
     }

@@ -5,31 +5,24 @@ public import Foundation
 internal import FoundationNetworking
 #endif
 
-/// How a verifier reaches the issuer. The seam for proxies, tests and processes that hold both sides.
+/// Sends requests to the issuer. Implement it for proxies, for tests, or if the issuer runs in the same process.
 public protocol ResourceFetcher: Sendable {
-    /// Sends one request.
-    ///
-    /// - Parameter request: What to send.
-    /// - Returns: The answer, whatever its status.
-    /// - Throws: If there was no answer, or it was too long.
+    /// Sends a request and returns the response, whatever its status.
+    /// - Throws: An error if there is no response, or if the response is too large.
     func fetch(_ request: FetchRequest) async throws -> FetchResponse
 }
 
 /// A request to the issuer.
 public struct FetchRequest: Sendable {
-    /// Where it goes.
+    /// The URL of the request.
     public var url: URL
-    /// A form to post; nil to get.
+    /// The form body of a POST request; `nil` for a GET request.
     public var form: String?
-    /// The `Authorization` header, if any.
+    /// The `Authorization` header, if present.
     public var authorization: String?
 
-    /// Describes a request.
-    ///
-    /// - Parameters:
-    ///   - url: Where it goes.
-    ///   - form: A form to post, encoded; nil to get.
-    ///   - authorization: The `Authorization` header; nil for none.
+    /// Creates a request.
+    /// - Parameter form: The encoded form body of a POST request; `nil` for a GET request.
     public init(url: URL, form: String? = nil, authorization: String? = nil) {
         self.url = url
         self.form = form
@@ -37,28 +30,23 @@ public struct FetchRequest: Sendable {
     }
 }
 
-/// An answer of the issuer.
+/// A response of the issuer.
 public struct FetchResponse: Sendable {
     /// The HTTP status.
     public var status: Int
     /// The body.
     public var body: [UInt8]
 
-    /// Describes an answer.
-    ///
-    /// - Parameters:
-    ///   - status: The HTTP status.
-    ///   - body: The body.
+    /// Creates a response.
     public init(status: Int, body: [UInt8]) {
         self.status = status
         self.body = body
     }
 }
 
-/// Fetches by `URLSession`. `Sendable`.
-///
-/// A request must complete within ten seconds. A response that exceeds one mebibyte or is compressed is refused, and reading stops at once.
-/// There are no cookies and no cache; redirects to another host are not followed.
+/// Sends requests with `URLSession`. `Sendable`.
+/// A request times out after ten seconds. A compressed response or one that exceeds 1 MiB is rejected, and reading stops at once. Cookies
+/// and caching are off, and redirects to another host are not followed.
 public struct URLSessionFetcher: ResourceFetcher {
     private static let timeout: TimeInterval = 10
     private static let maximumResponseSize = 1 << 20
@@ -70,11 +58,8 @@ public struct URLSessionFetcher: ResourceFetcher {
         session = EphemeralSession(maximumResponseSize: Self.maximumResponseSize)
     }
 
-    /// Sends one request.
-    ///
-    /// - Parameter request: What to send.
-    /// - Returns: The answer, whatever its status.
-    /// - Throws: `URLError` if there was no answer, or it was refused.
+    /// Sends a request and returns the response, whatever its status.
+    /// - Throws: `URLError` if there is no response, or if the response is rejected.
     public func fetch(_ request: FetchRequest) async throws -> FetchResponse {
         var message = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.timeout)
         message.setValue("application/json", forHTTPHeaderField: "Accept")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JOSE
 
-/// Asks the issuer about a token ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).
+/// Asks the issuer whether a token is active (RFC 7662).
 struct TokenIntrospection {
     let configuration: AccessTokenVerifier.Configuration
     let fetcher: any ResourceFetcher
@@ -9,7 +9,7 @@ struct TokenIntrospection {
     func check(
         _ token: String, at endpoint: URL?, as client: AccessTokenVerifier.IntrospectionClient, now: Date
     ) async throws -> AccessToken {
-        // Read for its type, and not verified here: the issuer does that.
+        // Reads only the type. The issuer verifies the token.
         if let parsed = try? JSONWebSignature(parsing: token), !AccessTokenType.isAccepted(parsed.type) { throw AccessTokenType.refusal() }
         guard let endpoint else {
             throw AccessTokenError(.issuerUnavailable, "The issuer's metadata names no introspection endpoint.")
@@ -28,7 +28,7 @@ struct TokenIntrospection {
         guard audiences.contains(configuration.audience) else {
             throw AccessTokenError(.wrongAudience, "The access token is not for \(configuration.audience).")
         }
-        // Without a readable time, the endpoint's answer decides: the token is active now.
+        // If `exp` is missing, the issuer's response decides: the token is active now.
         let expiresAt = claims["exp"]?.doubleValue.map(Date.init(clampingNumericDate:)) ?? .distantFuture
         guard expiresAt.addingTimeInterval(configuration.leeway) > now else {
             throw AccessTokenError(.expired, "The access token expired. Refresh it.")
@@ -58,7 +58,7 @@ struct TokenIntrospection {
         return answer
     }
 
-    /// Form encoding (RFC 6749 appendix B): letters, digits and the four unreserved marks stay as they are.
+    /// Form-encodes a text (RFC 6749, Appendix B). Letters, digits and the four unreserved marks stay unchanged.
     private static func encoded(_ text: String) -> String {
         let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""

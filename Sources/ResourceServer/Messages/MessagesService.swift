@@ -5,30 +5,27 @@ internal import JOSE
 public import Logging
 public import NIOCore
 
-/// The sample resource server: an API that two messages can be read from, with an access token.
-///
-/// - `GET /` says what this is; no token is needed.
-/// - `GET /secure` answers the token's claims.
-/// - `GET /api/messages` answers `{"messages": [{"date": …, "text": …}, …]}`.
+/// A sample resource server: an API that returns two messages to clients with an access token.
+/// - `GET /` describes the service and needs no token.
+/// - `GET /secure` returns the claims of the token.
+/// - `GET /api/messages` returns `{"messages": [{"date": …, "text": …}, …]}`.
 ///
 /// ```swift
 /// let service = MessagesService(issuer: "http://localhost:8080/oauth2/default", clientID: "password-app")
 /// try await service.application().runService()
 /// ```
-///
 /// `Sendable`; one value serves all requests.
 public struct MessagesService: Sendable {
-    /// Checks the tokens.
+    /// Verifies the access tokens.
     public let verifier: AccessTokenVerifier
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// Makes the service.
-    ///
+    /// Creates the service.
     /// - Parameters:
-    ///   - verifier: Checks the tokens.
-    ///   - now: The wall clock that messages are dated by.
-    ///   - logger: Where refusals are logged.
+    ///   - verifier: Verifies the access tokens.
+    ///   - now: The wall clock that dates the messages.
+    ///   - logger: The logger of the server.
     public init(
         verifier: AccessTokenVerifier, now: @escaping @Sendable () -> Date = { Date() },
         logger: Logger = Logger(label: "countersign.messages")
@@ -38,21 +35,16 @@ public struct MessagesService: Sendable {
         self.logger = logger
     }
 
-    /// Makes the service from what its users know: who issues the tokens, and to which client.
-    ///
-    /// - Parameters:
-    ///   - issuer: The issuer's URL.
-    ///   - clientID: The `cid` that tokens must have; nil for any client.
+    /// Creates the service with a verifier for one issuer and one client.
+    /// - Parameter clientID: The required client (`cid`); `nil` accepts every client.
     public init(issuer: String, clientID: String?) {
         self.init(verifier: AccessTokenVerifier(issuer: issuer, clientID: clientID))
     }
 
-    /// The routes, for an application that mounts them beside its own.
-    ///
-    /// - Returns: A router with every route of the service.
+    /// Returns a router with all routes of the service, for applications that mount them beside their own.
     public func router() -> Router<ResourceRequestContext> {
         let router = Router(context: ResourceRequestContext.self)
-        // Ahead of authentication, so that a browser's preflight, which carries no token, is answered.
+        // Runs before authentication, because a browser's preflight request has no token.
         router.add(
             middleware: CORSMiddleware(
                 allowOrigin: .all, allowHeaders: [.accept, .authorization, .contentType, .dpop], allowMethods: [.get, .head, .options],
@@ -71,13 +63,11 @@ public struct MessagesService: Sendable {
         return router
     }
 
-    /// The service as an application that listens.
-    ///
+    /// Returns an application that listens on an address. `runService()` runs it until it is stopped.
     /// - Parameters:
     ///   - hostname: The address to listen on.
-    ///   - port: The port to listen on, 0 to 65535; 0 takes a free one, which `onServerRunning` is told.
+    ///   - port: The port to listen on, 0 to 65535. 0 selects a free port, which `onServerRunning` can read from its channel.
     ///   - onServerRunning: Called with the listening channel.
-    /// - Returns: An application; `runService()` runs it until it is told to stop.
     public func application(
         hostname: String = "127.0.0.1", port: Int = 8000,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
@@ -95,9 +85,9 @@ public struct MessagesService: Sendable {
     }
 }
 
-/// Lets pages of other origins read the headers that tell why they were refused, and the nonce to use.
-///
-/// Browsers look for the permission in the answer itself (Fetch standard, "CORS protocol"); `CORSMiddleware` gives it to preflights only.
+/// Lets scripts of other origins read the challenge and the nonce.
+/// Browsers require this permission in the actual response (Fetch standard, "CORS protocol"). `CORSMiddleware` sends it only with preflight
+/// responses.
 struct ExposedHeaders<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -111,12 +101,10 @@ struct ExposedHeaders<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// One message of the sample service.
 struct Message: Equatable {
     let date: Date
     let text: String
 
-    /// The two messages that the service always has.
     static func samples(now: Date) -> [Message] {
         [
             Message(date: now, text: "I am a robot."),
@@ -128,6 +116,6 @@ struct Message: Equatable {
         ["date": .string(date.formatted(Self.format)), "text": .string(text)]
     }
 
-    /// ISO 8601 with milliseconds and Z: `2025-07-03T19:06:59.799Z`.
+    /// ISO 8601 with milliseconds in UTC: `2025-07-03T19:06:59.799Z`.
     private static let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 }

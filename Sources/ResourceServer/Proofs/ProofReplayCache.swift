@@ -1,17 +1,15 @@
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// The proofs that were accepted and could be again, so that none is (RFC 9449 section 11.1).
-///
-/// Bounded: when it is full it takes no more, for a proof that is forgotten before its time could be replayed. Each key has a share of a
-/// sixteenth, so that one client can't fill it for all. Kept by the time that they end, so that forgetting them costs what remembering did.
-/// One short lock; safe from any thread.
+/// Remembers accepted proofs until they expire, so that none is accepted twice (RFC 9449 §11.1).
+/// A full cache accepts no more proofs, because a forgotten proof could be replayed. Each key may use a sixteenth of the capacity, so that
+/// one client cannot fill the cache. Proofs are grouped by expiry, which makes removal cheap. Thread-safe, with one short lock.
 final class ProofReplayCache: Sendable {
     enum Outcome: Equatable, Sendable {
         case fresh, used, full
     }
 
-    /// Half of a SHA-256: chance never makes two of them equal, and nobody can.
+    /// The first 16 bytes of a fingerprint. For a SHA-256 hash, collisions are infeasible.
     private struct Fingerprint: Hashable, Sendable {
         let high: UInt64
         let low: UInt64
@@ -25,13 +23,13 @@ final class ProofReplayCache: Sendable {
     private struct State: Sendable {
         var known: Set<Fingerprint> = []
         var endings: [Int: [(proof: Fingerprint, key: Fingerprint)]] = [:]
-        /// How many are remembered of each key; none of those that have none.
+        /// The number of remembered proofs of each key that has any.
         var shares: [Fingerprint: Int] = [:]
-        /// The first slice that was not forgotten yet.
+        /// The oldest time slice that has not been removed.
         var oldest = Int.min
     }
 
-    /// Seconds of proofs that are forgotten together.
+    /// The length of a time slice, in seconds. The proofs of a slice are removed together.
     private static let slice: Double = 15
 
     private let capacity: Int
@@ -43,17 +41,15 @@ final class ProofReplayCache: Sendable {
         share = max(capacity / 16, 1)
     }
 
-    /// How many are remembered now.
+    /// The number of remembered proofs.
     var count: Int { state.withLockedValue { $0.known.count } }
 
-    /// Uses a proof.
-    ///
+    /// Marks a proof as used, unless it was used before or the cache is full.
     /// - Parameters:
-    ///   - fingerprint: At least 16 bytes of a hash that names the proof.
-    ///   - thumbprint: The thumbprint of the key that made it.
-    ///   - end: The last second that it is accepted, since 1970.
+    ///   - fingerprint: A hash that identifies the proof, at least 16 bytes.
+    ///   - thumbprint: The thumbprint of the key that signed the proof.
+    ///   - end: The last second in which the proof is accepted, since 1970.
     ///   - now: Seconds since 1970.
-    /// - Returns: Whether it was used before; if it was not, it is now, unless there is no room.
     func use(_ fingerprint: [UInt8], of thumbprint: String, until end: Double, now: Double) -> Outcome {
         let (proof, key) = (Fingerprint(fingerprint), Fingerprint(Array(thumbprint.utf8)))
         let (slice, present) = (Int(clamping: end / Self.slice), Int(clamping: now / Self.slice))
@@ -68,7 +64,7 @@ final class ProofReplayCache: Sendable {
                 }
                 state.oldest = present
             }
-            // A clock that was set back: what was forgotten cannot be told from what is new.
+            // Rejects proofs from removed slices: if the clock was set back, their replays cannot be detected.
             guard slice >= state.oldest, !state.known.contains(proof) else { return .used }
             guard state.known.count < capacity, state.shares[key, default: 0] < share else { return .full }
             state.known.insert(proof)

@@ -4,21 +4,10 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Signs a person out of their browser (OpenID Connect RP-Initiated Logout 1.0; oauth reference 2.13).
-    ///
-    /// Who brings an id token of the person that the browser's session is about proves to be an application that they signed in to:
-    /// the session ends at once. Everybody else is asked, by a form that only this browser's page carries, so that no other site signs
-    /// people out. Tokens are not revoked, but for those of a device secret that is sent along; a code that was not exchanged yet is
-    /// worth nothing once its session is over.
-    ///
-    /// - Parameters:
-    ///   - parameters: What was sent, unchecked.
-    ///   - formToken: What the page's form carried; nil for a request that is not that form.
-    ///   - server: The authorization server's id; nil for the org server.
-    ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the browser goes.
-    /// - Throws: ``StoreError`` if the store failed; then nothing ended.
+    /// Signs the user out of the browser (OpenID Connect RP-Initiated Logout 1.0; oauth reference 2.13). An ID token of the browser's
+    /// session proves that the application may end it: the session ends at once. Otherwise the user must confirm by a form that only this
+    /// browser's page contains, so that other sites cannot sign users out. Tokens are not revoked, except those of a device secret in the
+    /// request. An authorization code that was not exchanged becomes invalid with its session.
     package func logout(
         _ parameters: AuthorizationParameters, formToken: String? = nil, server: String?, browser: BrowserSecrets,
         context: RequestContext
@@ -29,7 +18,7 @@ extension Engine {
                 parameters, snapshot: snapshot, server: snapshot.knownServer(server), now: context.now)
             return try LogoutState(request, snapshot: snapshot, server: server, browser: browser, view: reading.view, now: context.now)
         } decide: { state in
-            // A client that has the device secret may end it, whatever becomes of the browser's session.
+            // A client that has the device secret may revoke it, whether or not the browser's session ends.
             let secret = state.revocation(now: context.now)
             if let answer = state.objection(formToken: formToken, browser: browser) { return Plan(.success((answer, state)), secret) }
             var answer = LogoutAnswer(state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
@@ -53,13 +42,12 @@ extension Engine {
 private struct LogoutState: Sendable {
     let request: LogoutRequest
     let snapshot: OrgSnapshot
-    /// The browser's open session.
     let own: Session?
-    /// Another session that the id token belongs to: of a form that another site posted, the browser sends no cookie along.
+    /// Another session of the ID token. Browsers send no cookie with a form that another site posts.
     let hinted: Session?
-    /// Whether the hint is about the browser's session: an old id token, or that of another device, speaks for nobody here.
+    /// Whether the hint belongs to the browser's session. An old ID token, or that of another device, does not permit ending it.
     private let isHinted: Bool
-    /// A device secret that ends.
+    /// The device secret to revoke.
     let deviceSecret: TicketDigest?
     /// The open grants of the device secret, at most ``DeviceSecret/most``.
     let deviceGrants: [Grant]
@@ -100,16 +88,14 @@ private struct LogoutState: Sendable {
         return isRight ? nil : LogoutAnswer(.refused(HostedRefusal(.otherBrowser)))
     }
 
-    /// The writes that end the device secret with its grants.
+    /// The writes that revoke the device secret and its grants.
     func revocation(now: Date) -> Writes {
         guard let deviceSecret else { return Writes() }
         return DeviceSecret.revocation(deviceSecret, of: deviceGrants, clientID: request.application?.id, server: server, now: now)
     }
 
-    /// The sessions that end.
     var ending: [Session] { [own, hinted].compactMap { $0 } }
 
-    /// The writes that end the sessions.
     func end() -> Writes {
         let reason = request.application == nil ? "signed out" : "signed out by the application"
         return ending.reduce(Writes()) { $0 + $1.ending(reason: reason, clientID: request.application?.id, server: server) }
@@ -124,6 +110,6 @@ private struct LogoutState: Sendable {
 }
 
 extension Session {
-    /// What the token of the form that ends it is about.
+    /// The subject of the logout form's token.
     fileprivate var logoutForm: String { "logout \(id)" }
 }

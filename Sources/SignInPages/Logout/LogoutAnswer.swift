@@ -2,25 +2,22 @@ internal import Foundation
 package import IdentityCore
 package import OAuthWire
 
-/// What the logout endpoint answers.
+/// The response of the logout endpoint.
 package struct LogoutAnswer: Sendable {
-    /// What the browser is shown, or where it is sent.
     package enum Outcome: Sendable {
-        /// A page that asks whether they want to sign out.
         case confirm(LogoutQuestion)
-        /// Back to the client: a URI that it registered, with its `state`.
+        /// A redirect to the client's registered URI, with its `state`.
         case goOn(to: String)
-        /// A page that says that they are signed out.
+        /// The page after signing out.
         case signedOut
-        /// A page that says what is wrong with the request; nothing ended, and nothing is sent anywhere.
+        /// The error page of an invalid request; nothing ended.
         case refused(HostedRefusal)
     }
 
-    /// What the browser is shown, or where it is sent.
     package var outcome: Outcome
-    /// Whether the browser's session cookie is worth nothing any more.
+    /// Whether the browser's session cookie is invalid from now on.
     package var endsCookie = false
-    /// What applications are to be told now; each at most once.
+    /// The logout notices to send now, each at most once.
     package var logouts: [BackchannelLogout] = []
 
     init(_ outcome: Outcome, endsCookie: Bool = false) {
@@ -29,16 +26,15 @@ package struct LogoutAnswer: Sendable {
     }
 }
 
-/// What the page asks before somebody is signed out who did not prove to have asked for it.
+/// The content of the confirmation page.
 package struct LogoutQuestion: Sendable {
-    /// The application that sent them; nil if none said so.
+    /// The application that sent the user; `nil` if unknown.
     package var applicationName: String?
-    /// What the form must carry.
     package var formToken: String
-    /// What the form repeats of the request, in order.
+    /// The request parameters that the form repeats, in order.
     package var parameters: [AuthorizationResponse.Parameter]
-    /// Where the form leads to in the end; nil for a page of the server's own.
+    /// The final redirect URI of the form; `nil` for the server's own page.
     package var returnURI: String?
-    /// The languages that the client asked for, in order of preference.
+    /// The client's requested languages, in order of preference.
     package var locales: [String]
 }

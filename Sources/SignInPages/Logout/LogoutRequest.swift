@@ -3,28 +3,25 @@ internal import IdentityCore
 internal import JOSE
 internal import OAuthWire
 
-/// A request to sign out, checked (OpenID Connect RP-Initiated Logout 1.0 section 2; oauth reference 2.13).
+/// A validated request to sign out (OpenID Connect RP-Initiated Logout 1.0 section 2; oauth reference 2.13).
 struct LogoutRequest: Sendable, Redacted {
-    /// Whom and what an id token names that the server issued.
     struct Hint: Sendable {
         var userID: String
-        /// The session that the token belongs to; nil for one that belongs to none.
+        /// The session of the token; `nil` for none.
         var sessionID: String?
     }
 
-    /// Who sends the person here; nil if nobody says so.
+    /// The application that sent the user; `nil` if unknown.
     var application: Application?
     var hint: Hint?
-    /// Where they return to, with the client's `state`; nil for a page of the server's own.
+    /// The registered redirect URI; `nil` for the server's own page.
     var returnURI: String?
     var state: String?
-    /// The secret of a device, which ends with what it gave.
+    /// The device secret to revoke together with its grants.
     var deviceSecret: String?
     var locales: [String]
 
-    /// Checks the parameters. Whatever is wrong is told to the person: there is nobody else whom an answer could be sent to safely.
-    ///
-    /// - Throws: ``Refusal``.
+    /// Validates the parameters. Errors are shown to the user, because no redirect URI is known to be safe. Throws ``Refusal``.
     init(
         _ parameters: AuthorizationParameters, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, now: Date
     ) throws(Refusal) {
@@ -68,7 +65,7 @@ struct LogoutRequest: Sendable, Redacted {
         locales = Array((values["ui_locales"]?.spaceSeparated ?? []).filter { $0.utf8.count <= 35 }.prefix(10))
     }
 
-    /// An id token of this server, of before or still good, and the client that it was issued to.
+    /// Returns the user and the client of an ID token of this server, which may have expired.
     private static func hint(
         _ token: String, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, now: Date
     ) throws(Refusal) -> (Hint, Application) {
@@ -79,7 +76,7 @@ struct LogoutRequest: Sendable, Redacted {
         return (Hint(userID: userID, sessionID: claims.json["sid"]?.stringValue), client)
     }
 
-    /// Where the browser goes in the end; nil for the server's own page.
+    /// The final redirect; `nil` for the server's own page.
     var location: String? {
         returnURI.map { uri in
             guard let state else { return uri }
@@ -88,7 +85,7 @@ struct LogoutRequest: Sendable, Redacted {
         }
     }
 
-    /// What a page's form repeats, so that it is checked again.
+    /// The parameters that the form repeats, to be validated again.
     var repeated: [AuthorizationResponse.Parameter] {
         [
             ("client_id", application?.id), ("post_logout_redirect_uri", returnURI), ("state", state),

@@ -1,35 +1,30 @@
 internal import Foundation
 internal import JOSE
 
-/// How the hosted pages look for an organization, beyond the server's own looks: a name, a logo, a colour. A value.
-///
-/// What stands here was checked when it was read; colours that could not be read on the pages do not get here.
+/// The look of an organization's pages: name, logo and colours. Its values were validated when they were read; colours have enough
+/// contrast.
 package struct Branding: Sendable, Equatable {
-    /// A picture of at most ``Logo/mostBytes``.
+    /// An image of at most ``Logo/mostBytes``.
     package struct Logo: Sendable, Equatable {
-        /// What it is, by its media type.
+        /// The image's format, by its media type.
         package enum Kind: String, Sendable {
-            /// Scalable; it runs no script, whatever it holds.
+            /// Vector graphics. Scripts in them do not run.
             case svg = "image/svg+xml"
-            /// Pixels.
             case png = "image/png"
         }
 
-        /// 100 KiB.
+        /// The maximum size: 100 KiB.
         package static let mostBytes = 102_400
 
-        /// What it is.
         package var kind: Kind
-        /// The file.
         package var bytes: [UInt8]
 
-        /// Describes a picture that is known to be of that kind.
         package init(kind: Kind, bytes: [UInt8]) {
             self.kind = kind
             self.bytes = bytes
         }
 
-        /// Takes a file's bytes; nil if they are neither PNG nor SVG.
+        /// Detects the format of a file; `nil` if it is neither PNG nor SVG.
         package init?(bytes: [UInt8]) {
             if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
                 self.init(kind: .png, bytes: bytes)
@@ -43,16 +38,15 @@ package struct Branding: Sendable, Equatable {
         }
     }
 
-    /// What stands at the head of each page; nil for the organization's name.
+    /// The name in the page header; `nil` for the organization's name.
     package var name: String?
-    /// What stands beside it; nil for the server's own mark.
+    /// The logo in the page header; `nil` for the server's own.
     package var logo: Logo?
-    /// The colour of buttons and links on light pages; nil for the server's own.
+    /// The colour of buttons and links on light pages; `nil` for the server's own.
     package var accent: BrandColor?
     /// The same on dark pages.
     package var accentDark: BrandColor?
 
-    /// Describes looks; the defaults are the server's own.
     package init(name: String? = nil, logo: Logo? = nil, accent: BrandColor? = nil, accentDark: BrandColor? = nil) {
         self.name = name
         self.logo = logo
@@ -60,7 +54,7 @@ package struct Branding: Sendable, Equatable {
         self.accentDark = accentDark
     }
 
-    /// What follows the server's own stylesheet.
+    /// The rules that follow the server's own stylesheet.
     var stylesheet: String {
         func rule(_ color: BrandColor) -> String { ":root { --brand: \(color.hex); --brand-ink: \(color.ink.hex); }\n" }
         return (accent.map { "@media (prefers-color-scheme: light) { \(rule($0)) }\n" } ?? "")
@@ -68,12 +62,12 @@ package struct Branding: Sendable, Equatable {
     }
 }
 
-/// A colour of sRGB, and how well it is read (WCAG 2.2, success criterion 1.4.3). A value.
+/// An sRGB colour with its contrast (WCAG 2.2, success criterion 1.4.3).
 package struct BrandColor: Sendable, Equatable {
-    /// The least contrast of text to what is behind it.
+    /// The minimum contrast between text and background.
     package static let leastContrast = 4.5
     static let white = BrandColor(red: 255, green: 255, blue: 255)
-    /// What is behind links and outlined buttons, as the stylesheet has it.
+    /// The background of links and outlined buttons in the stylesheet.
     package static let lightCard = white
     package static let darkCard = BrandColor(red: 0x1B, green: 0x25, blue: 0x22)
     private static let dark = BrandColor(red: 0x06, green: 0x10, blue: 0x0F)
@@ -84,7 +78,7 @@ package struct BrandColor: Sendable, Equatable {
 
     private init(red: UInt8, green: UInt8, blue: UInt8) { (self.red, self.green, self.blue) = (red, green, blue) }
 
-    /// Reads `#rrggbb`; nil for all else.
+    /// Reads `#rrggbb`; `nil` for other text.
     package init?(_ text: String) {
         let digits = text.utf8.dropFirst()
         guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6, text.dropFirst().allSatisfy(\.isHexDigit),
@@ -93,12 +87,11 @@ package struct BrandColor: Sendable, Equatable {
         self.init(red: UInt8(value >> 16), green: UInt8(value >> 8 & 0xFF), blue: UInt8(value & 0xFF))
     }
 
-    /// It as `#rrggbb`.
     package var hex: String {
         "#" + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// White or nearly black, whichever is read better on it.
+    /// White or nearly black, whichever has more contrast on this colour.
     package var ink: BrandColor { contrast(with: .white) >= contrast(with: .dark) ? .white : .dark }
 
     /// The contrast of two colours: 1 to 21.
@@ -107,10 +100,7 @@ package struct BrandColor: Sendable, Equatable {
         return (max(a, b) + 0.05) / (min(a, b) + 0.05)
     }
 
-    /// The nearest colour towards black or white that is read well on another.
-    ///
-    /// - Parameter background: What is behind it.
-    /// - Returns: It itself if that is enough.
+    /// Returns this colour, darkened or lightened only as much as its contrast to the background requires.
     package func readable(on background: BrandColor) -> BrandColor {
         let end: Double = background.luminance > 0.5 ? 0 : 255
         for step in 0..<100 {

@@ -1,8 +1,7 @@
 internal import Foundation
 internal import IdentityCore
 
-/// The sentences of codes that are sent, and of the link in a mail; a part of ``PageTexts``. `{place}` stands for a number or an address
-/// that is shown in part.
+/// The texts about sent codes and mailed links; a part of ``PageTexts``. `{place}` stands for a masked phone number or mail address.
 struct CodeTexts: Sendable {
     var sms: String
     var voice: String
@@ -11,7 +10,7 @@ struct CodeTexts: Sendable {
     var title: String
     var smsLead: String
     var voiceLead: String
-    /// The link in the mail does as well.
+    /// Also mentions the link in the mail.
     var emailLead: String
     var code: String
     var codeHint: String
@@ -39,9 +38,9 @@ struct CodeTexts: Sendable {
     var linkTitle: String
     /// `{login}` stands for the user name; `{app}` for the application.
     var linkLead: String
-    /// `{time}` stands for when, in UTC.
+    /// `{time}` stands for the time in UTC.
     var linkTime: String
-    /// `{address}` stands for the address on the net.
+    /// `{address}` stands for the IP address.
     var linkAddress: String
     var linkBrowser: String
     var linkWarning: String
@@ -140,7 +139,6 @@ extension CodeTexts {
         deniedTitle: "Nicht bestätigt",
         denied: "Der Code dieser E-Mail gilt nicht mehr. Vielleicht kennt jemand Ihr Passwort: Ändern Sie es.")
 
-    /// What the page says that asks for a code.
     func lead(_ channel: CodeChannel) -> String {
         switch channel {
         case .sms: smsLead
@@ -149,7 +147,7 @@ extension CodeTexts {
         }
     }
 
-    /// What the button says that sends another.
+    /// The label of the button that sends another code.
     func again(_ channel: CodeChannel) -> String {
         switch channel {
         case .sms: smsAgain
@@ -158,7 +156,7 @@ extension CodeTexts {
         }
     }
 
-    /// What the button says that begins to set a channel up.
+    /// The label of the button that starts the enrolment of a channel.
     func setUp(_ channel: CodeChannel) -> String {
         switch channel {
         case .sms: setUpSMS
@@ -167,10 +165,10 @@ extension CodeTexts {
         }
     }
 
-    /// What the button says that sends the first code to a telephone.
+    /// The label of the button that sends the first code to a phone.
     func first(_ channel: CodeChannel) -> String { channel == .voice ? firstVoice : firstSMS }
 
-    /// What the page of a link tells of where the sign-in is.
+    /// The lines about the origin of the sign-in, on the page of a link.
     func origin(_ question: MailLinkQuestion) -> [String] {
         [
             linkTime.replacing("{time}", with: question.sentAt.formatted(.iso8601.dateTimeSeparator(.space))),

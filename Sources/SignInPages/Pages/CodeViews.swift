@@ -1,9 +1,8 @@
 internal import Foundation
 internal import IdentityCore
 
-/// The pages of codes that are sent, and of the link that comes with a mail.
 extension PageView {
-    /// Such a page, and the name of its template.
+    /// Returns the view of a page of sent codes or of a mailed link, and the name of its template.
     static func code(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
         let codes = texts.codes
         switch page.content {
@@ -13,7 +12,7 @@ extension PageView {
             view.step = channel.rawValue
             view.resend = codes.again(channel)
             view.hasChoice = hasOthers
-            // Not by itself without a script: what is being typed would be lost.
+            // Only a script continues the page. Reloading it would lose the typed text.
             view.isWaiting = channel == .email
             return (view, "code")
         case .enrollNumber(let channel):
@@ -45,7 +44,7 @@ extension PageView {
 }
 
 extension PageTexts {
-    /// What can be set up beside the first phone and an app.
+    /// The enrolment choices besides the first phone and an app.
     func further(_ choices: [HostedEnrollment]) -> [PageView.Factor] {
         let first = choices.first(where: \.isPhone)
         return choices.filter { $0 != first }.compactMap { choice in

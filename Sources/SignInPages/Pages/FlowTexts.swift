@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The sentences of signing out, and of signing in for a device that has no browser; a part of ``PageTexts``.
+/// The texts about signing out and about signing in on a device without a browser; a part of ``PageTexts``.
 struct FlowTexts: Sendable {
     var signOutTitle: String
     var signOutLead: String
@@ -18,7 +18,7 @@ struct FlowTexts: Sendable {
     var activationEnded: String
     var deviceTitle: String
     var deviceLead: String
-    /// `{login}` stands for who is signed in.
+    /// `{login}` stands for the user name.
     var deviceAccount: String
     var deviceWarning: String
     var allowDevice: String
@@ -83,15 +83,9 @@ extension FlowTexts {
         deviceDenied: "Das Gerät weiß es. Sie können diese Seite schließen.")
 }
 
-/// Security questions in other languages than that of the engine, which is English.
+/// Translations of the security questions, whose text in the engine is English.
 enum QuestionTexts {
-    /// A question in a language.
-    ///
-    /// - Parameters:
-    ///   - key: The question's key.
-    ///   - text: It in English.
-    ///   - language: The tag of the language.
-    /// - Returns: It in that language; in English if it is not known.
+    /// Returns a question in a language. Falls back to English without a translation.
     static func text(of key: String, english text: String, language: String) -> String {
         language == "de" ? german[key] ?? text : text
     }

@@ -23,32 +23,24 @@ struct PageLibrary: Sendable {
         ]
         library = MustacheLibrary(
             templates: sources.mapValues { source in
-                // Each template, partials among them, must say how it escapes; so none can forget.
+                // Sets the escaping of every template, partials included, so that no template can omit it.
                 let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: source, as: UTF8.self)
-                // They are part of the program: one that does not parse stops the first server of any test.
+                // The templates are part of the program: an invalid one fails in every test that starts a server.
                 guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("no template: \(text)") }
                 return template
             })
     }
 
-    /// The text of a page.
-    ///
-    /// - Parameters:
-    ///   - view: What the template shows.
-    ///   - template: Its name.
-    /// - Returns: HTML in UTF-8.
+    /// Returns a page in HTML, as UTF-8.
     func render(_ view: some Sendable, template: String) -> [UInt8] { Array((library.render(view, withTemplate: template) ?? "").utf8) }
 }
 
-/// How values are written into the pages.
-///
-/// By scalars: the library's own escaping goes by characters, and a quote that a combining mark follows is another character, but
-/// still a quote to a browser.
+/// The escaping of values in the pages. It works on Unicode scalars, because the library's own escapes characters: a quote with a combining
+/// mark is another character, but still a quote to a browser.
 package struct PageContent: MustacheContentType {
     /// The name that templates use.
     package static let name = "PAGE"
 
-    /// Creates a content type.
     package init() {}
 
     /// Escapes every character that is markup in an element or in a quoted attribute.

@@ -1,22 +1,20 @@
 internal import Foundation
 
-/// Every sentence of the pages in one language. A language is a value: what it lacks does not compile.
-///
-/// `{app}` stands for the application's name.
+/// All texts of the pages in one language. A missing translation does not compile. `{app}` stands for the application's name.
 struct PageTexts: Sendable {
     struct Enroll: Sendable {
         var title: String
         var lead: String
         var begin: String
         var scan: String
-        /// What a screen reader calls the QR code.
+        /// The name of the QR code for screen readers.
         var picture: String
         var byHand: String
         var code: String
         var confirm: String
     }
 
-    /// The tag of the language (RFC 5646).
+    /// The language tag (RFC 5646).
     var language: String
 
     var signInTitle: String
@@ -48,15 +46,12 @@ struct PageTexts: Sendable {
     var codeHint: String
     var waiting: String
     var answered: String
-    /// Begins the title of a page that tells of a problem.
+    /// The prefix of the title of a page with a problem.
     var problem: String
 
-    /// Of setting up a phone.
     var phone: PhoneTexts
-    /// Of setting up an authenticator app.
     var enroll: Enroll
 
-    /// Of choosing a new password.
     var passwords: PasswordTexts
 
     var wrongCredentials: String
@@ -96,24 +91,18 @@ struct PageTexts: Sendable {
     var failure: String
     var unreadableForm: String
 
-    /// Of codes that are sent.
     var codes: CodeTexts
 
-    /// Of getting back into an account.
     var recovery: RecoveryTexts
 
-    /// Of signing out, and of devices without a browser.
     var flows: FlowTexts
 }
 
 extension PageTexts {
-    /// The languages there are, the first one for everybody else.
+    /// The supported languages; the first one is the default.
     static let all = [english, german]
 
-    /// The language for somebody who prefers some, by the beginning of its tag: `de` for `de-CH`.
-    ///
-    /// - Parameter preferences: Tags in order of preference.
-    /// - Returns: The first that there is; English without one.
+    /// Returns the first supported language of the preferred tags, English if there is none. `de` also matches `de-CH`.
     static func preferred(by preferences: [String]) -> PageTexts {
         for preference in preferences {
             let tag = preference.lowercased()

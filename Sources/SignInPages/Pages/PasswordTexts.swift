@@ -1,7 +1,7 @@
 internal import Foundation
 internal import IdentityCore
 
-/// The sentences of choosing a new password; a part of ``PageTexts``. `{count}` stands for a number.
+/// The texts about a new password; a part of ``PageTexts``. `{count}` stands for a number.
 struct PasswordTexts: Sendable {
     var title: String
     var lead: String
@@ -27,7 +27,7 @@ struct PasswordTexts: Sendable {
     var unused: String
     var kept: String
 
-    /// What a rule says, to who reads it before and to whom it refused.
+    /// The text of a rule, for the list of rules and for the list of violations.
     func sentence(for rule: PasswordRule) -> String {
         func text(_ pattern: String, _ count: Int) -> String { pattern.replacing("{count}", with: String(count)) }
         return switch rule {

@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The sentences of setting up a phone; a part of ``PageTexts``. `{app}` stands for the app on the phone.
+/// The texts about the enrolment of a phone; a part of ``PageTexts``. `{app}` stands for the app on the phone.
 struct PhoneTexts: Sendable {
     var chooseTitle: String
-    /// `{app}` is the application that the person signs in to.
+    /// `{app}` is the application of the sign-in.
     var chooseLead: String
     var begin: String
-    /// Where there is more than one app.
+    /// Used if there are several apps.
     var beginWith: String
     var beginApp: String
     var title: String
     var lead: String
-    /// What a screen reader calls the QR code.
+    /// The name of the QR code for screen readers.
     var picture: String
     var byHand: String
     var waiting: String

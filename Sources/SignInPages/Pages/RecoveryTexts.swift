@@ -1,20 +1,20 @@
 internal import Foundation
 internal import IdentityCore
 
-/// The sentences of getting back into an account; a part of ``PageTexts``.
+/// The texts about account recovery; a part of ``PageTexts``.
 struct RecoveryTexts: Sendable {
-    /// What differs between a forgotten password and a locked account.
+    /// The texts that differ between a forgotten password and a locked account.
     struct Kind: Sendable {
         /// On the sign-in page.
         var link: String
         var title: String
         var lead: String
-        /// After a mail was asked for.
+        /// After the request for a mail.
         var mailed: String
         var byLink: Link
     }
 
-    /// What the page of a mail's link says, and the last one.
+    /// The texts of a mailed link's page and of the final page.
     struct Link: Sendable {
         var title: String
         var lead: String
@@ -25,7 +25,7 @@ struct RecoveryTexts: Sendable {
 
     var password: Kind
     var unlock: Kind
-    /// Of an account that was made for somebody.
+    /// For an account that an administrator created.
     var activation: Link
 
     var bySMS: String
@@ -39,7 +39,7 @@ struct RecoveryTexts: Sendable {
     var toApplication: String
 
     var codeTitle: String
-    /// For everybody, also for a name of nobody's.
+    /// The same for known and unknown user names.
     var textLead: String
     var callLead: String
     var code: String
@@ -53,7 +53,7 @@ struct RecoveryTexts: Sendable {
     var answer: String
     var goOnWithAnswer: String
     var newLead: String
-    /// Of a first password.
+    /// For a first password.
     var firstTitle: String
     var firstLead: String
     var setPassword: String
@@ -190,10 +190,8 @@ extension RecoveryTexts {
             "Dieser Link gilt nicht oder nicht mehr: Er wurde benutzt, ist zu alt, oder ein anderer hat ihn ersetzt. Fordern Sie dort einen neuen an, wo Sie sich anmelden, oder bei dem, der das Konto für Sie angelegt hat."
     )
 
-    /// What concerns a forgotten password, or a locked account.
     func kind(isUnlock: Bool) -> Kind { isUnlock ? unlock : password }
 
-    /// What the page of a mail's link says, and the last one.
     func link(of kind: RecoveryKind) -> Link {
         switch kind {
         case .password: password.byLink
@@ -202,7 +200,7 @@ extension RecoveryTexts {
         }
     }
 
-    /// What the button of a channel says.
+    /// The label of a channel's button.
     func label(of channel: CodeChannel) -> String {
         switch channel {
         case .sms: bySMS

@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import JOSE
 
 extension RecoveryRefusal {
-    /// What the page tells of it; `nil` if the next page shows enough.
+    /// The notice for the page; `nil` if the next page shows enough.
     var notice: RecoveryPage.Notice? {
         switch self {
         case .wrongCode: .wrongCode
@@ -26,20 +26,15 @@ extension RecoveryRefusal {
     }
 }
 
-/// What a person does on the pages of a recovery.
+/// The user's action on a page of a recovery.
 package enum RecoveryAction: Sendable {
-    /// Gives the code that was sent.
     case code(String)
-    /// Asks for another.
     case resend
-    /// Answers their security question.
     case answer(String)
-    /// Gives another password, twice.
     case password(String, repeated: String)
 }
 
 extension RecoveryAction: Redacted {
-    /// What kind of step it is; never what was typed.
     package var description: String {
         switch self {
         case .code: "code"
@@ -51,6 +46,6 @@ extension RecoveryAction: Redacted {
 }
 
 extension ClassicPolicy {
-    /// Whether people get back into their accounts by themselves; that they unlock them, where `isUnlock`.
+    /// Whether users can recover their accounts themselves or, with `isUnlock`, unlock them.
     func allowsRecovery(isUnlock: Bool) -> Bool { !recovery.isEmpty && (!isUnlock || unlocksBySelfService) }
 }

@@ -3,85 +3,76 @@ package import IdentityCore
 internal import JOSE
 package import OAuthWire
 
-/// What the pages of a sign-in answer, and which cookies the browser gets with it.
+/// The response of the pages of a sign-in, with the browser's new cookies.
 package struct HostedAnswer: Sendable {
-    /// What the browser is shown, or where it is sent.
     package enum Outcome: Sendable {
-        /// A page.
         case page(HostedPage)
-        /// On to the page of the sign-in that a token names.
+        /// A redirect to the page of the sign-in that a token names.
         case goOn(token: String)
-        /// To a page of a recovery.
+        /// A redirect to a page of a recovery.
         case recovery(RecoveryPlace)
-        /// To the authorize endpoint again, by a link that names the request.
+        /// A redirect to the authorize endpoint, by a link that names the request.
         case again(clientID: String, requestURI: String)
-        /// Back to the client.
+        /// The response to the client.
         case respond(AuthorizationResponse)
-        /// A page that says why it cannot go on; nothing is sent to any client.
+        /// The error page of a sign-in that cannot continue; the client gets no response.
         case refused(HostedRefusal)
     }
 
-    /// What the browser is shown, or where it is sent.
     package var outcome: Outcome
-    /// The browser's new secrets; nil where it keeps what it has.
+    /// The browser's new secrets; `nil` for no change.
     package var cookies = BrowserSecrets()
-    /// To be sent now; each at most once.
+    /// The pushes to send now, each at most once.
     package var pushes: [PushMessage] = []
-    /// What applications are to be told now, whose session another person's took the place of; each at most once.
+    /// The logout notices to send now, each at most once. Another user's session was replaced.
     package var logouts: [BackchannelLogout] = []
-    /// To be sent now; each at most once.
+    /// The messages to send now, each at most once.
     package var messages: [OutgoingMessage] = []
 
     package init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
-/// What a recovery is for.
+/// The purpose of a recovery.
 package enum RecoveryKind: Sendable, Equatable {
-    /// A password was forgotten.
     case password
-    /// An account is locked.
     case unlock
-    /// Somebody signs in for the first time: the account was made for them.
+    /// The first sign-in of a user whom an administrator created.
     case activation
 }
 
 /// A page of a recovery.
 package enum RecoveryPlace: Sendable, Equatable {
-    /// What asks for the name, from a sign-in.
+    /// The form for the user name, opened from a sign-in.
     case form(signIn: String, isUnlock: Bool)
-    /// What says that a mail was sent.
+    /// The page that announces a mail.
     case sent(signIn: String, isUnlock: Bool)
-    /// Where it stands.
+    /// The current page of the recovery.
     case page(token: String)
 }
 
-/// Why a sign-in on the pages cannot go on. Its refusal's description is for the person.
+/// The reason why a sign-in on the pages cannot continue. The refusal's description is for the user.
 package struct HostedRefusal: Sendable {
-    /// What a page tells apart.
+    /// The reasons that pages distinguish.
     package enum Reason: Sendable {
-        /// The application's request is not good, and it is not known where to say so.
+        /// The application's request is invalid, and there is no valid redirect URI for an error.
         case badRequest
-        /// The sign-in is unknown, too old, or its account changed.
+        /// The sign-in is unknown or expired, or its account changed.
         case over
-        /// It was finished before.
+        /// The sign-in was completed before.
         case finished
-        /// It began in another browser, or a form was not the server's own.
+        /// The sign-in started in another browser, or the form is not the server's own.
         case otherBrowser
-        /// The link of a mail is not good, or not good any more.
+        /// The mailed link is invalid, expired or consumed.
         case link
-        /// Too many requests.
         case tooManyRequests
     }
 
-    /// What a page tells apart.
     package var reason: Reason
-    /// What was wrong with a request, for the person who asks its maker; nil for the other reasons.
+    /// The fault of the request, for the application's developer; `nil` for other reasons.
     package var detail: Refusal?
 
-    /// A request that cannot be read.
     package init(badRequest detail: Refusal) { self.init(.badRequest, detail: detail) }
 
-    /// A request over a limit.
     package init(tooMany limit: RateLimitStatus) { self.init(.tooManyRequests, detail: .tooManyRequests(limit, reason: "rate limit")) }
 
     init(_ reason: Reason, detail: Refusal? = nil) {
@@ -90,101 +81,93 @@ package struct HostedRefusal: Sendable {
     }
 }
 
-/// A page of a sign-in: what it asks. How it looks, and in which language, is the front door's.
+/// The content of a page of a sign-in, without its look and language.
 package struct HostedPage: Sendable {
-    /// What it asks.
+    /// The input that the page asks for, with its data.
     package enum Content: Sendable {
-        /// Name and password; the name only where it is not fixed.
+        /// User name and password; only the password if the name is fixed.
         case password(login: String, isLoginFixed: Bool, canRecover: Bool, canUnlock: Bool)
-        /// The name of whoever forgot a password, or unlocks an account, and the way that a code or a link is to take.
+        /// The user name for a recovery or unlock, and the channel of the code or link.
         case recover(isUnlock: Bool, channels: [CodeChannel], login: String)
-        /// Nothing: a mail was sent, if there is anybody who can have one.
+        /// No input: a mail was sent if the account exists and has an address.
         case recoveryMailed(isUnlock: Bool)
         /// Asks the user to confirm a mailed link, and names its account: a page of another site may have opened a link of another account.
         case recoveryLink(RecoveryKind, login: String)
         /// The code that a recovery sent.
         case recoveryCode(CodeChannel)
-        /// The answer to the person's own question; the text is English.
+        /// The answer to the user's security question; the text is English.
         case recoveryQuestion(key: String, text: String)
-        /// Another password, or the first one: what it must be, and what the last one was refused for.
+        /// A new or first password, with the rules and those that the last one violated.
         case recoveryPassword(RecoveryKind, login: String, rules: [PasswordRule], violated: [PasswordRule])
-        /// Nothing any more: the recovery did what it was for. The token leads back to the sign-in that it was begun from.
+        /// No input: the recovery is complete. The token leads back to the sign-in from which it started.
         case recovered(RecoveryKind, signIn: String?)
-        /// One of these factors.
         case factors([HostedFactorChoice])
-        /// The code that was sent to a telephone or mailbox, which is shown masked; of a mail, its link does as well.
+        /// The code that was sent to a masked phone number or mail address. The link in a mail is accepted too.
         case sentCode(CodeChannel, destination: String, hasOthers: Bool)
-        /// Whether it is this person who signs in where a mail was sent for.
+        /// Asks whether the user who received the mail is signing in.
         case mailLink(MailLinkQuestion)
-        /// Nothing any more: that was answered.
+        /// No input: the mailed link was answered.
         case mailLinkAnswered(isApproved: Bool)
-        /// The setting up of a second factor: one of these, or what an authenticator app is to scan, once the person has asked for it.
+        /// The enrolment of a second factor: a choice, or the app's QR code once the user chose an app.
         case enrollment(TOTPEnrollmentOffer?, choices: [HostedEnrollment])
-        /// The number of a telephone that is set up.
+        /// The number of a phone to enrol.
         case enrollNumber(CodeChannel)
-        /// The code that was sent to a telephone or mailbox that is set up, which is shown masked.
+        /// The code that was sent to a masked phone number or mail address to enrol.
         case confirmNumber(CodeChannel, destination: String)
-        /// The setting up of a phone that confirms sign-ins: what it is to scan.
+        /// The enrolment of a phone for push, with its QR code.
         case phone(PhoneEnrollmentOffer, canAddApp: Bool)
         /// No input: the user answers on a device.
         case push(HostedPushWait)
-        /// A new password in place of one that is due: what it must be, and what the last one was refused for.
+        /// A new password in place of an expired one, with the rules and those that the last one violated.
         case newPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
-        /// Whether the client may have these scopes.
         case consent([HostedScope])
-        /// Whether a device that shows this code may be signed in as this person.
+        /// The user's decision about a device that shows this code.
         case device(userCode: String, login: String)
-        /// Nothing any more: what was decided of a device.
+        /// No input: the decision about a device.
         case deviceDecided(isAllowed: Bool)
     }
 
-    /// What the page tells about the step before.
+    /// A notice about the previous step.
     package enum Notice: String, Sendable {
-        /// The name or the password was wrong.
         case wrongCredentials
-        /// The code was wrong, or used before.
+        /// The code was wrong or used before.
         case wrongCode
-        /// The code came too late to set an authenticator app up: it must be begun again.
+        /// The code came too late to enrol an authenticator app; the user must start again.
         case lateCode
-        /// Too many attempts; wait.
+        /// Too many attempts; the user must wait.
         case tooManyAttempts
-        /// Try again in a moment.
+        /// The server is busy; the user must try again.
         case busy
-        /// Nobody answered on a device.
+        /// The request on the device expired.
         case unanswered
         /// The user denied the push, or picked a wrong number.
         case notApproved
-        /// No device can be asked.
+        /// No device can receive a push.
         case noDevice
-        /// Too many challenges were not answered; wait.
+        /// Too many pushes were not answered; the user must wait.
         case tooManyChallenges
         /// A push was sent less than 30 seconds ago; the user must wait.
         case pushSentJustNow
-        /// A new password was not typed alike twice.
         case passwordsDiffer
-        /// A code that was sent is wrong.
         case wrongSentCode
-        /// The answer to a security question is wrong.
         case wrongAnswer
-        /// Another message was sent a moment ago; wait.
+        /// Another message was sent recently; the user must wait.
         case sentJustNow
-        /// A number cannot be read.
+        /// The phone number is invalid.
         case wrongNumber
-        /// A number is of a country to which nothing is sent.
+        /// No messages are sent to the number's country.
         case foreignNumber
     }
 
-    /// What it asks.
     package var content: Content
-    /// What it tells about the step before.
     package var notice: Notice?
-    /// The application that the person signs in to.
+    /// The name of the sign-in's application.
     package var applicationName: String
-    /// What each of its forms must carry.
+    /// The token that each form of the page must contain.
     package var formToken: String
-    /// Where its forms lead to in the end: the client's redirect URI.
+    /// The final redirect URI of the page's forms, which the client registered.
     package var returnURI: String
-    /// The languages that the client asked for, in order of preference.
+    /// The client's requested languages, in order of preference.
     package var locales: [String]
 
     init(
@@ -211,74 +194,60 @@ extension HostedPage.Content {
     }
 }
 
-/// A scope that a person is asked to allow.
+/// A scope on the consent page.
 package struct HostedScope: Sendable {
-    /// Its name in the protocol.
     package var name: String
-    /// What the server's owner says of it; nil for the reserved ones.
+    /// The administrator's description; `nil` for reserved scopes.
     package var description: String?
 }
 
-/// A factor that can be chosen on a page.
+/// A factor that a page offers.
 package enum HostedFactor: String, Sendable, CaseIterable {
-    /// A push to the person's devices.
     case push
-    /// The code of an authenticator app.
     case code
-    /// A code by text message.
     case sms
-    /// A code by a call.
     case voice
     /// A code by mail, or the link that comes with it.
     case email
 }
 
-/// A factor of the person's that can be chosen on a page.
+/// A factor of the user that a page offers.
 package struct HostedFactorChoice: Sendable, Equatable {
-    /// Which one.
     package var factor: HostedFactor
-    /// Where its code goes, masked; nil for what sends none.
+    /// The masked phone number or mail address; `nil` for factors that send no code.
     package var destination: String?
 }
 
-/// What a person does on a page.
+/// The user's action on a page.
 package enum HostedAction: Sendable {
-    /// Gives a name and a password.
     case password(login: String, password: String)
-    /// Gives the code of an authenticator app.
     case code(String)
-    /// Gives the code that was sent.
     case sentCode(String)
-    /// Goes back to the choice of a factor.
+    /// Returns to the choice of a factor.
     case chooseAgain
-    /// Gives a new password, twice.
     case newPassword(String, repeated: String)
-    /// Chooses a factor.
     case choose(HostedFactor)
-    /// Allows the client what it asks for, or does not.
     case consent(Bool)
-    /// Says whether a device may be signed in.
+    /// Allows or denies the sign-in of a device.
     case device(isAllowed: Bool)
-    /// Begins to set up an authenticator app.
     case enroll
-    /// Begins to set up a phone that confirms sign-ins, by an app that its authenticator names; nil for the first.
+    /// Starts the enrolment of a phone for push with an authenticator's app; `nil` for the first authenticator.
     case enrollPhone(authenticatorID: String?)
-    /// Begins to set up a telephone or a mailbox that codes are sent to.
+    /// Starts the enrolment of a phone or mail address for codes.
     case enrollCode(CodeChannel)
-    /// Gives its number; empty to send once more.
+    /// Submits the phone number; empty to send the code again.
     case number(String)
-    /// Goes back to the choice of what to set up.
+    /// Returns to the choice of a factor to enrol.
     case chooseEnrollment
-    /// Shows by a code that the app is set up.
+    /// Confirms the enrolment of an app by its code.
     case confirmEnrollment(String)
-    /// Gives up: the client is told.
+    /// Cancels the sign-in; the client gets an error.
     case cancel
-    /// Begins again, as somebody else maybe.
+    /// Starts again, possibly as another user.
     case restart
 }
 
 extension HostedAction: Redacted {
-    /// What kind of step it is; never what was typed.
     package var description: String {
         switch self {
         case .password: "password"

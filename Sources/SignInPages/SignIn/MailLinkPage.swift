@@ -5,17 +5,11 @@ internal import Store
 
 /// The page of the link that comes with a code by mail.
 extension Engine {
-    /// What the token of the form is about: this link, whichever the browser has opened since then.
+    /// The subject of the form token. It names the link, because the browser may have opened another one since.
     private static func mailForm(_ token: String) -> String { "mail link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
 
-    /// What the page of a link asks.
-    ///
-    /// - Parameters:
-    ///   - token: The link's secret; nil if the browser brought none.
-    ///   - browser: The browser's cookies.
-    ///   - context: When and from where it was opened.
-    /// - Returns: The page, and the browser's secret if it has none yet. Whatever is not good (any more) is answered alike.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the page of a link, and the browser's secret if it has none yet. All invalid links get the same response. `token` is the
+    /// link's secret; `nil` if the browser sent none.
     package func mailLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         guard let token, let question = try await mailLink(token, context: context) else {
             return HostedAnswer(.refused(HostedRefusal(.link)))
@@ -27,16 +21,7 @@ extension Engine {
         return answer
     }
 
-    /// Takes the answer of a link's page.
-    ///
-    /// - Parameters:
-    ///   - token: The link's secret; nil if the browser brought none.
-    ///   - isApproved: Whether it is them.
-    ///   - formToken: What the form carried.
-    ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: The page that tells what came of it.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Stores the user's answer to a link, and returns the page that confirms it. `isApproved` means that the user is signing in.
     package func answerMailLink(
         _ token: String?, isApproved: Bool, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {

@@ -3,7 +3,6 @@ import AuthFoundation
 import Foundation
 import JOSE
 
-/// Works with kept credentials.
 struct CredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "credential", abstract: "List, show, use, refresh and revoke kept credentials.",
@@ -14,7 +13,7 @@ struct CredentialCommand: AsyncParsableCommand {
         ])
 }
 
-/// What the commands on one credential have in common.
+/// The options that commands for one credential share.
 struct CredentialOptions: ParsableArguments {
     @OptionGroup var vault: VaultOptions
 
@@ -24,7 +23,7 @@ struct CredentialOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Runs code with the credential; errors are told and become the exit code.
+    /// Runs code with the credential. Errors are reported and determine the exit code.
     func use(_ body: (Credential) async throws -> Void) async throws {
         try await Outcome.of(json: json) {
             try await vault.open {
@@ -50,7 +49,6 @@ struct CredentialOptions: ParsableArguments {
     }
 }
 
-/// Lists the kept credentials.
 struct CredentialListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the kept credentials; * marks the default.")
 
@@ -75,7 +73,6 @@ struct CredentialListCommand: AsyncParsableCommand {
     }
 }
 
-/// Refreshes a credential.
 struct CredentialRefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "refresh", abstract: "Get new tokens for a credential.")
 
@@ -90,7 +87,6 @@ struct CredentialRefreshCommand: AsyncParsableCommand {
     }
 }
 
-/// Signs a credential out.
 struct CredentialRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Sign a credential out, at the issuer and here.",
@@ -110,7 +106,6 @@ struct CredentialRevokeCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows one credential.
 struct CredentialShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a credential, without its tokens.")
 
@@ -124,7 +119,6 @@ struct CredentialShowCommand: AsyncParsableCommand {
     }
 }
 
-/// Makes a credential the default.
 struct CredentialUseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Make a credential the default one.",
@@ -155,7 +149,6 @@ struct CredentialUseCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows what the issuer says of a person.
 struct CredentialUserInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user-info", abstract: "Show the profile of the person, as the issuer has it.")

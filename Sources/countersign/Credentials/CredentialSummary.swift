@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 import JOSE
 
-/// What may be shown of a credential: never a token.
+/// The details of a credential that may be shown; never a token.
 struct CredentialSummary {
     let id: String
     let isDefault: Bool
@@ -51,9 +51,7 @@ struct CredentialSummary {
         """
     }
 
-    /// Keeps the token of a new sign-in as the default credential, and tells the user.
-    ///
-    /// - Throws: Errors of the storage.
+    /// Stores the token of a new sign-in as the default credential, and tells the user.
     static func keep(_ token: Token, json: Bool) throws {
         let credential = try Credential.store(token)
         try Credential.setDefault(credential)

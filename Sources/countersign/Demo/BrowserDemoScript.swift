@@ -4,11 +4,10 @@ import CountersignSandbox
 import Foundation
 import OAuth2Auth
 
-/// The story of sign-in with a browser: two apps and a device that share one session, a second factor where an app asks for it, and the end of
-/// it all.
+/// The steps of the browser demo: two apps and a device share a session, one app requires a second factor, and the session ends.
 struct BrowserDemoScript {
     private static let jane = SandboxUser.jane
-    /// Asks for two factors.
+    /// The app that requires two factors.
     private static let first = SandboxApplication.browser
     /// The app that requires one factor. Its `silent_sign_in` is `always`, so a session signs in to it without a page.
     private static let second = SandboxApplication(clientID: "sso-app")
@@ -123,7 +122,8 @@ struct BrowserDemoScript {
 
     // MARK: - What tokens say
 
-    /// The token, if it says that these methods were used.
+    /// Returns the token if its ID token lists these authentication methods, otherwise throws. With `isWhole`, no other methods are
+    /// allowed.
     private func proved(_ methods: Set<String>, _ token: Token, isWhole: Bool = false) throws -> Token {
         let used = Set(token.idToken?.authenticationMethods?.map(\.rawValue) ?? [])
         guard isWhole ? used == methods : used.isSuperset(of: methods) else {

@@ -5,20 +5,18 @@ import Foundation
 import JOSE
 import OAuth2Auth
 
-/// The browser of the demo: that of whoever watches, or one without a window that walks the pages as Jane would.
+/// The browser of the demo: the user's own, or an automated one that signs in as Jane without a window.
 final class DemoBrowser: Sendable {
     private struct State {
         var visitor: SandboxBrowser.Visitor?
         var showsAddress = false
     }
 
-    /// Nil for a real one.
+    /// The automated browser; `nil` for the user's own.
     private let walker: SandboxBrowser?
     private let state: Locked<State>
 
-    /// - Parameters:
-    ///   - walks: Whether it walks the pages by itself.
-    ///   - clock: The sandbox's clock.
+    /// Creates a browser; `walks` selects the automated one.
     init(walks: Bool, clock: SandboxClock) {
         let state = Locked(State())
         self.state = state
@@ -30,21 +28,21 @@ final class DemoBrowser: Sendable {
             } : nil
     }
 
-    /// Says who sits in front of it, if nobody does.
+    /// Sets the automated browser's behavior; it has no effect on the user's own browser.
     func becomes(_ visitor: @escaping SandboxBrowser.Visitor) { state.withLock { $0.visitor = visitor } }
 
-    /// Tells a person what to do; nothing if there is none.
+    /// Shows instructions to the user; a no-op with the automated browser.
     func tell(_ words: TerminalText) {
         if walker == nil { Terminal.note("\n\(words)") }
     }
 
-    /// How many pages were shown; 0 in a real browser, where that is not known.
+    /// The number of pages shown; always 0 in the user's own browser, where it is unknown.
     var pageCount: Int { walker?.visited.count ?? 0 }
 
-    /// The number that a page showed last, to be picked on a phone.
+    /// The last number that a page showed for number matching.
     var number: String? { walker?.visited.last { $0.number != nil }?.number }
 
-    /// What signs in to an app of the sandbox.
+    /// Returns a browser sign-in for an app of the sandbox.
     @MainActor
     func signin(_ application: SandboxApplication, _ sandbox: Sandbox) throws -> BrowserSignin {
         var settings = sandbox.configuration(application)
@@ -68,13 +66,13 @@ final class DemoBrowser: Sendable {
         await signin.signOut(credential: credential, ending: .all)
     }
 
-    /// Connects a device, where nobody does it.
+    /// Connects a device in the automated browser. Otherwise the user does it.
     func connect(_ verification: DeviceAuthorizationFlow.Verification) async throws {
         guard let walker else { return }
         _ = try await walker.visit(verification.verificationUriComplete ?? verification.verificationUri)
     }
 
-    /// Does something while the codes of an app are shown to whoever has to type one.
+    /// Runs `work`, and meanwhile shows the app's codes to a user who must type one.
     func showing<Success: Sendable>(_ app: AuthenticatorApp, _ work: () async throws -> Success) async throws -> Success {
         guard walker == nil else { return try await work() }
         let display = Task {
@@ -91,7 +89,7 @@ final class DemoBrowser: Sendable {
         return try await work()
     }
 
-    /// Once more with the address shown, if there is no browser that could be opened.
+    /// Runs `work`, and repeats it with the address shown if no browser can be opened.
     @MainActor
     private func orShowing<Success>(_ work: @MainActor () async throws -> Success) async throws -> Success {
         do {
@@ -115,9 +113,8 @@ final class DemoBrowser: Sendable {
     }
 }
 
-/// Runs this program a second time, to show what another process sees.
+/// Runs this program as a second process, to show its view of the stored credentials.
 enum SecondProcess {
-    /// The ids of the credentials in a vault.
     static func credentialIDs(vault: URL) async throws -> [String] {
         let output = try await run(["credential", "list", "--json", "--vault", vault.path()])
         let list = try JSONValue(parsing: output)
@@ -130,7 +127,7 @@ enum SecondProcess {
         process.executableURL = executable
         process.arguments = arguments
         let output = URL.temporaryDirectory.appending(path: "countersign-\(ProcessInfo.processInfo.processIdentifier)-output.json")
-        // A file and not a pipe: nothing has to read while the process runs.
+        // A file, because a pipe would need a reader while the process runs.
         guard FileManager.default.createFile(atPath: output.path(), contents: nil, attributes: [.posixPermissions: 0o600]) else {
             throw CommandFailure("\(output.path()) can't be written.")
         }
@@ -150,9 +147,9 @@ enum SecondProcess {
     }
 }
 
-/// Finds what the server said inside the errors that wrap it.
+/// Finds the server's error inside the errors that wrap it.
 enum ServerRefusal {
-    /// The OAuth error code, if the server refused with one.
+    /// Returns the OAuth error code, if the server sent one.
     static func code(of error: any Error) -> String? {
         guard case .server(let error) = OAuth2Error(error) else { return nil }
         return error.code.rawValue

@@ -3,7 +3,6 @@ import AuthorizationServer
 import CountersignSandbox
 import Foundation
 
-/// Shows the whole system at work.
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Start a sandbox and sign a sample person in with a password and a push, telling each step.",
@@ -54,9 +53,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// Tells the story.
-    ///
-    /// - Returns: The sandbox, which is still up.
+    /// Runs the demo, and returns the sandbox, which is still running.
     private func tell() async throws -> Sandbox {
         let (port, messagesPort, phonePort) =
             once
@@ -86,13 +83,13 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// The usual organization, with a number to pick on the phone at each sign-in: in a browser it is seen what for.
+    /// The default organization with number matching at each sign-in, so that the browser demo shows it.
     private static var asksForNumbers: String {
         OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
     }
 
     private func stayUp(_ sandbox: Sandbox) async {
-        // Before it is said: who presses it at once shall find somebody who listens.
+        // Listen before the message, so that an immediate Ctrl-C is not missed.
         let request = await StopSignal.listen()
         Terminal.write(SandboxText.overview(sandbox))
         Terminal.write("Press Ctrl-C to stop.")

@@ -7,11 +7,11 @@ import OktaDirectAuth
 import FoundationNetworking
 #endif
 
-/// The story that the demo tells: a person signs in with a password and their phone, uses an API, stays signed in, and signs out.
+/// The steps of the demo: the user signs in with a password and a phone, uses an API, refreshes the tokens, and signs out.
 struct DemoScript {
     let sandbox: Sandbox
     let reporter: StepReporter
-    /// Whether the phone approves at once, rather than wait for whoever watches.
+    /// Whether the phone approves automatically instead of waiting for the user.
     let approvesByItself: Bool
     private let vault: URL
     private static let jane = SandboxUser.jane
@@ -40,7 +40,7 @@ struct DemoScript {
     }
 
     private func client(_ application: SandboxApplication) -> OAuth2Client {
-        // Over the port, as an app would: no short cut through the process.
+        // Uses the port like a real app, not the in-process transport.
         let scope = ["openid", "profile", "email", "offline_access", "messages.read"]
         return OAuth2Client(sandbox.configuration(application, scope: scope), clock: sandbox.clock)
     }
@@ -87,7 +87,7 @@ struct DemoScript {
         return token
     }
 
-    /// Waits for the phone: for whoever watches, unless it approves by itself.
+    /// Waits for the approval: by the user, or automatically.
     private func approved(_ flow: DirectAuthenticationFlow, on phone: VirtualPhone) async throws -> Token {
         if !approvesByItself {
             Terminal.note("\nApprove the sign-in on Jane's phone: \(Terminal.styledNote("\(phonePage)", .bold))")
@@ -153,7 +153,7 @@ struct DemoScript {
         }
     }
 
-    /// With a person of its own: who uses an old refresh token after its grace ends the whole session.
+    /// Uses a different account, because reusing an old refresh token after its grace period ends the whole session.
     private func refuseOldTokens() async throws {
         try await reporter.step("Old refresh token refused after its grace") {
             let client = client(.password)

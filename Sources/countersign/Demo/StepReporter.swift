@@ -1,18 +1,14 @@
 import Foundation
 import JOSE
 
-/// Tells each step when it is done, and how long it took.
+/// Reports each completed step and its duration.
 struct StepReporter {
     let json: Bool
 
-    /// Does a step and tells what came of it.
-    ///
+    /// Runs a step and reports its result. It throws a ``CommandFailure`` that names the step, or `CancellationError`.
     /// - Parameters:
-    ///   - name: The step, told in the past tense.
-    ///   - body: Does it.
-    ///   - detail: What is worth telling of its result; never a secret.
-    /// - Returns: What the step gave.
-    /// - Throws: ``CommandFailure`` that names the step and what went wrong; `CancellationError`.
+    ///   - name: The step in the past tense.
+    ///   - detail: Returns the details to show; never a secret.
     func step<T>(_ name: String, _ body: () async throws -> T, telling detail: (T) -> String = { _ in "" }) async throws -> T {
         let start = ContinuousClock.now
         do {
@@ -20,7 +16,7 @@ struct StepReporter {
             tell(name, passed: true, after: start.duration(to: .now), detail: detail(result))
             return result
         } catch is CancellationError {
-            // No step failed: whoever watched has had enough.
+            // The user cancelled the demo; the step did not fail.
             throw CancellationError()
         } catch {
             tell(name, passed: false, after: start.duration(to: .now), detail: Outcome.explain(error))

@@ -5,18 +5,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Diagnoses why the issuer's server can't be reached: the scheme is wrong (http or https), or this machine does not trust its
-/// certificate.
+/// Diagnoses why the issuer's server cannot be reached: the scheme is wrong (http or https), or its certificate is not trusted.
 struct ConnectionDiagnosis {
     private enum Answer { case response, untrustedCertificate, nothing }
 
     /// The discovery document.
     let url: URL
 
-    /// Returns the diagnosis.
-    ///
-    /// - Parameter error: The error of the request.
-    /// - Returns: `nil` if the error has another cause.
+    /// Returns the diagnosis; `nil` if the error has another cause.
     func finding(for error: any Error) async -> Finding? {
         let failure = Self.failure(in: error)
         switch url.scheme?.lowercased() {
@@ -71,7 +67,7 @@ struct ConnectionDiagnosis {
 }
 
 extension URLError {
-    /// Whether the server's certificate was refused. Foundation on Linux reports this only in the error text.
+    /// Whether the server's certificate was rejected. Foundation on Linux reports this only in the error text.
     fileprivate var isUntrustedCertificate: Bool {
         switch code {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid:

@@ -2,9 +2,9 @@ import AuthFoundation
 import Foundation
 import JOSE
 
-/// The doctor's questions, in an order in which each makes sense only if the ones before were answered.
+/// The checks of the doctor. Each one requires that the checks before it could run.
 struct Diagnosis {
-    /// Where the settings come from.
+    /// The source of the settings.
     enum Settings {
         case file(URL)
         case values([String: String])
@@ -25,7 +25,7 @@ struct Diagnosis {
     }
 
     let settings: Settings
-    /// Who is signed in for a trial; nil if it must do without.
+    /// The user for a trial sign-in; `nil` for a trial with a user who cannot exist.
     var person: TrialSignIn.Person?
 
     func run() async -> [Finding] {
@@ -58,7 +58,7 @@ struct Diagnosis {
         findings += discovery(metadata, list)
         findings += clock(of: client)
         findings += await keys(of: client)
-        // An app that has an address for a browser to return to signs in there, and perhaps nowhere else.
+        // A client with a redirect URI may use browser sign-in only. Then the trial does not require the password grant.
         var trial = TrialSignIn(client: client, person: person)
         if let redirectUri = client.configuration.redirectUri {
             let finding = await TrialNavigation(client: client, redirectUri: redirectUri).run()
@@ -69,7 +69,7 @@ struct Diagnosis {
         return findings
     }
 
-    /// The settings with the issuer exactly as it is written. Apps may leave out or add a slash at the end; the doctor compares every character.
+    /// Returns the settings with the issuer exactly as written. Apps ignore a trailing slash, but the doctor reports it.
     private func listAsWritten() throws -> OAuth2Client.PropertyListConfiguration {
         var list = try settings.list()
         if let written = writtenIssuer, written.contains("://"), written.hasSuffix("/"), let url = URL(string: written) {
@@ -102,7 +102,7 @@ struct Diagnosis {
         switch settings {
         case .values(let values): list = values
         case .file(let file):
-            // A file that could not be read was told before.
+            // An unreadable file was reported earlier.
             guard let data = try? Data(contentsOf: file),
                 let read = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
             else { return nil }

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import JOSE
 
-/// Finds out why a configuration does not work.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Read an Okta.plist, or take --issuer and --client-id, and ask the issuer what is wrong.",
@@ -72,7 +71,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// What the doctor found at one point.
+/// The result of one check.
 struct Finding {
     enum Result: String { case right, warning, wrong }
 

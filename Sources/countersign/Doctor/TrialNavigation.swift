@@ -2,12 +2,10 @@ import AuthFoundation
 import Foundation
 import OAuth2Auth
 
-/// Begins a sign-in as a browser would that knows nobody, to see whether the issuer takes the client, its redirect URI and its scopes.
-///
-/// It asks for an answer without a page (`prompt=none`, OpenID Connect Core 3.1.2.1): that somebody has to sign in is the right one.
+/// Starts a sign-in like a browser without a session, to test the client, its redirect URI and its scopes. It requests a response without a
+/// page (`prompt=none`, OpenID Connect Core 3.1.2.1). The expected response is that the user must sign in.
 struct TrialNavigation {
     let client: OAuth2Client
-    /// Where the browser returns to.
     let redirectUri: URL
 
     private var clientID: String { client.configuration.clientId }
@@ -23,7 +21,7 @@ struct TrialNavigation {
                 )
             }
             let token = try await flow.resume(with: redirect)
-            // Nobody has them.
+            // The tokens are not needed.
             try? await client.revoke(token, type: .all)
             return .warning("Browser", "The issuer let in a browser that it does not know. Check what it is.")
         } catch {
@@ -34,7 +32,7 @@ struct TrialNavigation {
     private func finding(for error: any Error) -> Finding {
         switch OAuth2Error(error) {
         case .server(let refusal): finding(for: refusal)
-        // An issuer that sends a browser nowhere trusts the client or the address too little for it (RFC 6749, 4.1.2.1).
+        // The issuer does not redirect if the client or the redirect URI is invalid (RFC 6749, 4.1.2.1).
         case .network(error: .statusCode(400)):
             .wrong(
                 "Browser",

@@ -1,15 +1,12 @@
 import AuthFoundation
 import OktaDirectAuth
 
-/// Signs in to see how the issuer takes it: as a person who is named, else as one who can't exist.
-///
-/// What the issuer thinks of the client, the grant and the scopes it says to anybody. What it thinks of a person, and the access
-/// policy that is evaluated for a person, it says only to who has given the right password.
+/// Signs in to test the configuration: as a named user, or as a user who cannot exist. The issuer reports problems of the client, the grant
+/// and the scopes to any caller. It reports problems of the account and of its access policy only after the correct password.
 struct TrialSignIn {
-    /// Who signs in.
     struct Person {
         let name: String
-        /// Shows nothing of the password when it is described.
+        /// The password as a factor, because its description is redacted.
         let password: DirectAuthenticationFlow.PrimaryFactor
 
         init(name: String, password: String) {
@@ -17,14 +14,14 @@ struct TrialSignIn {
             self.password = .password(password)
         }
 
-        /// Nobody's name anywhere: no domain is called so (RFC 2606).
+        /// A user who cannot exist: the top-level domain `invalid` is reserved (RFC 2606).
         fileprivate static let nobody = Person(name: "countersign.doctor@invalid", password: "countersign-doctor")
     }
 
     let client: OAuth2Client
-    /// Nil if there is nobody to sign in.
+    /// `nil` for a user who cannot exist.
     let person: Person?
-    /// Whether people may be sent to a browser for this client.
+    /// Whether the client can sign users in through a browser.
     var hasBrowser = false
 
     private var clientID: String { client.configuration.clientId }
@@ -46,7 +43,7 @@ struct TrialSignIn {
         }
     }
 
-    /// Tells of it, and leaves no tokens behind.
+    /// Reports the sign-in and revokes its tokens.
     private func signedIn(_ token: Token) async -> [Finding] {
         var findings: [Finding] = [
             person.map { .right("Sign-in", "\($0.name) is let in.") }

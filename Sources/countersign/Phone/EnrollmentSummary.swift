@@ -2,7 +2,7 @@ import DeviceAuthenticator
 import Foundation
 import JOSE
 
-/// What is shown of an enrollment.
+/// The details of an enrollment that are shown to the user.
 struct EnrollmentSummary {
     let id: String
     let user: String

@@ -3,7 +3,7 @@ import AuthFoundation
 import DeviceAuthenticator
 import Foundation
 
-/// Which organization to enroll in, as which client: from flags, or from a property list.
+/// The organization and client for an enrollment, from flags or a property list.
 struct OrganizationOptions: ParsableArguments {
     private static let sandbox = (issuer: "http://localhost:8080", clientID: "phone-app")
 
@@ -23,15 +23,15 @@ struct OrganizationOptions: ParsableArguments {
             "A property list with the settings; without it and --issuer, Okta.plist here if there is one.", valueName: "file"))
     var config: String?
 
-    /// Whether any of it was given.
+    /// Whether any option was given.
     var isGiven: Bool { issuer != nil || clientID != nil || config != nil }
 
-    /// The settings; flags go before the file, and the file before the sandbox.
+    /// Returns the settings. Flags override the file, and the file overrides the sandbox's defaults.
     func authenticator() throws -> DeviceAuthenticatorConfig {
         let list = try list()
         let text = issuer ?? list?.issuerURL.absoluteString ?? Self.sandbox.issuer
         let (issuer, id) = (URL(string: text), clientID ?? list?.clientId ?? Self.sandbox.clientID)
-        // A host alone is fine; a scheme alone would be taken for one.
+        // A host without a scheme is accepted. A scheme without a host is rejected, because it would be parsed as a host.
         guard let issuer, !text.contains("://") || issuer.host()?.isEmpty == false,
             case let authenticator = DeviceAuthenticatorConfig(orgURL: issuer, oidcClientId: id),
             authenticator.orgURL.host()?.isEmpty == false

@@ -3,21 +3,17 @@ import DeviceAuthenticator
 import Foundation
 import OktaDirectAuth
 
-/// Signs a person in at the organization itself for one change of their phones. The token is in memory only, and revoked after its use.
+/// Signs the user in at the organization to change a phone enrollment. The token is kept in memory only and revoked after its use.
 struct OrganizationSignIn: Sendable {
     private static let scope = "okta.myAccount.appAuthenticator.manage"
 
     let authenticator: DeviceAuthenticatorConfig
     let username: String
     let json: Bool
-    /// Answers the request that the sign-in itself sends to this phone.
+    /// Answers the push that this sign-in sends to this phone.
     var answering: SelfAnswer?
 
-    /// Asks for the password and, if need be, for an approval, and does something with the token.
-    ///
-    /// - Parameter use: What the token is for.
-    /// - Returns: What came of it.
-    /// - Throws: What the sign-in or the use throws.
+    /// Asks for the password and, if required, an approval, and passes the token to `use`.
     func token<Result: Sendable>(for use: (AuthToken) async throws -> Result) async throws -> Result {
         let host = authenticator.orgURL.absoluteString
         let password = try await PasswordPrompt.ask("Password of \(username) at \(host): ")
@@ -40,7 +36,7 @@ struct OrganizationSignIn: Sendable {
         }
     }
 
-    /// Best effort: it ends by itself soon.
+    /// Revokes the token. Errors are ignored, because the token expires soon.
     private func discard(_ token: Token, of client: OAuth2Client) async {
         await TerminalClock.wait(atMost: .seconds(3)) { try? await client.revoke(token, type: .all) }
     }

@@ -1,9 +1,9 @@
 import DeviceAuthenticator
 import Foundation
 
-/// Verifies the person by a PIN that is asked for without showing it.
+/// Verifies the user by a PIN, which is not shown while typing.
 struct PINPrompt: UserVerifier {
-    /// The fewest characters of a PIN.
+    /// The minimum length of a PIN, in characters.
     static let shortest = 4
 
     func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
@@ -15,7 +15,7 @@ struct PINPrompt: UserVerifier {
         return UserVerification(method: .pin, secret: Data(pin.utf8))
     }
 
-    /// A new PIN; who types it can't see it, and so types it twice.
+    /// Asks for a new PIN. In a terminal it asks twice, because the user cannot see the PIN.
     private func chosen() async throws(UserVerificationFailure) -> String {
         for _ in 0..<3 {
             let pin = try await given("Choose a PIN of at least \(Self.shortest) characters: ")
@@ -37,7 +37,7 @@ struct PINPrompt: UserVerifier {
             }
             return pin
         } catch {
-            // Ctrl-C as well.
+            // Includes the cancellation by Ctrl-C.
             throw .cancelled
         }
     }

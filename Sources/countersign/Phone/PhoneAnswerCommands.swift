@@ -2,7 +2,6 @@ import ArgumentParser
 import DeviceAuthenticator
 import JOSE
 
-/// Approves a request.
 struct PhoneApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve", abstract: "Approve a request, as `countersign phone pending` shows it.",
@@ -30,7 +29,6 @@ struct PhoneApproveCommand: AsyncParsableCommand {
     }
 }
 
-/// Denies a request.
 struct PhoneDenyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deny", abstract: "Deny a request, as `countersign phone pending` shows it.")
@@ -45,7 +43,7 @@ struct PhoneDenyCommand: AsyncParsableCommand {
     }
 }
 
-/// What the commands that answer have in common.
+/// The options that `approve` and `deny` share.
 struct PhoneAnswerOptions: ParsableArguments {
     @OptionGroup var phone: PhoneFolder
     @OptionGroup var account: PhoneAccountOption
@@ -56,14 +54,14 @@ struct PhoneAnswerOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Finds the request, shows it and sends the answer; errors are told and become the exit code.
+    /// Finds the request, shows it and sends the answer. Errors are reported and determine the exit code.
     func send(_ answer: (PhoneRequest) throws -> PhoneAnswer) async throws {
         try await Outcome.of(json: json) {
             let device = try TerminalPhone(phone.url)
             let enrollments = try device.enrollments(id: account.id)
             let id = id
             let request = try await Interruption.cancels { try await device.request(id, for: enrollments) }
-            // A list shows nothing of what it could not verify; nobody is to answer what they have not seen.
+            // A list omits unverified details. Verify them first, so that the user does not answer an incomplete request.
             try await Interruption.cancels { try await request.challenge.verify() }
             Terminal.note(request.text)
             let answer = try answer(request)

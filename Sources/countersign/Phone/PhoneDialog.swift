@@ -1,23 +1,20 @@
 import DeviceAuthenticator
 
-/// Asks the person at the terminal about a request.
+/// Asks the user in the terminal to answer a request.
 struct PhoneDialog: Sendable {
-    /// What became of a request that was shown.
+    /// The result of the dialog.
     enum Result: Sendable, Equatable {
         case answered(PhoneAnswer)
-        /// The person wants to think, or there is nobody.
+        /// The user postponed the answer, or the input ended.
         case later
-        /// Nothing waits for an answer any more.
+        /// The request is no longer pending.
         case over
     }
 
     let request: PhoneRequest
 
-    /// Asks until there is an answer, or none is wanted any more.
-    ///
-    /// - Parameter isOver: Returns when the request does not wait any more; it is cancelled when the person was faster.
-    /// - Returns: What became of the request.
-    /// - Throws: `CancellationError`; what `isOver` throws.
+    /// Asks until the user answers or the request is no longer pending. `isOver` returns when the request is not pending; it is cancelled
+    /// after an answer.
     func result(orUntil isOver: @escaping @Sendable () async throws -> Void) async throws -> Result {
         try await withThrowingTaskGroup(of: Result.self) { group in
             defer { group.cancelAll() }
@@ -42,7 +39,7 @@ struct PhoneDialog: Sendable {
         return "Which number does the sign-in show (\(numbers.joined(separator: ", ")))? Or [n]o, [s]uspicious: it was not me, [l]ater: "
     }
 
-    /// What a line means; nil if nothing.
+    /// Returns the meaning of an input line; `nil` if it has none.
     static func result(of line: String, numbers: [String]?) -> Result? {
         let word = line.filter { !$0.isWhitespace }.lowercased()
         if let numbers, numbers.contains(word) { return .answered(.approve(number: word)) }

@@ -2,7 +2,6 @@ import ArgumentParser
 import DeviceAuthenticator
 import JOSE
 
-/// Makes the terminal a phone of a person.
 struct PhoneEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll", abstract: "Sign in at the organization and make this terminal a phone of that account.",

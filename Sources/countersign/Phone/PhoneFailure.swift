@@ -3,9 +3,9 @@ import AuthFoundation
 import DeviceAuthenticator
 import Foundation
 
-/// What a failure of the phone means for who sits at this terminal.
+/// Error texts of the phone for the user of the terminal.
 enum PhoneFailure {
-    /// A failure of one of several accounts.
+    /// Returns the text for an error of one of several accounts.
     static func text(of error: DeviceAuthenticatorError, for enrollment: AuthenticatorEnrollment) -> String {
         let account = enrollment.user.name ?? enrollment.user.id
         return "\(account) at \(enrollment.organization.url.absoluteString) (\(enrollment.enrollmentId)): \(text(of: error))"
@@ -26,7 +26,7 @@ enum PhoneFailure {
         default: break
         }
         guard case .serverAPIError(_, let model) = error else { return text }
-        // What the organization says in detail.
+        // The organization's details.
         let details = model?.errorCauses?.compactMap { $0["errorSummary"] } ?? []
         switch error.reason {
         case .expired, .alreadyAnswered, .cancelled, .clockWrong: return text
@@ -34,7 +34,7 @@ enum PhoneFailure {
         }
     }
 
-    /// What a message of the phone, which goes on in spite of it, means.
+    /// Returns the text for a warning that does not stop the phone.
     static func text(of reason: RemediationStepMessageReasonType) -> String {
         switch reason {
         case .userVerificationKeyNotEnrolled: "This phone was enrolled without a PIN: it answers without verifying you."
@@ -45,7 +45,7 @@ enum PhoneFailure {
     }
 }
 
-/// Where the phone is kept.
+/// The folder of the phone.
 struct PhoneFolder: ParsableArguments {
     @Option(
         name: .customLong("phone"),

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// Shows requests as they come.
 struct PhoneListenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen", abstract: "Fetch requests every few seconds, show each, and ask whether to approve it, until Ctrl-C.",
@@ -32,14 +31,13 @@ struct PhoneListenCommand: AsyncParsableCommand {
             do {
                 try await Interruption.cancels { try await listener.run() }
             } catch is CancellationError {
-                // This is how it ends.
+                // Ctrl-C is the normal end of this command.
                 if TerminalInput.isInteractive { Terminal.note("") }
             }
         }
     }
 }
 
-/// Which account of the phone.
 struct PhoneAccountOption: ParsableArguments {
     @Option(
         name: .customLong("account"), help: ArgumentHelp("One account, by its id or the beginning; all if it is left out.", valueName: "id")

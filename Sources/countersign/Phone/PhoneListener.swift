@@ -2,22 +2,18 @@ import DeviceAuthenticator
 import Foundation
 import JOSE
 
-/// Fetches requests again and again, shows each, and asks the person.
+/// Fetches requests repeatedly, shows each, and asks the user to answer it.
 struct PhoneListener: Sendable {
     let phone: TerminalPhone
     let enrollments: [AuthenticatorEnrollment]
     let interval: Duration
-    /// Whether to write JSON objects, and ask nobody.
+    /// Whether to write JSON objects instead of asking the user.
     let json: Bool
 
     private var asks: Bool { TerminalInput.isInteractive && !json }
 
-    /// Fetches requests until the task is cancelled or no account remains.
-    ///
-    /// Names an account that the organization refuses and stops fetching for it; the other accounts continue.
-    ///
-    /// - Parameter earlier: The ids of requests to pass over.
-    /// - Throws: `CancellationError`; the `DeviceAuthenticatorError` of the last account that was refused.
+    /// Fetches requests until the task is cancelled or no account remains. It skips the request IDs in `earlier`. It reports an account
+    /// that the organization refuses and stops fetching for it. If that is the last account, its `DeviceAuthenticatorError` is thrown.
     func run(except earlier: Set<String> = []) async throws {
         var shown: [String: PhoneRequest] = [:]
         var listened = enrollments
@@ -54,7 +50,7 @@ struct PhoneListener: Sendable {
         error.reason == .network || error.reason == .tooManyRequests
     }
 
-    /// - Returns: Whether the request waits still.
+    /// Shows a request. Returns whether the request is still pending.
     private func present(_ request: PhoneRequest) async throws -> Bool {
         guard !json else {
             var line = request.json
@@ -92,7 +88,7 @@ struct PhoneListener: Sendable {
             do {
                 guard try await phone.requests(for: [request.enrollment]).contains(where: { $0.id == request.id }) else { return }
             } catch let error as DeviceAuthenticatorError {
-                // After a temporary failure the request may still be pending; the next round names an account that is refused.
+                // After a temporary failure, the request may still be pending. The next round reports an account that is refused.
                 guard Self.isTransient(error) else { return }
             }
         }
@@ -115,15 +111,14 @@ struct PhoneListener: Sendable {
     }
 }
 
-/// Lets the person answer, at this terminal, the request that this terminal itself causes.
-///
-/// What waited before is not offered: somebody else may have caused it, and the person expects their own.
+/// Lets the user answer, in this terminal, the push that this terminal's own sign-in causes. Requests that were pending before are not
+/// offered, because an attacker may have caused them.
 struct SelfAnswer: Sendable {
     private let listener: PhoneListener
-    /// What waited before the sign-in; nil if nobody has looked.
+    /// The requests that were pending before the sign-in; `nil` before ``look()``.
     private var earlier: Result<Set<String>, any Error>?
 
-    /// - Returns: nil if there is nobody to ask, or the phone has no account of that person at the organization.
+    /// Returns `nil` without an interactive terminal, or if the phone has no account of this user at the organization.
     init?(_ phone: TerminalPhone, username: String, at authenticator: DeviceAuthenticatorConfig, json: Bool) {
         guard TerminalInput.isInteractive, !json else { return nil }
         let own = phone.enrollments.filter { $0.organization.url == authenticator.orgURL && $0.user.name == username }
@@ -131,7 +126,7 @@ struct SelfAnswer: Sendable {
         listener = PhoneListener(phone: phone, enrollments: own, interval: .seconds(1), json: false)
     }
 
-    /// Looks what waits already; to be called just before the sign-in starts. What goes wrong is told only if an answer is needed.
+    /// Records the pending requests; call it just before the sign-in starts. An error is reported only if an answer is needed.
     mutating func look() async {
         do {
             earlier = .success(Set(try await listener.phone.requests(for: listener.enrollments).map(\.id)))
@@ -140,7 +135,7 @@ struct SelfAnswer: Sendable {
         }
     }
 
-    /// Offers what has come since, until the task is cancelled.
+    /// Offers new requests until the task is cancelled.
     func run() async {
         do {
             guard let earlier else { return }

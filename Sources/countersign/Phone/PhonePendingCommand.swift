@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import JOSE
 
-/// Shows what waits.
 struct PhonePendingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "pending", abstract: "Show the requests that wait for an answer.")
 
@@ -43,7 +42,6 @@ struct PhonePendingCommand: AsyncParsableCommand {
     }
 }
 
-/// Lists the accounts of the phone.
 struct PhoneListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the accounts of this phone.")
 
@@ -66,7 +64,6 @@ struct PhoneListCommand: AsyncParsableCommand {
     }
 }
 
-/// A phone in a terminal.
 struct PhoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "phone", abstract: "Use this terminal as a phone that approves sign-ins.",

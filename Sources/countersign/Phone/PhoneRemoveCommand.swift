@@ -2,7 +2,6 @@ import ArgumentParser
 import DeviceAuthenticator
 import JOSE
 
-/// Takes an account from the phone.
 struct PhoneRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove an account from this phone, at the organization first.",

@@ -2,7 +2,7 @@ import DeviceAuthenticator
 import Foundation
 import JOSE
 
-/// A request for approval that waits for an enrollment of the phone.
+/// A pending approval request for one of the phone's enrollments.
 struct PhoneRequest: Sendable {
     let challenge: PushChallenge
     let enrollment: AuthenticatorEnrollment
@@ -11,7 +11,7 @@ struct PhoneRequest: Sendable {
 
     private var account: String { enrollment.user.name ?? enrollment.user.id }
 
-    /// What a person has to know to decide. What could not be verified is not shown.
+    /// The details that the user needs to decide. Unverified details are not shown.
     var text: TerminalText {
         let app = challenge.appInstanceName ?? "An application"
         let question = challenge.isCIBA ? "\(app) asks for your approval" : "\(app) wants to sign you in"
@@ -50,12 +50,12 @@ struct PhoneRequest: Sendable {
     }
 }
 
-/// What the person answers.
+/// The user's answer to a request.
 enum PhoneAnswer: Sendable, Equatable {
     case approve(number: String?)
     case deny(suspicious: Bool)
 
-    /// What was done, when it was delivered.
+    /// The confirmation shown after the answer was delivered.
     var done: TerminalText {
         switch self {
         case .approve: "Approved."
@@ -73,9 +73,7 @@ enum PhoneAnswer: Sendable, Equatable {
 }
 
 extension PhoneRequest {
-    /// Signs the answer and sends it. A PIN is asked for if the request wants one.
-    ///
-    /// - Throws: `DeviceAuthenticatorError`, `CancellationError`.
+    /// Signs and sends the answer. It asks for a PIN if the request requires user verification.
     func send(_ answer: PhoneAnswer) async throws {
         try await challenge.resolve { step in
             switch (step, answer) {

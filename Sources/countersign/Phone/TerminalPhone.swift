@@ -3,15 +3,13 @@ import AuthFoundation
 import DeviceAuthenticator
 import Foundation
 
-/// The phone that a folder holds. Safe from any task.
+/// A phone whose state is stored in a folder. Safe from any task.
 struct TerminalPhone: Sendable {
     let folder: URL
     private let device: any DeviceAuthenticatorProtocol
     private let upkeep = UpkeepTokens()
 
-    /// Opens the folder, and makes it if need be.
-    ///
-    /// - Throws: `DeviceAuthenticatorError` if it can't be used.
+    /// Opens the folder, and creates it if necessary. Throws `DeviceAuthenticatorError` if the folder cannot be used.
     init(_ folder: URL) throws {
         self.folder = folder
         let application = ApplicationConfig(
@@ -24,14 +22,11 @@ struct TerminalPhone: Sendable {
 
     // MARK: - Enrollments
 
-    /// The enrollments; those that can't be read are told and left out.
+    /// The enrollments of this phone. Unreadable ones are omitted with a warning.
     var enrollments: [AuthenticatorEnrollment] { device.allEnrollments().compactMap { $0 as? AuthenticatorEnrollment } }
 
-    /// The enrollments, or the one that is named.
-    ///
-    /// - Parameter id: The id, or its beginning.
-    /// - Returns: At least one.
-    /// - Throws: ``CommandFailure`` if there is none.
+    /// Returns all enrollments, or the one whose ID equals or begins with `id`. The result is never empty: it throws ``CommandFailure``
+    /// instead.
     func enrollments(id: String?) throws -> [AuthenticatorEnrollment] {
         let all = enrollments
         guard !all.isEmpty else {
@@ -47,7 +42,7 @@ struct TerminalPhone: Sendable {
         return found
     }
 
-    /// Makes the phone an authenticator.
+    /// Enrolls this phone.
     func enroll(
         _ authenticator: DeviceAuthenticatorConfig, with token: AuthToken, verifiesUser: Bool, answersCIBA: Bool
     ) async throws -> AuthenticatorEnrollment {
@@ -57,7 +52,7 @@ struct TerminalPhone: Sendable {
         return try known(made)
     }
 
-    /// Makes the phone an authenticator of the person whose sign-in page shows a QR code.
+    /// Enrolls this phone with the link from the QR code of a sign-in page.
     func enroll(_ link: EnrollmentLink, verifiesUser: Bool, answersCIBA: Bool) async throws -> AuthenticatorEnrollment {
         let parameters = parameters(verifiesUser: verifiesUser, answersCIBA: answersCIBA)
         return try known(await device.enroll(link, enrollmentParameters: parameters))
@@ -78,8 +73,6 @@ struct TerminalPhone: Sendable {
     // MARK: - Requests
 
     /// Fetches the pending requests of each account. A failing account does not affect the others.
-    ///
-    /// - Throws: `CancellationError`.
     func waiting(for enrollments: [AuthenticatorEnrollment]) async throws -> WaitingRequests {
         var waiting = WaitingRequests()
         for enrollment in enrollments {
@@ -97,9 +90,8 @@ struct TerminalPhone: Sendable {
         return waiting
     }
 
-    /// Fetches the pending requests of all accounts, oldest first.
-    ///
-    /// - Throws: `DeviceAuthenticatorError` if every account failed; otherwise the terminal names the accounts that failed.
+    /// Fetches the pending requests of all accounts, oldest first. It throws if every account failed; otherwise it reports the accounts
+    /// that failed.
     func requests(for enrollments: [AuthenticatorEnrollment]) async throws -> [PhoneRequest] {
         let waiting = try await waiting(for: enrollments)
         if let (_, error) = waiting.failures.first, waiting.failures.count == enrollments.count { throw error }
@@ -107,13 +99,7 @@ struct TerminalPhone: Sendable {
         return waiting.requests
     }
 
-    /// The request that is named.
-    ///
-    /// - Parameters:
-    ///   - id: Its id, or the beginning.
-    ///   - enrollments: Whose requests are looked through.
-    /// - Returns: The request.
-    /// - Throws: ``CommandFailure`` if there is none.
+    /// Returns the request whose ID equals or begins with `id`. It throws ``CommandFailure`` if there is none or more than one.
     func request(_ id: String, for enrollments: [AuthenticatorEnrollment]) async throws -> PhoneRequest {
         let all = try await requests(for: enrollments)
         let found = all.filter { $0.id == id }.first.map { [$0] } ?? all.filter { $0.id.hasPrefix(id) }
@@ -129,20 +115,19 @@ struct TerminalPhone: Sendable {
 
 /// The pending requests of a phone's accounts, and the accounts that failed.
 struct WaitingRequests {
-    /// The pending requests, oldest first.
+    /// Oldest first.
     var requests: [PhoneRequest] = []
-    /// The accounts that failed, each with its error.
     var failures: [(AuthenticatorEnrollment, DeviceAuthenticatorError)] = []
 }
 
-/// Tells what the phone warns of.
+/// Shows the warnings and errors of the device SDK.
 private struct PhoneLog: OktaLoggerProtocol {
     func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
     func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
     func uiEvent(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
 
     func warning(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {
-        // The person is told of this one in better words.
+        // The command reports this failure itself, with a clearer text.
         if eventName != "userVerification" { tell(message ?? eventName) }
     }
 

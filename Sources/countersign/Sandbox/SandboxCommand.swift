@@ -5,7 +5,6 @@ import Foundation
 internal import IdentityCore
 import Logging
 
-/// Runs a sandbox.
 struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Run a whole organization on this machine, to develop and test against.",
@@ -57,7 +56,7 @@ struct SandboxCommand: AsyncParsableCommand {
                 folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger)
             configuration.organizationFile = try config.map(Self.organization)
             let sandbox = try await Sandbox.start(configuration)
-            // Before it is said: who presses it at once shall find somebody who listens.
+            // Listen before the message, so that an immediate Ctrl-C is not missed.
             let request = await StopSignal.listen()
             Terminal.write(SandboxText.overview(sandbox))
             Terminal.write("Press Ctrl-C to stop.")
@@ -78,9 +77,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
 /// The ports of a sandbox, with the flags that choose them.
 enum SandboxPorts {
-    /// Checks, before anything starts, that every port is free.
-    ///
-    /// - Throws: `PortError` that names each port that is not, its purpose and its flag.
+    /// Checks before the start that every port is free. It throws a `PortError` that names each used port, its purpose and its flag.
     static func check(server: Int, serverFlag: String = "--port", messages: Int, phones: Int) async throws {
         try await PortUse.check([
             PortUse(port: server, purpose: "authorization server", flag: serverFlag),
@@ -89,10 +86,7 @@ enum SandboxPorts {
         ])
     }
 
-    /// Refuses numbers that are no ports.
-    ///
-    /// - Parameter ports: Each number with its flag; `nil` for a flag that was not given.
-    /// - Throws: `ValidationError` that names the flag.
+    /// Rejects numbers that are not ports, with the name of the flag; `nil` stands for a flag that was not given.
     static func validate(_ ports: [(flag: String, port: Int?)]) throws {
         for (flag, port) in ports {
             guard let port, !(0...65_535).contains(port) else { continue }
@@ -101,7 +95,7 @@ enum SandboxPorts {
     }
 }
 
-/// What a person needs to know of a running sandbox.
+/// The overview of a running sandbox.
 enum SandboxText {
     static func overview(_ sandbox: Sandbox) -> TerminalText {
         var lines: [TerminalText] = [

@@ -5,13 +5,11 @@ internal import IdentityCore
 import JOSE
 import StoreSQLite
 
-/// Works with the server's signing keys.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Rotate the server's signing keys.", subcommands: [KeysRotateCommand.self])
 }
 
-/// Rotates the signing keys.
 struct KeysRotateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate", abstract: "Publish the next signing keys.",
@@ -66,7 +64,6 @@ struct KeysRotateCommand: AsyncParsableCommand {
         }
     }
 
-    /// The advice for the user.
     private static func text(of error: KeyHandoverError) -> String {
         let force = "Clients that cached the key set reject tokens of a key that they don't know. With --force it signs all the same."
         guard let date = error.knownFrom else {

@@ -5,7 +5,7 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// What `serve` and `keys` are told, and what comes of it.
+/// The command-line settings of `serve` and `keys`.
 struct ServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The org file.", valueName: "file"))
     var config = "org.yaml"
@@ -45,23 +45,18 @@ struct ServerOptions: ParsableArguments {
         return values.compactMapValues { $0 }
     }
 
-    /// Opens the store of the server without listening.
-    ///
-    /// - Throws: Errors of the org file, the settings or the store.
+    /// Opens the server's store without listening. Throws errors of the org file, the settings or the store.
     func assemble() async throws -> ServerParts {
         try await ServerParts(organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// The server, which does not listen yet.
-    ///
-    /// - Throws: Errors of the org file, the settings, the port or the store.
+    /// Creates the server, which does not listen yet. Throws errors of the org file, the settings, the port or the store.
     func server() async throws -> OrganizationServer {
         try await OrganizationServer(
             organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment, portFlag: "--port")
     }
 }
 
-/// Writes a commented org file.
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Write a commented org file to begin with.",
@@ -82,7 +77,6 @@ struct InitCommand: AsyncParsableCommand {
     }
 }
 
-/// Runs the authorization server.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the authorization server.",

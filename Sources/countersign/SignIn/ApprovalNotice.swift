@@ -1,24 +1,18 @@
 import Foundation
 import JOSE
 
-/// Tells a person what their sign-in waits for.
+/// Shows what a sign-in waits for.
 struct ApprovalNotice: Sendable {
     private static let wheel = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
-    /// Whether to write a JSON object for scripts instead.
+    /// Whether to write a JSON object instead, for scripts.
     var json = false
-    /// Whether to say nothing at all.
+    /// Whether to show nothing.
     var isQuiet = false
-    /// Whether the line shows that time goes by; not if somebody else writes at the same time.
+    /// Whether to animate the line. Must be `false` if other output is written at the same time.
     var isMoving = Terminal.notesAreSeen
 
-    /// Shows what is waited for as long as it is.
-    ///
-    /// - Parameters:
-    ///   - number: The number to pick on the phone; nil if an approval suffices.
-    ///   - work: Waits for the phone.
-    /// - Returns: What the work gave.
-    /// - Throws: What the work threw.
+    /// Shows a notice while `work` waits for the phone. `number` is the number to pick there; `nil` if an approval is enough.
     func show<Result: Sendable>(number: String?, _ work: () async throws -> Result) async throws -> Result {
         if json, !isQuiet {
             var line: JSONValue = ["status": "waiting", "channel": "push"]
@@ -29,13 +23,7 @@ struct ApprovalNotice: Sendable {
         return try await show(text(number: number), work)
     }
 
-    /// Shows what is waited for as long as it is.
-    ///
-    /// - Parameters:
-    ///   - text: What is waited for, without a full stop.
-    ///   - work: The wait.
-    /// - Returns: What the work gave.
-    /// - Throws: What the work threw.
+    /// Shows a notice, without a full stop, while `work` waits.
     func show<Result: Sendable>(_ text: TerminalText, _ work: () async throws -> Result) async throws -> Result {
         guard !isQuiet else { return try await work() }
         guard isMoving else {
@@ -64,7 +52,7 @@ struct ApprovalNotice: Sendable {
         return "Pick the number \(Terminal.styledNote("\(number)", .bold)) on your phone"
     }
 
-    /// Leaves the line without what moved.
+    /// Replaces the animation with the plain text.
     private func stop(_ movement: Task<Void, Never>, text: TerminalText) async {
         movement.cancel()
         await movement.value

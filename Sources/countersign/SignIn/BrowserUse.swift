@@ -5,7 +5,7 @@ import Foundation
 import JOSE
 import OAuth2Auth
 
-/// How the commands use a browser.
+/// The browser options of commands.
 struct BrowserUse: ParsableArguments {
     @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser; it has to be opened on this machine.")
     var showsAddress = false
@@ -17,13 +17,8 @@ struct BrowserUse: ParsableArguments {
         guard (1...86_400).contains(timeout) else { throw ValidationError("Give a --timeout of 1 to 86400 seconds.") }
     }
 
-    /// Signs in and out as a client, in the browser that is meant.
-    ///
-    /// - Parameters:
-    ///   - client: The client, with its redirect URIs.
-    ///   - json: Whether the address is shown as JSON.
-    /// - Returns: What signs in and out.
-    /// - Throws: `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
+    /// Returns a browser sign-in and sign-out for a client. `json` selects the format of a shown address. Throws
+    /// `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
     @MainActor
     func browserSignin(_ client: OAuth2Client, json: Bool) throws -> BrowserSignin {
         let opener = showsAddress ? Self.show(json: json) : nil
@@ -50,6 +45,6 @@ struct BrowserUse: ParsableArguments {
 }
 
 extension OAuth2Client.Configuration {
-    /// Where the browser returns to if nobody says it: any port of this machine.
+    /// The default redirect URIs, on any port of this machine.
     static let loopback = (signIn: URL(string: "http://127.0.0.1/callback"), signOut: URL(string: "http://127.0.0.1/"))
 }

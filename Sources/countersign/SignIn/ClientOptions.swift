@@ -2,7 +2,7 @@ import ArgumentParser
 import AuthFoundation
 import Foundation
 
-/// Which issuer, as which client: from flags, or from a property list.
+/// The issuer and the client, from flags or a property list.
 struct ClientOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The issuer.", valueName: "url"))
     var issuer: String?
@@ -16,7 +16,7 @@ struct ClientOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A property list with the settings; without it and --issuer, Okta.plist here.", valueName: "file"))
     var config: String?
 
-    /// The settings; flags go before the file.
+    /// Returns the settings. Flags override the file.
     func configuration() throws -> OAuth2Client.Configuration {
         if let issuer, let clientID {
             let settings = ["issuer": issuer, "clientId": clientID, "scopes": scopes ?? "openid profile email offline_access"]
@@ -35,7 +35,7 @@ struct ClientOptions: ParsableArguments {
     }
 }
 
-/// Where credentials are kept.
+/// The folder of the stored credentials.
 struct VaultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
@@ -44,7 +44,7 @@ struct VaultOptions: ParsableArguments {
 
     var directory: URL { vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? FileTokenStorage.defaultDirectory }
 
-    /// Runs code whose credentials are those of the vault.
+    /// Runs code with the credentials of this folder.
     func open<T>(_ body: () async throws -> T) async rethrows -> T {
         try await Credential.withStorage(FileTokenStorage(directory: directory), operation: body)
     }

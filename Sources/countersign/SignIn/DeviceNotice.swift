@@ -4,11 +4,11 @@ import JOSE
 import OAuth2Auth
 import QRCode
 
-/// Whether and how a terminal shows QR codes.
+/// The style of QR codes in a terminal.
 enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
     case auto, dark, light, never
 
-    /// What the terminal of the notes can show; nil for no QR code.
+    /// The colors for the terminal of the notes; `nil` for no QR code.
     var colors: QRSymbol.TerminalColors? {
         switch self {
         case .auto: Terminal.notesAreSeen ? .escapeSequences : nil
@@ -18,21 +18,20 @@ enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// A text as a QR code; nil where it can't be drawn in so many columns.
+    /// Returns a text as a QR code; `nil` if it does not fit the columns or is disabled.
     func symbol(of text: String, columns: Int = Terminal.noteColumns) -> String? {
-        // Little error correction: nothing covers a screen, and a small symbol fits more terminals.
+        // Low error correction gives a small symbol, which fits more terminals. A screen is rarely damaged.
         guard let colors, let symbol = try? QRSymbol(text, errorCorrection: .low) else { return nil }
         return [4, 2].lazy.filter { symbol.size + 2 * $0 <= columns }.first.map { symbol.terminalText(colors: colors, quietZone: $0) }
     }
 }
 
-/// Tells a person where to sign in for this machine, and with which code.
+/// Shows the user the address and the code for a sign-in on another device.
 struct DeviceNotice: Sendable {
     var drawing = QRCodeDrawing.auto
-    /// How many characters a line has.
+    /// The width of a line in characters.
     var columns = Terminal.noteColumns
 
-    /// What a person reads.
     func text(_ verification: DeviceAuthorizationFlow.Verification) -> TerminalText {
         let address = verification.verificationUri.absoluteString
         let code = Terminal.styledNote("\(verification.userCode)", .bold)
@@ -51,7 +50,6 @@ struct DeviceNotice: Sendable {
         return text + .own(symbol.map { "\n" + $0 } ?? "")
     }
 
-    /// What a script reads.
     func json(_ verification: DeviceAuthorizationFlow.Verification) -> JSONValue {
         var json: JSONValue = [
             "status": "waiting", "user_code": .string(verification.userCode),
@@ -62,7 +60,7 @@ struct DeviceNotice: Sendable {
         return json
     }
 
-    /// The address with the code in it, so that nothing has to be typed; nil where it can't be drawn.
+    /// Returns the address, with the code if possible, as a QR code; `nil` if it cannot be drawn.
     private func qrCode(of verification: DeviceAuthorizationFlow.Verification) -> String? {
         let address = verification.verificationUriComplete ?? verification.verificationUri
         return drawing.symbol(of: address.absoluteString, columns: columns)

@@ -2,27 +2,22 @@ import AuthFoundation
 import Foundation
 import OktaDirectAuth
 
-/// Signs a person in with a password and, if the issuer asks for more, with an approval on their phone or a code of their app.
-///
-/// Whose task is cancelled gives the sign-in up: the issuer is told, and has a moment to hear it before this ends.
+/// Signs the user in with a password and, if the issuer requires it, a push approval or an authenticator code. If the task is cancelled,
+/// the issuer is notified before this ends, within a short time limit.
 struct DirectSignIn: Sendable {
-    /// How long the issuer may take to hear that a sign-in was given up.
+    /// The time limit for notifying the issuer of a cancelled sign-in.
     private static let patience: Duration = .seconds(3)
 
     let client: OAuth2Client
-    /// Whether to go on when the issuer asks for more than the password.
+    /// Whether to continue if the issuer requires a second factor.
     var takesSecondFactor = true
     var notice = ApprovalNotice()
-    /// Asks for the code of an authenticator app; nil where nobody can be asked.
+    /// Asks for an authenticator code; `nil` to use a push only.
     var codePrompt: CodePrompt?
-    /// What is done while the phone is waited for, beside the waiting; it is cancelled when that is over.
+    /// Runs while the command waits for the phone, and is then cancelled.
     var meanwhile: (@Sendable () async -> Void)?
 
-    /// - Parameters:
-    ///   - username: The person.
-    ///   - password: Their password.
-    /// - Returns: The tokens.
-    /// - Throws: What the flow throws; ``CommandFailure`` if the issuer asks for something else; `CancellationError`.
+    /// Returns the tokens. It throws errors of the flow, ``CommandFailure`` for an unsupported step, and `CancellationError`.
     func token(for username: String, password: String) async throws -> Token {
         let flow = DirectAuthenticationFlow(client: client)
         do {
@@ -95,16 +90,12 @@ struct DirectSignIn: Sendable {
 
 /// Asks for the code of an authenticator app.
 struct CodePrompt: Sendable {
-    /// How often a person may mistype it. The issuer has a limit of its own.
+    /// The number of attempts in a terminal. The issuer has its own limit.
     private static let attempts = 3
 
-    /// Asks until the code is right; a standard input that is no terminal has one attempt.
-    ///
-    /// - Parameters:
-    ///   - canPush: Whether the person may have a push instead.
-    ///   - send: Sends a code.
-    /// - Returns: What the right code came to; nil for a push instead.
-    /// - Throws: ``CommandFailure`` if none is given; what `send` throws; `CancellationError` after Ctrl-C.
+    /// Asks until the code is correct, and returns the result. A non-interactive standard input has one attempt. If `canPush` is true, an
+    /// empty answer or a non-interactive standard input returns `nil` for a push instead. Throws ``CommandFailure`` without a code, errors
+    /// of `send`, and `CancellationError` after Ctrl-C.
     func answer(
         canPush: Bool, _ send: (String) async throws -> DirectAuthenticationFlow.Status
     ) async throws -> DirectAuthenticationFlow.Status? {

@@ -3,7 +3,6 @@ import AuthFoundation
 import BrowserSignin
 import Foundation
 
-/// Signs a person in on the issuer's own pages.
 struct SignInBrowserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "browser", abstract: "Sign in on the issuer's own pages, in the browser.",

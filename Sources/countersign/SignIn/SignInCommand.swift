@@ -2,7 +2,6 @@ import ArgumentParser
 import AuthFoundation
 import Foundation
 
-/// Signs a person in.
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-in", abstract: "Sign a person in and keep the credential.",
@@ -12,7 +11,6 @@ struct SignInCommand: AsyncParsableCommand {
         ])
 }
 
-/// Signs a person in with a password.
 struct SignInPasswordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password", abstract: "Sign in with user name and password.",

@@ -4,7 +4,7 @@ import Foundation
 import JOSE
 import OAuth2Auth
 
-/// Signs a person in on a machine without a browser, by way of another device (RFC 8628).
+/// Signs the user in through another device's browser (RFC 8628).
 struct SignInDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Sign in with another device's browser: for machines that have none.",

@@ -3,7 +3,6 @@ import AuthFoundation
 import JOSE
 import OktaDirectAuth
 
-/// Signs a person in with a password and their phone, or a code.
 struct SignInDirectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "direct",
@@ -47,7 +46,7 @@ struct SignInDirectCommand: AsyncParsableCommand {
     }
 }
 
-/// Asks who signs in, if the arguments don't say it.
+/// Asks for the user name if it is not an argument.
 enum UserName {
     static func ask(unless given: String?) async throws -> String {
         if let given { return given }

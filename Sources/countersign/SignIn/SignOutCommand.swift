@@ -5,7 +5,6 @@ import Foundation
 import JOSE
 import OAuth2Auth
 
-/// Signs a person out: the session at the issuer, and the tokens there and here.
 struct SignOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign-out", abstract: "End the session in the browser, revoke the tokens, and remove the credential.",
@@ -40,7 +39,7 @@ struct SignOutCommand: AsyncParsableCommand {
     ) async throws -> BrowserSignin.SignOutReport {
         var configuration = credential.oauth2.configuration
         let steps: BrowserSignin.SignOutSteps = keepsSession || configuration.logoutRedirectUri == nil ? .tokens : .all
-        // For the flow that is not used: credentials of other sign-ins have none.
+        // Required by the sign-in flow, which is not used here. Credentials from other kinds of sign-in have no redirect URI.
         configuration.redirectUri = configuration.redirectUri ?? OAuth2Client.Configuration.loopback.signIn
         let signin = try browser.browserSignin(OAuth2Client(configuration), json: json)
         let report = await signin.signOut(credential: credential, ending: steps)
@@ -64,7 +63,7 @@ struct SignOutCommand: AsyncParsableCommand {
         return "\(session) \(tokens)"
     }
 
-    /// The outcome at an issuer that offers no revocation.
+    /// The message for an issuer without a revocation endpoint.
     static let withoutRevocation =
         "The tokens are removed here. The issuer has no revocation endpoint, so they stay valid until they expire."
 

@@ -9,7 +9,7 @@ import JOSE
 import OktaAuthSdk
 import OktaDirectAuth
 
-/// The command could not do what it was asked; the text says what happened and what to do next.
+/// A failure of the command. The text says what happened and what to do next.
 struct CommandFailure: Error, LocalizedError, CustomNSError {
     let text: String
 
@@ -20,9 +20,9 @@ struct CommandFailure: Error, LocalizedError, CustomNSError {
     var errorDescription: String? { text }
 }
 
-/// Turns errors into what a person reads and a script sees.
+/// Turns errors into messages and exit codes.
 enum Outcome {
-    /// Runs the body of a command; what it throws is told on the standard error and becomes the exit code.
+    /// Runs the body of a command. Errors are reported, and determine the exit code.
     static func of(json: Bool = false, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -32,7 +32,7 @@ enum Outcome {
             throw error
         } catch is CancellationError {
             tell("Cancelled.", "Cancelled.", json: json)
-            // What a shell tells of a program that Ctrl-C has ended.
+            // The exit code that shells report after Ctrl-C.
             throw ExitCode(130)
         } catch {
             tell(explain(error), lines(of: error), json: json)
@@ -48,7 +48,7 @@ enum Outcome {
         }
     }
 
-    /// An error on one line, because its text may be the issuer's. The problems of an org file, and ports in use, have a line each.
+    /// Returns an error on one line, because its text may be the issuer's. The problems of an org file, and ports in use, have a line each.
     private static func lines(of error: any Error) -> TerminalText {
         guard error is OrgFileError || error is OrganizationError || error is PortError else { return TerminalText(explain(error)) }
         return explain(error).split(separator: "\n").map { TerminalText($0) }.joined(separator: "\n")

@@ -3,7 +3,7 @@ import JOSE
 
 /// JSON for scripts: one value per line.
 enum JSONText {
-    /// The value on one line. Characters that control a terminal are written as `\u` escapes; JSON has them in strings only.
+    /// Returns the value on one line. Characters that control a terminal become `\u` escapes; JSON contains them only in strings.
     static func line(_ value: JSONValue) -> String {
         let text = value.serializedString
         guard text.unicodeScalars.contains(where: PrintableText.steers) else { return text }

@@ -2,23 +2,24 @@ import AuthFoundation
 import Dispatch
 import Foundation
 
-/// Waits until the process is asked to end: by Ctrl-C, or by its supervisor.
+/// Waits for SIGINT (Ctrl-C) or SIGTERM.
 enum StopSignal {
     fileprivate static let listeners = SignalListeners()
 
-    /// From here on the process can be asked to end, and is not ended by it. Asked once more while nobody waits, it ends at once.
+    /// Starts listening. From now on, a signal goes to the returned request instead of ending the process. A signal without a waiting
+    /// request ends the process at once.
     static func listen() async -> Request {
         await listeners.start()
         let (signals, heard) = AsyncStream.makeStream(of: Void.self)
         return Request(signals: signals, id: listeners.add(heard))
     }
 
-    /// What the next request to end goes to.
+    /// A registration for the next signal.
     struct Request: Sendable {
         fileprivate let signals: AsyncStream<Void>
         fileprivate let id: Int
 
-        /// Returns when the process was asked to end since ``StopSignal/listen()``, or the task is cancelled.
+        /// Returns after a signal since ``StopSignal/listen()``, or when the task is cancelled.
         func wait() async {
             for await _ in signals { break }
             StopSignal.listeners.remove(id)
@@ -26,12 +27,12 @@ enum StopSignal {
     }
 }
 
-/// Who waits for a signal. The sources of signals stay as long as the process: one that is cancelled may take a later one with it.
+/// The requests that wait for a signal. The signal sources are never cancelled, because cancelling one may also remove a later one.
 private final class SignalListeners: Sendable {
     private struct State {
         var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
         var lastID = 0
-        /// The signals that are not yet heard.
+        /// The number of signal sources that are not registered yet.
         var missing = 2
         var starting: [CheckedContinuation<Void, Never>] = []
     }
@@ -43,17 +44,17 @@ private final class SignalListeners: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [self] in
-                // Holds itself.
+                // Keeps the source alive.
                 _ = source
                 hear(number)
             }
-            // Until then signals are lost: nothing that one could want to end begins before.
+            // Signals before the registration are lost, so `start()` waits for it.
             source.setRegistrationHandler { [self] in started() }
             source.resume()
         }
     }
 
-    /// Returns once signals are heard.
+    /// Returns when all signal sources are registered.
     func start() async {
         await withCheckedContinuation { continuation in
             let isStarted = state.withLock { state in
@@ -91,24 +92,21 @@ private final class SignalListeners: Sendable {
             defer { state.waiting = [:] }
             return state.waiting
         }
-        // What a shell tells of a program that a signal has ended.
+        // The exit code that shells report for a process that a signal ended.
         if waiting.isEmpty { _exit(128 + number) }
         for continuation in waiting.values { continuation.yield() }
     }
 }
 
-/// Lets Ctrl-C cancel a piece of work, so that it puts the terminal and the server in order before the process ends.
+/// Lets Ctrl-C cancel work, so that it can clean up the terminal and the server before the process ends.
 enum Interruption {
     @TaskLocal private static var isHeard = false
 
-    /// Does the work; Ctrl-C cancels its task. Within such work it changes nothing.
-    ///
-    /// - Parameter work: What shall be cancelled. It has to end soon then.
-    /// - Returns: What the work gave.
-    /// - Throws: What the work threw; whatever it threw after Ctrl-C, `CancellationError`.
+    /// Runs work that Ctrl-C cancels; it must then end soon. Any error after Ctrl-C becomes `CancellationError`. Nested calls have no
+    /// effect.
     static func cancels<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
         guard !isHeard else { return try await work() }
-        // Before the work begins: it may ask, and be answered by Ctrl-C, at once.
+        // Listen before the work begins, so that an immediate Ctrl-C is not missed.
         let request = await StopSignal.listen()
         let outcome = await $isHeard.withValue(true) {
             await withTaskGroup(of: Result<Success, any Error>?.self) { group -> Result<Success, any Error> in

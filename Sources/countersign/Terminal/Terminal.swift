@@ -9,9 +9,9 @@ import Musl
 import Darwin
 #endif
 
-/// Where the command writes: results to the standard output, everything else to the standard error.
+/// The command's output: results to the standard output, everything else to the standard error.
 enum Terminal {
-    /// A colour, shown on a terminal only.
+    /// A text style, shown on a terminal only.
     enum Colour: String {
         case green = "32"
         case red = "31"
@@ -25,7 +25,7 @@ enum Terminal {
         isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-    /// Whether the standard error is a terminal, on which a line can be written over.
+    /// Whether the standard error is a terminal on which a line can be overwritten.
     static let notesAreSeen = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
     private static let notesShowColour = notesAreSeen && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
@@ -36,7 +36,7 @@ enum Terminal {
     /// Writes a line of the result, wrapped at words on a terminal. Ends the program if the reader has closed the output.
     static func write(_ line: TerminalText) { output(wrapped(line, for: STDOUT_FILENO)) }
 
-    /// Writes a line of JSON. It is not wrapped: a program reads it.
+    /// Writes a line of JSON. It is not wrapped, because a program reads it.
     static func write(json value: JSONValue) { output(JSONText.line(value)) }
 
     private static func output(_ line: String) {
@@ -79,7 +79,7 @@ enum Terminal {
         return LineWrapping.wrap(text.rendered, columns: columns)
     }
 
-    /// The width of a terminal: the variable COLUMNS, or what the terminal reports; `nil` if neither is known.
+    /// Returns the width of a terminal: the variable COLUMNS, or the width that the terminal reports; `nil` if neither is known.
     private static func columns(of descriptor: Int32) -> Int? {
         if let said = ProcessInfo.processInfo.environment["COLUMNS"].flatMap({ Int($0) }), said > 0 { return said }
         var size = winsize()
@@ -88,9 +88,9 @@ enum Terminal {
     }
 }
 
-/// Asks for a password without showing it; reads a line of the standard input where that is no terminal.
+/// Asks for a password without showing it. A non-interactive standard input provides it as a line.
 enum PasswordPrompt {
-    /// - Throws: ``CommandFailure`` if none is given; `CancellationError` after Ctrl-C.
+    /// Throws ``CommandFailure`` if no password is given, and `CancellationError` after Ctrl-C.
     static func ask(_ prompt: TerminalText) async throws -> String {
         guard let answer = try await TerminalInput.line(prompt, isSecret: true), !answer.isEmpty else {
             throw CommandFailure("No password was given.")
@@ -99,26 +99,21 @@ enum PasswordPrompt {
     }
 }
 
-/// The pace of a terminal: how long it waits before it asks or shows again.
+/// The clock and the delays of the command.
 enum TerminalClock {
     static var now: Date { Date() }
 
-    /// - Throws: `CancellationError`.
     static func sleep(for duration: Duration) async throws {
         try await Task.sleep(for: duration)
     }
 
-    /// Waits for something, but not for ever; goes on also if the task is cancelled.
-    ///
-    /// - Parameters:
-    ///   - limit: How long.
-    ///   - event: What to wait for; it ends when it is cancelled.
+    /// Waits for `event`, at most for `limit`, even if the current task is cancelled. `event` must end when it is cancelled.
     static func wait(atMost limit: Duration, for event: @escaping @Sendable () async -> Void) async {
-        // A task of its own, which the cancellation does not reach.
+        // An unstructured task does not inherit the cancellation.
         await Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await event() }
-                // Cut short only when the other has ended.
+                // Cancelled only after the event has ended.
                 group.addTask { try? await sleep(for: limit) }
                 await group.next()
                 group.cancelAll()

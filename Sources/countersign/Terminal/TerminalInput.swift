@@ -8,24 +8,18 @@ import Musl
 import Darwin
 #endif
 
-/// Reads what a person types, or the lines of a standard input that is no terminal.
-///
-/// Each line is waited for on a thread of its own: a person may take all the time in the world. A wait ends when its task is cancelled, and
-/// then the terminal shows again what is typed, and what was typed and not sent is forgotten. So is what a person typed before they were asked.
+/// Reads lines that the user types, or lines of a non-interactive standard input. Each line is read on a thread of its own, because the
+/// wait has no time limit. Cancelling the task ends the wait, restores the terminal's echo and discards a line that is not complete. Input
+/// typed before a prompt is also discarded.
 enum TerminalInput {
-    /// The most bytes of a line.
+    /// The maximum length of a line, in bytes.
     private static let longestLine = 64 << 10
 
-    /// Whether there is a person to ask.
+    /// Whether the standard input is a terminal.
     static let isInteractive = isatty(STDIN_FILENO) == 1
 
-    /// Asks, if there is a person, and reads a line.
-    ///
-    /// - Parameters:
-    ///   - prompt: What to ask.
-    ///   - isSecret: Whether what is typed is not to be seen.
-    /// - Returns: The line without its end; nil at the end of the input.
-    /// - Throws: `CancellationError` if the task was cancelled, which Ctrl-C does.
+    /// Shows a prompt in a terminal, and reads a line. Returns the line without its line break; `nil` at the end of the input. Throws
+    /// `CancellationError` if the task is cancelled, for example by Ctrl-C. `isSecret` hides the typed characters.
     static func line(_ prompt: TerminalText, isSecret: Bool = false) async throws -> String? {
         try await Interruption.cancels {
             let wait = Wait()
@@ -41,9 +35,8 @@ enum TerminalInput {
         }
     }
 
-    /// One wait for a line.
     private final class Wait: Sendable {
-        /// Written to in order to end the wait; -1 if the system had no more.
+        /// A pipe whose write end ends the wait; -1 if the system could not create it.
         private let endings: (read: Int32, write: Int32)
 
         init() {
@@ -65,12 +58,12 @@ enum TerminalInput {
             var shown = termios()
             let hides = isSecret && tcgetattr(STDIN_FILENO, &shown) == 0
             if hides {
-                // Before it is asked for: what is typed at once is hidden as well, and not lost. What was typed before is forgotten.
+                // Hide the input before the prompt, so that immediate input is hidden too. TCSAFLUSH discards earlier input.
                 var hidden = shown
                 hidden.c_lflag &= ~tcflag_t(ECHO)
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
             } else {
-                // What was typed before it was asked for answers something else.
+                // Discard input that was typed before the prompt.
                 tcflush(STDIN_FILENO, TCIFLUSH)
             }
             Terminal.prompt(prompt)
@@ -83,7 +76,7 @@ enum TerminalInput {
             return read()
         }
 
-        /// Byte by byte: what comes after the line belongs to who reads next.
+        /// Reads byte by byte, so that input after the line stays available to the next reader.
         private func read() -> String? {
             var line: [UInt8] = []
             while line.count < TerminalInput.longestLine {
@@ -105,9 +98,7 @@ enum TerminalInput {
             String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line[...], as: UTF8.self)
         }
 
-        /// Waits for something to read.
-        ///
-        /// - Returns: False if the wait was ended instead.
+        /// Waits for input. Returns `false` if the wait was ended instead.
         private func isReady() -> Bool {
             var sources = [
                 pollfd(fd: endings.read, events: Int16(POLLIN), revents: 0), pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),

@@ -1,9 +1,8 @@
 import DeviceAuthenticator
 
-/// Text for the terminal. The literal parts are the command's own words; every interpolated value is made printable and kept on one line.
-///
-/// Names, scopes, ids and error descriptions come from issuers. A hostile issuer may send escape sequences that control the terminal, or line
-/// breaks that forge lines of the command. So this type escapes values, not the code that shows them.
+/// Text for the terminal. Literal parts are trusted; every interpolated value is made printable and kept on one line. Names, scopes, IDs
+/// and error descriptions come from issuers. A hostile issuer may send escape sequences that control the terminal, or line breaks that
+/// forge lines of the command. Therefore this type escapes values, not the code that shows them.
 struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     /// The text with the command's own line breaks and escape sequences.
     let rendered: String
@@ -16,7 +15,7 @@ struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         rendered = stringInterpolation.rendered
     }
 
-    /// An untrusted value, on one line.
+    /// Creates text from an untrusted value, on one line.
     init(_ value: some StringProtocol) {
         rendered = PrintableText.line(String(value))
     }
@@ -25,10 +24,9 @@ struct TerminalText: ExpressibleByStringInterpolation, Sendable {
         self.rendered = rendered
     }
 
-    /// Text that the command itself made, line breaks and escape sequences included: JSON, or a QR code.
+    /// Returns trusted text unchanged, with its line breaks and escape sequences: JSON, or a QR code.
     static func own(_ text: String) -> TerminalText { TerminalText(rendered: text) }
 
-    /// This text in a colour.
     func styled(_ colour: Terminal.Colour) -> TerminalText {
         TerminalText(rendered: "\u{1B}[\(colour.rawValue)m\(rendered)\u{1B}[0m")
     }
@@ -56,10 +54,7 @@ extension Sequence<TerminalText> {
 
 /// Breaks long lines at spaces. A word is never broken: it may be an address or a secret that the user copies.
 enum LineWrapping {
-    /// - Parameters:
-    ///   - text: Lines, with or without escape sequences, which have no width.
-    ///   - columns: The width of the terminal.
-    /// - Returns: The lines; the parts of a broken line have its indentation.
+    /// Wraps each line of a text. The parts of a broken line keep its indentation. Escape sequences count as zero width.
     static func wrap(_ text: String, columns: Int) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0), columns: columns) }.joined(separator: "\n")
     }
@@ -81,7 +76,7 @@ enum LineWrapping {
         return (lines + [current]).joined(separator: "\n")
     }
 
-    /// The number of visible characters.
+    /// Returns the number of visible characters.
     private static func width(_ text: String) -> Int {
         var count = 0
         var isEscaped = false

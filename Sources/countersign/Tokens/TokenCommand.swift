@@ -3,14 +3,13 @@ import AuthFoundation
 import Foundation
 import JOSE
 
-/// Looks at tokens.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print the tokens of a credential, decode and verify JSON Web Tokens.",
         subcommands: [TokenPrintCommand.self, TokenDecodeCommand.self, TokenVerifyCommand.self])
 }
 
-/// A token from the command line's standard input: arguments are seen by every process of the machine.
+/// Reads a token from the standard input, because other processes can see arguments.
 enum TokenInput {
     static func read() async throws -> String {
         let text = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
@@ -32,7 +31,6 @@ enum TokenInput {
     }
 }
 
-/// Shows what a token says, without believing it.
 struct TokenDecodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode", abstract: "Show what the token on the standard input says, without checking it.")
@@ -62,7 +60,6 @@ struct TokenDecodeCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes a token of a credential to the standard output.
 struct TokenPrintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "print", abstract: "Write the access token of a credential, for use with curl.",
@@ -72,7 +69,7 @@ struct TokenPrintCommand: AsyncParsableCommand {
               curl -H "Authorization: Bearer $(countersign token print)" https://api.example.com/messages
             """)
 
-    /// The tokens that the command writes. A refresh token is for the issuer alone.
+    /// The tokens that the command writes. A refresh token is not offered, because only the issuer needs it.
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case access, id
     }

@@ -3,7 +3,6 @@ import Foundation
 import JOSE
 import ResourceServer
 
-/// Verifies an access token as a resource server would.
 struct TokenVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Verify the access token on the standard input as a resource server would.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import CountersignSandbox
 import Foundation
 
-/// Explains how the sandbox's certificate authority becomes trusted, and does it where it can.
+/// Shows how to trust the sandbox's certificate authority, and does it with `--install`.
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust", abstract: "Make this machine trust the sandbox's certificate authority.",
@@ -63,17 +63,17 @@ struct TrustCommand: AsyncParsableCommand {
     }
 }
 
-/// A place that keeps trusted authorities, and the commands that add one.
+/// A trust store, and the commands that add a certificate authority to it.
 struct TrustTarget {
     let name: String
     let commands: [[String]]
 
-    /// All trust stores. In a folder of trusted authorities the file gets this name, with the extension that the store requires.
+    /// Returns all trust stores. In a folder of trusted authorities the file gets this name, with the extension that the store requires.
     static func all(certificate: String, named name: String) -> [TrustTarget] {
         [debian(certificate, name), fedora(certificate, name), macOS(certificate), simulator(certificate)]
     }
 
-    /// The one of this system, if it can be told.
+    /// Returns the trust store of this system; `nil` if it is unknown.
     static func current(certificate: String, named name: String) -> TrustTarget? {
         #if os(macOS)
         return macOS(certificate)

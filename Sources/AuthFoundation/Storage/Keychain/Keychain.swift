@@ -6,26 +6,26 @@ public import Security
 public import LocalAuthentication
 #endif
 
-/// Items of Apple's Keychain: its types are ``Item`` and ``Search``.
+/// A namespace for access to Apple's Keychain, with the types ``Item`` and ``Search``.
 public struct Keychain: Sendable {
-    /// When an item can be read.
+    /// The condition under which an item is readable.
     public enum Accessibility: Sendable, Hashable, CaseIterable {
         /// While the device is unlocked.
         case unlocked
-        /// While the device is unlocked; never leaves the device.
+        /// While the device is unlocked. The item never leaves the device.
         case unlockedThisDeviceOnly
-        /// After the first unlock since the start.
+        /// After the first unlock since startup.
         case afterFirstUnlock
-        /// After the first unlock since the start; never leaves the device.
+        /// After the first unlock since startup. The item never leaves the device.
         case afterFirstUnlockThisDeviceOnly
-        /// While the device is unlocked, and only if it has a passcode.
+        /// While the device is unlocked, and only if it has a passcode. The item never leaves the device.
         case whenPasswordSetThisDeviceOnly
-        /// At any time. Apple deprecates it; it means ``afterFirstUnlock`` here.
+        /// Always. Deprecated by Apple; treated as ``afterFirstUnlock``.
         case always
-        /// At any time. Apple deprecates it; it means ``afterFirstUnlockThisDeviceOnly`` here.
+        /// Always. Deprecated by Apple; treated as ``afterFirstUnlockThisDeviceOnly``.
         case alwaysThisDeviceOnly
 
-        /// Whether items of this kind may travel through iCloud Keychain.
+        /// Whether iCloud Keychain can synchronize such items.
         public var isSynchronizable: Bool {
             switch self {
             case .unlocked, .afterFirstUnlock, .always: true
@@ -50,11 +50,11 @@ public struct Keychain: Sendable {
     }
 }
 
-/// An authentication of the person that the Keychain can use; `LAContext` is one.
+/// A user authentication that the Keychain can use, such as `LAContext`.
 public protocol KeychainAuthenticationContext: TokenAuthenticationContext {}
 
 #if canImport(LocalAuthentication) && !os(tvOS)
-// LAContext may be used from any thread, says its documentation; the SDK does not mark it.
+// Safe because an `LAContext` may be used from any thread, according to its documentation; the SDK does not declare it.
 extension LAContext: @retroactive @unchecked Sendable, KeychainAuthenticationContext {}
 #endif
 #endif

@@ -2,25 +2,25 @@
 public import Foundation
 public import Security
 
-/// A failure of the Keychain.
+/// An error of the Keychain.
 public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
-    /// An item can't be read.
+    /// An item cannot be read.
     case cannotGet(code: OSStatus)
-    /// Items can't be listed.
+    /// Items cannot be listed.
     case cannotList(code: OSStatus)
-    /// An item can't be saved.
+    /// An item cannot be saved.
     case cannotSave(code: OSStatus)
-    /// An item can't be deleted.
+    /// An item cannot be deleted.
     case cannotDelete(code: OSStatus)
-    /// An item can't be updated.
+    /// An item cannot be updated.
     case cannotUpdate(code: OSStatus)
-    /// The access control can't be made.
+    /// The access control cannot be created.
     case accessControlInvalid(code: OSStatus, description: String?)
     /// There is no such item.
     case notFound
-    /// An item has another form than it should.
+    /// An item has an unexpected format.
     case invalidFormat
-    /// The accessibility is not known.
+    /// The accessibility is unknown.
     case invalidAccessibilityOption
     /// An item has no account.
     case missingAccount
@@ -29,7 +29,7 @@ public enum KeychainError: Error, LocalizedError, Equatable, Sendable {
     /// An item lacks an attribute.
     case missingAttribute
 
-    /// What happened and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? {
         switch self {
         case .cannotGet(let code): "The Keychain item can't be read (\(Self.text(code)))."

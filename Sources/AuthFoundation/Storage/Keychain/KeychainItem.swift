@@ -3,45 +3,44 @@ public import Foundation
 public import Security
 
 extension Keychain {
-    /// A generic password of the Keychain.
+    /// A generic password in the Keychain.
     public struct Item: Equatable {
-        /// The account: the item's key within its service.
+        /// The account: the key of the item within its service.
         public let account: String
         /// The service.
         public let service: String?
         /// The server.
         public let server: String?
-        /// When the item can be read.
+        /// The condition under which the item is readable.
         public var accessibility: Accessibility?
-        /// Whether it may travel through iCloud Keychain.
+        /// Whether iCloud Keychain may synchronize the item.
         public var synchronizable: Bool?
-        /// The group of apps that share it.
+        /// The group of apps that share the item.
         public var accessGroup: String?
-        /// What the person must do for it to be read.
+        /// The user authentication that is required to read the item.
         public var accessControl: SecAccessControl?
-        /// Its name for people.
+        /// The label that the user sees.
         public var label: String?
-        /// What it is, for people.
+        /// The description that the user sees.
         public var description: String?
-        /// Data that can be read without the value.
+        /// Data that is readable without the value.
         public var generic: Data?
-        /// The secret.
+        /// The secret value.
         public var value: Data
 
-        /// An item.
-        ///
+        /// Creates an item.
         /// - Parameters:
-        ///   - account: The item's key within its service.
+        ///   - account: The key of the item within its service.
         ///   - service: The service.
         ///   - server: The server.
-        ///   - accessibility: When it can be read.
-        ///   - accessGroup: The group of apps that share it.
-        ///   - accessControl: What the person must do for it to be read.
-        ///   - synchronizable: Whether it may travel through iCloud Keychain.
-        ///   - label: Its name for people.
-        ///   - description: What it is, for people.
-        ///   - generic: Data that can be read without the value.
-        ///   - value: The secret.
+        ///   - accessibility: The condition under which the item is readable.
+        ///   - accessGroup: The group of apps that share the item.
+        ///   - accessControl: The user authentication that is required to read the item.
+        ///   - synchronizable: Whether iCloud Keychain may synchronize the item.
+        ///   - label: The label that the user sees.
+        ///   - description: The description that the user sees.
+        ///   - generic: Data that is readable without the value.
+        ///   - value: The secret value.
         public init(
             account: String, service: String? = nil, server: String? = nil, accessibility: Accessibility? = .unlocked,
             accessGroup: String? = nil, accessControl: SecAccessControl? = nil, synchronizable: Bool? = nil, label: String? = nil,
@@ -74,10 +73,8 @@ extension Keychain {
                 generic: attributes[kSecAttrGeneric as String] as? Data, value: value)
         }
 
-        /// Saves the item, in the place of one of the same account and service.
-        ///
-        /// - Parameter authenticationContext: An authentication that the person has already made.
-        /// - Returns: The item as saved.
+        /// Saves the item and replaces an existing one with the same account and service.
+        /// - Parameter authenticationContext: An authentication that the user has already completed.
         /// - Throws: ``KeychainError/cannotSave(code:)``.
         @discardableResult
         public func save(authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
@@ -85,18 +82,17 @@ extension Keychain {
             attributes[kSecUseAuthenticationContext as String] = authenticationContext
             var status = SecItemAdd(attributes as CFDictionary, nil)
             if status == errSecDuplicateItem {
-                // Changed in place, so that the old item is there until the new one is.
+                // Update in place, so that the old item exists until the new one does.
                 status = SecItemUpdate(query as CFDictionary, changes as CFDictionary)
             }
             guard status == errSecSuccess else { throw KeychainError.cannotSave(code: status) }
             return self
         }
 
-        /// Changes this item into another.
-        ///
+        /// Replaces the data of this item with that of another.
         /// - Parameters:
-        ///   - item: What it shall be.
-        ///   - authenticationContext: An authentication that the person has already made.
+        ///   - item: The new data.
+        ///   - authenticationContext: An authentication that the user has already completed.
         /// - Throws: ``KeychainError/cannotUpdate(code:)``.
         public func update(_ item: Item, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws {
             var query = query
@@ -105,8 +101,7 @@ extension Keychain {
             guard status == errSecSuccess else { throw KeychainError.cannotUpdate(code: status) }
         }
 
-        /// Deletes the item.
-        ///
+        /// Deletes the item. No-op if it does not exist.
         /// - Throws: ``KeychainError/cannotDelete(code:)``.
         public func delete() throws {
             let status = SecItemDelete(query as CFDictionary)
@@ -117,7 +112,7 @@ extension Keychain {
             Search(account: account, service: service, server: server, accessGroup: accessGroup).query
         }
 
-        /// What may change of an item that exists.
+        /// The attributes that can change in an existing item.
         private var changes: [String: Any] {
             var changes: [String: Any] = [kSecValueData as String: value]
             changes[kSecAttrGeneric as String] = generic

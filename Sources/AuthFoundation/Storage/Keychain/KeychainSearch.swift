@@ -7,17 +7,12 @@ import LocalAuthentication
 #endif
 
 extension Keychain {
-    /// Looks for generic passwords of the Keychain.
+    /// A search for generic passwords in the Keychain.
     public struct Search: Sendable {
         let account, service, server, accessGroup: String?
 
-        /// A search; what is nil may be anything.
-        ///
-        /// - Parameters:
-        ///   - account: The account.
-        ///   - service: The service.
-        ///   - server: The server.
-        ///   - accessGroup: The group of apps that share the items.
+        /// Creates a search. Parameters that are `nil` match all items.
+        /// - Parameter accessGroup: The group of apps that share the items.
         public init(account: String? = nil, service: String? = nil, server: String? = nil, accessGroup: String? = nil) {
             self.account = account
             self.service = service
@@ -25,12 +20,10 @@ extension Keychain {
             self.accessGroup = accessGroup
         }
 
-        /// The first item that fits, with its secret.
-        ///
+        /// Returns the first matching item with its secret value.
         /// - Parameters:
-        ///   - prompt: What the person is told if they must unlock it.
-        ///   - authenticationContext: An authentication that the person has already made.
-        /// - Returns: The item.
+        ///   - prompt: The text that the user sees if the item must be unlocked.
+        ///   - authenticationContext: An authentication that the user has already completed.
         /// - Throws: ``KeychainError/notFound``, ``KeychainError/cannotGet(code:)``.
         public func get(prompt: String? = nil, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
             var query = query
@@ -53,9 +46,7 @@ extension Keychain {
             return try Item(attributes: attributes)
         }
 
-        /// All items that fit, without their secrets.
-        ///
-        /// - Returns: The items' attributes.
+        /// Returns all matching items without their secret values.
         /// - Throws: ``KeychainError/cannotList(code:)``.
         public func list() throws -> [Result] {
             var query = query
@@ -69,8 +60,7 @@ extension Keychain {
             return try items.map(Result.init(attributes:))
         }
 
-        /// Deletes all items that fit.
-        ///
+        /// Deletes all matching items.
         /// - Throws: ``KeychainError/cannotDelete(code:)``.
         public func delete() throws {
             let status = SecItemDelete(query as CFDictionary)
@@ -91,7 +81,7 @@ extension Keychain {
             return query
         }
 
-        /// An item that was found: all but its secret.
+        /// A found item without its secret value.
         public struct Result {
             /// The account.
             public let account: String
@@ -99,21 +89,21 @@ extension Keychain {
             public let service: String?
             /// The server.
             public let server: String?
-            /// The group of apps that share it.
+            /// The group of apps that share the item.
             public let accessGroup: String?
-            /// When it can be read.
+            /// The condition under which the item is readable.
             public let accessibility: Accessibility?
-            /// Whether it may travel through iCloud Keychain.
+            /// Whether iCloud Keychain may synchronize the item.
             public let synchronizable: Bool?
-            /// Its name for people.
+            /// The label that the user sees.
             public let label: String?
-            /// What it is, for people.
+            /// The description that the user sees.
             public let description: String?
-            /// Data that can be read without the secret.
+            /// Data that is readable without the secret value.
             public let generic: Data?
-            /// When it was made.
+            /// The creation time.
             public let creationDate: Date
-            /// When it was changed last.
+            /// The time of the last change.
             public let modificationDate: Date
 
             init(attributes: [String: Any]) throws {
@@ -134,22 +124,19 @@ extension Keychain {
                 generic = attributes[kSecAttrGeneric as String] as? Data
             }
 
-            /// The item with its secret.
-            ///
+            /// Returns the item with its secret value.
             /// - Parameters:
-            ///   - prompt: What the person is told if they must unlock it.
-            ///   - authenticationContext: An authentication that the person has already made.
-            /// - Returns: The item.
+            ///   - prompt: The text that the user sees if the item must be unlocked.
+            ///   - authenticationContext: An authentication that the user has already completed.
             /// - Throws: ``KeychainError``.
             public func get(prompt: String? = nil, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
                 try search.get(prompt: prompt, authenticationContext: authenticationContext)
             }
 
-            /// Changes the item.
-            ///
+            /// Replaces the data of the item.
             /// - Parameters:
-            ///   - item: What it shall be.
-            ///   - authenticationContext: An authentication that the person has already made.
+            ///   - item: The new data.
+            ///   - authenticationContext: An authentication that the user has already completed.
             /// - Throws: ``KeychainError``.
             public func update(_ item: Item, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws {
                 try Item(account: account, service: service, server: server, accessGroup: accessGroup, value: Data())
@@ -157,7 +144,6 @@ extension Keychain {
             }
 
             /// Deletes the item.
-            ///
             /// - Throws: ``KeychainError/cannotDelete(code:)``.
             public func delete() throws {
                 try search.delete()

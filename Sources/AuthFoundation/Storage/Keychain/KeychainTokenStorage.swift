@@ -6,7 +6,7 @@ import Security
 import LocalAuthentication
 #endif
 
-/// Keeps tokens in the Keychain: one item for each token, with its metadata beside the secret, readable without unlocking it.
+/// A token storage in the Keychain, with one item per token. The metadata is readable without unlocking the token.
 @CredentialActor
 public final class KeychainTokenStorage: PendingRevocationStorage {
     private enum Service {
@@ -17,22 +17,21 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
 
     private static let defaultAccount = "default"
 
-    /// Who is told of changes; held weakly.
+    /// The delegate for changes, held weakly.
     public weak var delegate: (any TokenStorageDelegate)?
 
-    /// A storage in the app's Keychain.
+    /// Creates a storage in the app's Keychain.
     public nonisolated init() {}
 
-    /// The id of the default token; nil if there is none.
+    /// The id of the default token, or `nil` if there is none.
     public var defaultTokenID: String? {
         guard let item = try? Keychain.Search(account: Self.defaultAccount, service: Service.defaultToken).get() else { return nil }
         let id = String(decoding: item.value, as: UTF8.self)
         return allIDs.contains(id) ? id : nil
     }
 
-    /// Chooses the default token.
-    ///
-    /// - Parameter id: The id of a stored token; nil forgets which one is default and deletes nothing.
+    /// Sets the default token.
+    /// - Parameter id: The id of a stored token. `nil` clears the default and deletes nothing.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func setDefaultTokenID(_ id: String?) throws {
         if let id, !allIDs.contains(id) { throw TokenError.tokenNotFound(id: id) }
@@ -43,22 +42,21 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
 
     /// The ids of all stored tokens.
     public var allIDs: [String] {
-        // Without access to the Keychain there are no tokens to be had; the reading of one then throws the reason.
+        // Without access to the Keychain the list is empty. Reading a token then throws the reason.
         (try? Keychain.Search(service: Service.tokens).list().map(\.account)) ?? []
     }
 
     /// Stores a new token. The first one in an empty storage becomes the default.
-    ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - metadata: What can be read without the token; made of the token if nil.
-    ///   - security: How it is protected.
+    ///   - metadata: The data that is readable without the token. `nil` derives it from the token.
+    ///   - security: The protection of the stored token.
     /// - Throws: ``TokenError/duplicateTokenAdded``, ``CredentialError/metadataConsistency``, ``KeychainError``.
     public func add(token: Token, metadata: Token.Metadata?, security: [Credential.Security]) throws {
         if let metadata, metadata.id != token.id { throw CredentialError.metadataConsistency }
         let ids = try Keychain.Search(service: Service.tokens).list().map(\.account)
         guard !ids.contains(token.id) else { throw TokenError.duplicateTokenAdded }
-        // The default first: should the process die in between, a default without its entry counts as none.
+        // Write the default first: if the process ends in between, a default without its entry counts as none.
         if ids.isEmpty { try writeDefault(token.id) }
         let options = try KeychainOptions(security)
         try item(token, metadata ?? Token.Metadata(token: token, tags: [:]), options).save(authenticationContext: options.context)
@@ -66,9 +64,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         if ids.isEmpty { delegate?.token(storage: self, defaultChanged: token.id) }
     }
 
-    /// Replaces the metadata of a stored token.
-    ///
-    /// - Parameter metadata: The metadata; its id names the token.
+    /// Replaces the metadata of a stored token. The metadata's id identifies the token.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func setMetadata(_ metadata: Token.Metadata) throws {
         guard let found = try entry(metadata.id) else { throw TokenError.tokenNotFound(id: metadata.id) }
@@ -77,10 +73,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         try found.update(item)
     }
 
-    /// The metadata of a stored token, without unlocking the token.
-    ///
-    /// - Parameter id: The id of the token.
-    /// - Returns: The metadata.
+    /// Returns the metadata of a stored token without unlocking the token.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``KeychainError``.
     public func metadata(for id: String) throws -> Token.Metadata {
         guard let found = try entry(id) else { throw TokenError.tokenNotFound(id: id) }
@@ -90,12 +83,11 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         return metadata
     }
 
-    /// Puts a new token in the place of a stored one, and keeps its tags.
-    ///
+    /// Replaces a stored token and keeps its tags.
     /// - Parameters:
     ///   - id: The id of the stored token.
-    ///   - token: The new token, of the same id.
-    ///   - security: How it is protected from now on; nil for no change.
+    ///   - token: The new token, with the same id.
+    ///   - security: The new protection, or `nil` for no change.
     /// - Throws: ``TokenError/cannotReplaceToken`` if there is no such token or the ids differ; ``KeychainError``.
     public func replace(token id: String, with token: Token, security: [Credential.Security]?) throws {
         guard token.id == id, let found = try entry(id) else { throw TokenError.cannotReplaceToken }
@@ -107,9 +99,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         delegate?.token(storage: self, replaced: id, with: token)
     }
 
-    /// Deletes a token and its metadata.
-    ///
-    /// - Parameter id: The id of the token. An unknown one is no error.
+    /// Deletes a token and its metadata. No-op if the id is unknown.
     /// - Throws: ``KeychainError``.
     public func remove(id: String) throws {
         guard let found = try entry(id) else { return }
@@ -120,14 +110,12 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         if wasDefault { delegate?.token(storage: self, defaultChanged: nil) }
     }
 
-    /// A stored token.
-    ///
+    /// Returns a stored token.
     /// - Parameters:
     ///   - id: The id of the token.
-    ///   - prompt: What the person is told if they must unlock it.
-    ///   - authenticationContext: An authentication that the person has already made.
-    /// - Returns: The token.
-    /// - Throws: ``KeychainError``.
+    ///   - prompt: The text that the user sees if the token must be unlocked.
+    ///   - authenticationContext: An authentication that the user has already completed.
+    /// - Throws: ``KeychainError``; ``TokenFormatError`` if a newer version stored the token.
     public func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token {
         let item = try Keychain.Search(account: id, service: Service.tokens)
             .get(prompt: prompt, authenticationContext: authenticationContext as? any KeychainAuthenticationContext)
@@ -136,28 +124,24 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         } catch let error as TokenFormatError {
             throw error
         } catch {
-            // The decoder's own error may quote what it read.
+            // Do not pass on the decoder's error, which can contain the token.
             throw KeychainError.invalidFormat
         }
     }
 
     // MARK: - Sign-outs to be delivered
 
-    /// The sign-outs still to be delivered, oldest first.
-    ///
-    /// - Returns: Those that can be read.
+    /// Returns the readable pending revocations, oldest first.
     /// - Throws: ``KeychainError``.
     public func pendingRevocations() throws -> [PendingRevocation] {
         try Keychain.Search(service: Service.revocations).list().compactMap { found in
-            // One that can't be read now (a locked device) stays for the next time.
+            // An unreadable revocation stays stored for a later attempt, for example if the device is locked.
             (try? found.get()).flatMap { try? JSONDecoder().decode(PendingRevocation.self, from: $0.value) }
         }
         .sorted { $0.queuedAt < $1.queuedAt }
     }
 
-    /// Keeps a sign-out until it is delivered.
-    ///
-    /// - Parameter revocation: The sign-out.
+    /// Stores a revocation until it is delivered.
     /// - Throws: ``KeychainError``.
     public func add(pendingRevocation revocation: PendingRevocation) throws {
         try Keychain.Item(
@@ -166,8 +150,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         ).save()
     }
 
-    /// Forgets a sign-out.
-    ///
+    /// Removes a revocation.
     /// - Parameter id: The id of its token.
     /// - Throws: ``KeychainError``.
     public func removePendingRevocation(id: String) throws {
@@ -196,7 +179,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     }
 }
 
-/// The options of ``Credential/Security`` as the Keychain takes them.
+/// The Keychain form of the ``Credential/Security`` options.
 private struct KeychainOptions {
     var accessibility: Keychain.Accessibility?
     var accessControl: SecAccessControl?

@@ -1,4 +1,4 @@
-/// What was read from the vault's files, each good as long as its file is the same.
+/// A cache of decrypted vault files. An entry is valid as long as the fingerprint of its file is unchanged.
 struct VaultCache {
     private struct Entry {
         let fingerprint: VaultFolder.Fingerprint
@@ -17,7 +17,7 @@ struct VaultCache {
         entry(of: id, at: fingerprint)?.metadata
     }
 
-    /// - Returns: nil if nothing is known; the inner nil if it is known that there is no default.
+    /// Returns `nil` if the default is not cached, and `.some(nil)` if it is cached that there is none.
     func defaultID(at fingerprint: VaultFolder.Fingerprint) -> String?? {
         guard let defaultEntry, defaultEntry.fingerprint == fingerprint else { return nil }
         return .some(defaultEntry.id)
@@ -39,7 +39,7 @@ struct VaultCache {
         defaultEntry = (fingerprint, id)
     }
 
-    /// Called with each write of our own: a file system that is quick to use an inode again could give the next version the same fingerprint.
+    /// Called after each own write: a file system that reuses inodes quickly could give the new version the same fingerprint.
     mutating func forget(_ id: String) {
         entries[id] = nil
     }

@@ -1,49 +1,45 @@
 public import Foundation
 
-/// A failure of the encrypted file vault, which names the entry that it is about.
-///
-/// A `Sendable` value; two are equal if code and entry are. Shows no secret.
+/// An error of the encrypted vault. It names the affected entry and contains no secret. Two errors are equal if code and entry are.
 public struct VaultError: Error, LocalizedError, Sendable, Equatable {
-    /// What went wrong, for programs. Further codes may come.
+    /// An extensible error code.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The code's name.
+        /// The name of the code.
         public let rawValue: String
 
-        /// A code by its name.
-        ///
-        /// - Parameter rawValue: The name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// An entry is cut off, changed, or not ours. Nothing was deleted.
+        /// An entry is truncated, modified or foreign. Nothing was deleted.
         public static let damagedEntry = Code(rawValue: "damagedEntry")
-        /// An entry was written by a newer version of this package. Nothing was changed.
+        /// A newer version of this package wrote the entry. Nothing was changed.
         public static let newerFormat = Code(rawValue: "newerFormat")
-        /// The vault was encrypted with another key.
+        /// The vault is encrypted with another key.
         public static let wrongKey = Code(rawValue: "wrongKey")
-        /// The vault has entries and its key is gone.
+        /// The vault has entries but its key is missing.
         public static let keyMissing = Code(rawValue: "keyMissing")
-        /// The key given is not 32 bytes long, or its file holds something else.
+        /// The provided key does not have 32 bytes, or the key file is invalid.
         public static let invalidKey = Code(rawValue: "invalidKey")
-        /// Others may read the key or change the folder.
+        /// Other users can read the key or change the folder.
         public static let insecurePermissions = Code(rawValue: "insecurePermissions")
-        /// Another process kept the vault, or the right to refresh, for too long.
+        /// Another process held the vault lock or the refresh lock for too long.
         public static let busy = Code(rawValue: "busy")
-        /// The file system refused.
+        /// A file system operation failed.
         public static let inaccessible = Code(rawValue: "inaccessible")
-        /// The id is too long to name a file.
+        /// The id is empty or too long for a file name.
         public static let invalidIdentifier = Code(rawValue: "invalidIdentifier")
     }
 
-    /// What went wrong.
+    /// The error code.
     public let code: Code
 
-    /// The id of the token, or the name of the file, that the error is about.
+    /// The id of the token or the name of the file.
     public let entry: String
 
-    /// What happened and what to do next, in a sentence or two.
+    /// A description of the error and a remedy.
     public let message: String
 
-    /// The error below this one.
+    /// The underlying error.
     public let underlying: (any Error)?
 
     init(_ code: Code, entry: String, _ message: String, underlying: (any Error)? = nil) {
@@ -53,15 +49,10 @@ public struct VaultError: Error, LocalizedError, Sendable, Equatable {
         self.underlying = underlying
     }
 
-    /// What happened and what to do next.
+    /// A description of the error and a remedy.
     public var errorDescription: String? { message }
 
     /// Whether code and entry are equal.
-    ///
-    /// - Parameters:
-    ///   - left: An error.
-    ///   - right: An error.
-    /// - Returns: Whether code and entry are equal.
     public static func == (left: VaultError, right: VaultError) -> Bool {
         left.code == right.code && left.entry == right.entry
     }

@@ -9,9 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// The exclusive right of one process to write; the system gives it back if the process dies.
-///
-/// Safe from any thread: the descriptor is closed once.
+/// An exclusive lock among processes. The system releases it when the process ends. Safe from any thread: the descriptor is closed only
+/// once.
 package final class VaultLock: RefreshLock {
     private let descriptor: Locked<Int32?>
 
@@ -21,7 +20,7 @@ package final class VaultLock: RefreshLock {
 
     deinit { release() }
 
-    /// - Returns: nil if somebody else has the lock.
+    /// Takes the lock, or returns `nil` if it is already taken.
     static func attempt(_ name: String, in folder: VaultFolder) throws -> VaultLock? {
         let path = folder.path(of: name)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -38,7 +37,7 @@ package final class VaultLock: RefreshLock {
         return VaultLock(descriptor: descriptor)
     }
 
-    /// Waits for the lock on this thread, which is why the wait is short.
+    /// Waits for the lock and blocks the calling thread, so the timeout must be short.
     package static func acquire(_ name: String, in folder: VaultFolder, timeout: Duration) throws -> VaultLock {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: timeout)
@@ -51,7 +50,7 @@ package final class VaultLock: RefreshLock {
                     "Another process has kept the credentials in \(folder.path) locked for more than \(timeout). Try again, or end that process."
                 )
             }
-            // The caller asked for a synchronous answer on its own thread; the deadline above bounds the wait.
+            // Blocking is acceptable because the caller's interface is synchronous and the deadline limits the wait.
             usleep(pause)
             pause = min(pause * 2, 20_000)
         }

@@ -1,9 +1,7 @@
 internal import NIOConcurrencyHelpers
 
-/// What the phones do while somebody looks at them: they ask for what waits every now and then, as an app in the foreground does, because a
-/// sign-in that is given up sends no push.
-///
-/// However many look, they ask once; when the last has gone, they stop. Safe from any task.
+/// Fetches pending requests regularly while the phones' page is open, as an app in the foreground does, because a cancelled sign-in sends
+/// no push. All viewers share one loop, which stops with the last viewer. Safe from any task.
 final class PhoneForeground: Sendable {
     private struct State {
         var viewers: [UInt64: AsyncStream<Void>.Continuation] = [:]
@@ -15,9 +13,7 @@ final class PhoneForeground: Sendable {
     private let look: @Sendable () async -> Void
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameters:
-    ///   - pause: Waits until it is time to look again; throws when its task is cancelled.
-    ///   - look: Asks for what waits.
+    /// Creates the loop. `pause` waits until the next fetch, and throws when its task is cancelled. `look` fetches the pending requests.
     init(pause: @escaping @Sendable () async throws -> Void, look: @escaping @Sendable () async -> Void) {
         self.pause = pause
         self.look = look
@@ -25,12 +21,7 @@ final class PhoneForeground: Sendable {
 
     deinit { state.withLockedValue { $0.looking }?.cancel() }
 
-    /// Looks as long as the body runs.
-    ///
-    /// - Parameters:
-    ///   - signal: Is told after each look.
-    ///   - body: What the viewer does.
-    /// - Throws: What the body throws.
+    /// Runs the loop at least while `body` runs, and signals after each fetch.
     func withViewer(_ signal: AsyncStream<Void>.Continuation, _ body: () async throws -> Void) async rethrows {
         let id = enter(signal)
         defer { leave(id) }
@@ -42,7 +33,7 @@ final class PhoneForeground: Sendable {
             state.lastID += 1
             state.viewers[state.lastID] = signal
             if state.looking == nil {
-                // Ends when it is cancelled, which the last viewer does.
+                // The last viewer cancels this task.
                 state.looking = Task { [weak self, pause] in
                     while (try? await pause()) != nil, !Task.isCancelled { await self?.lookOnce() }
                 }

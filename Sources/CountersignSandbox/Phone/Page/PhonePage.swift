@@ -6,14 +6,12 @@ internal import JOSE
 internal import Logging
 internal import NIOCore
 
-/// The page of a sandbox's phones: what a person uses a virtual phone by, in a browser on this machine.
-///
-/// It shows what the phones tell and hands them what is clicked; it knows nothing of sign-ins. Everything in it comes from here, and what
-/// somebody else wrote (names of apps, messages) is only ever data: JSON for the script, which makes text of it.
+/// The page with the virtual phones, for a browser on this machine. It shows the phones' state and forwards commands to them. All resources
+/// are local. Untrusted text, such as app names and messages, is sent only as JSON; the script inserts it as text.
 struct PhonePage: Sendable {
-    /// The largest body of a command.
+    /// The largest body of a command, in bytes.
     private static let maximumBody = 16 << 10
-    /// How often the phones ask for what waits while a page is open, in seconds of real time.
+    /// The interval at which the phones fetch pending requests while a page is open, in seconds of real time.
     private static let foregroundInterval = 2
 
     private let commands: PhoneCommands
@@ -23,20 +21,14 @@ struct PhonePage: Sendable {
     private let rules: PhonePageRules
     private let document: [UInt8]
 
-    /// A page that is not served yet.
-    ///
-    /// - Parameters:
-    ///   - phones: The phones.
-    ///   - people: Who can have one.
-    ///   - clock: The sandbox's clock.
-    /// - Throws: If no random token can be made.
+    /// Creates a page that is not served yet. Throws if the system provides no random bytes for the token.
     init(phones: VirtualPhones, people: @escaping @Sendable () -> [SandboxUser], clock: SandboxClock) throws {
         commands = PhoneCommands(phones: phones)
         foreground = PhoneForeground(
             pause: { try await Task.sleep(for: .seconds(Self.foregroundInterval), clock: .continuous) },
             look: {
                 for phone in phones.all where !phone.waiting.isEmpty && !phone.isOffline {
-                    // What can't be fetched now is fetched later; the person is told when they do something themselves.
+                    // A failed fetch is repeated later; the page reports errors only for the user's own commands.
                     _ = try? await phone.pending()
                 }
             })
@@ -47,13 +39,8 @@ struct PhonePage: Sendable {
         document = Array(html.replacing("{{token}}", with: rules.token).utf8)
     }
 
-    /// The application that serves it, on the loopback interface.
-    ///
-    /// - Parameters:
-    ///   - port: The port; 0 for a free one.
-    ///   - logger: Where it logs.
-    ///   - onServerRunning: Told when it listens.
-    /// - Returns: The application.
+    /// Creates the application that serves the page on the loopback interface. Port 0 selects a free one. `onServerRunning` is called when
+    /// it listens.
     func application(
         port: Int, logger: Logger, onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
@@ -70,7 +57,7 @@ struct PhonePage: Sendable {
     // MARK: - Answering
 
     private func respond(to request: Request) async -> Response {
-        // A page whose own name was made to lead to this machine (DNS rebinding) is, to the browser, of the same origin.
+        // Prevents DNS rebinding: for the browser, a page whose host name resolves to this machine has the same origin.
         guard rules.isAddressed(request) else { return refusal(.forbidden, "The phones answer at their own host and port only.") }
         switch (request.method, request.uri.path) {
         case (.get, "/"): return answer(document, type: "text/html; charset=utf-8")
@@ -97,7 +84,7 @@ struct PhonePage: Sendable {
 
     // MARK: - Commands
 
-    /// `/phones` sets one up, `/phones/{login}/{action}` uses it.
+    /// `/phones` enrolls a phone; `/phones/{login}/{action}` performs an action.
     private func act(_ request: Request) async -> Response {
         do {
             let body = try ControlBody(Array(try await request.body.collect(upTo: Self.maximumBody).readableBytesView))
@@ -135,7 +122,7 @@ struct PhonePage: Sendable {
         ]
     }
 
-    /// Server-sent events (HTML standard, 9.2): the whole state at once, and again when something has changed.
+    /// Returns server-sent events (HTML standard, 9.2) with the whole state: at once, and after each change.
     private func events() -> Response {
         var headers = PhonePageRules.headers
         headers[.contentType] = "text/event-stream"
@@ -151,8 +138,7 @@ struct PhonePage: Sendable {
                 defer { following.cancel() }
                 try await foreground.withViewer(signal) {
                     for await _ in signals {
-                        // Sent even if nothing has changed: so the page keeps up with a clock that was moved, and a page that was closed is
-                        // noticed.
+                        // Sent even without a change, so that the page follows a changed clock and a closed page is detected.
                         let event = "event: state\ndata: \(state.serializedString)\n\n"
                         try await writer.write(ByteBuffer(string: event))
                     }

@@ -4,9 +4,9 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOConcurrencyHelpers
 
-/// Who may use the phones' page: a browser on this machine that was pointed at it, and nothing that another page sends.
+/// The access rules of the phones' page: only a browser on this machine, and no requests from other pages.
 final class PhonePageRules: Sendable {
-    /// What only the page itself knows; other origins can't read it.
+    /// A secret that the page contains; other origins cannot read it.
     let token: String
     private let port = NIOLockedValueBox(0)
 
@@ -14,7 +14,7 @@ final class PhonePageRules: Sendable {
         self.token = token
     }
 
-    /// Tells the port, before which nobody is answered.
+    /// Sets the port. Before that, every request is refused.
     func listens(on port: Int) {
         self.port.withLockedValue { $0 = port }
     }
@@ -27,25 +27,25 @@ final class PhonePageRules: Sendable {
         return Set(Self.names.flatMap { port == 80 ? ["http://\($0)", "http://\($0):80"] : ["http://\($0):\(port)"] })
     }
 
-    /// Whether a request's `Host` is a loopback name, with the page's own port.
+    /// Whether a request's `Host` is a loopback name with the page's own port.
     func isAddressed(_ request: Request) -> Bool {
         guard let authority = request.head.authority else { return false }
         return origins.contains("http://" + authority.lowercased())
     }
 
-    /// Whether a request is not one that a page of another site makes a browser send.
+    /// Whether a request does not come from a page of another site.
     func isOfOwnPage(_ request: Request) -> Bool {
         if let site = Self.fetchSite.flatMap({ request.headers[$0] }), site != "same-origin", site != "none" { return false }
         guard let origin = request.headers[.origin] else { return true }
         return origin.lowercased() == "http://" + (request.head.authority ?? "").lowercased()
     }
 
-    /// Whether a request may change something: sent by the page itself, with its token.
+    /// Whether a request may change anything: it must come from the page itself, with its token.
     func mayAct(_ request: Request) -> Bool {
         guard isOfOwnPage(request), request.headers[.origin] != nil, let sent = Self.tokenHeader.flatMap({ request.headers[$0] }) else {
             return false
         }
-        // Digests, whose comparison takes the same time wherever they differ.
+        // Compares digests, so that the time does not reveal how much of the token is correct.
         let isOurs = SHA256.hash(data: Data(sent.utf8)) == SHA256.hash(data: Data(token.utf8))
         return isOurs && request.headers[.contentType] == "application/json"
     }
@@ -53,7 +53,7 @@ final class PhonePageRules: Sendable {
     private static let tokenHeader = HTTPField.Name("X-Countersign-Token")
     private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")
 
-    /// The headers of every answer: nothing is loaded from elsewhere, run from text, framed, kept or sniffed.
+    /// The headers of every response. They forbid foreign resources, inline scripts, framing, caching and content sniffing.
     static let headers: HTTPFields = {
         var headers: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
         let others = [

@@ -1,16 +1,13 @@
 internal import Foundation
 internal import JOSE
 
-/// The way that a code takes to a person.
+/// The channel by which a code is sent.
 package enum CodeChannel: String, Sendable, Hashable, Codable, CaseIterable {
-    /// A text message.
     case sms
-    /// A call that reads it aloud.
+    /// A call that reads the code aloud.
     case voice
-    /// A mail.
     case email
 
-    /// The factor that it stands for.
     package var factor: FactorKind {
         switch self {
         case .sms: .sms
@@ -19,10 +16,10 @@ package enum CodeChannel: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Seconds between two messages to one number or address (authn reference 6.2).
+    /// Minimum seconds between two messages to one number or address (authn reference 6.2).
     var pause: TimeInterval { self == .email ? 5 : 30 }
 
-    /// What it adds to `amr` (oauth reference 4.2).
+    /// The `amr` value (oauth reference 4.2).
     package var method: String {
         switch self {
         case .sms: "sms"
@@ -32,36 +29,28 @@ package enum CodeChannel: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// Where a code is sent.
+/// The destination of a code: a phone number or a mail address.
 package struct CodeDestination: Sendable, Equatable, Codable {
-    /// The number; nil for mail.
+    /// `nil` for mail.
     package var phoneNumber: PhoneNumber?
-    /// What is dialled after the call is taken, at most 15 digits; nil for none.
+    /// The extension to dial after the call is answered, at most 15 digits; `nil` for none.
     package var phoneExtension: String?
-    /// The address; nil for a telephone.
+    /// `nil` for a phone.
     package var mailAddress: MailAddress?
 
-    /// A telephone.
-    ///
-    /// - Parameters:
-    ///   - number: The number.
-    ///   - phoneExtension: What is dialled after the call is taken.
     package init(_ number: PhoneNumber, phoneExtension: String? = nil) {
         phoneNumber = number
         self.phoneExtension = phoneExtension
     }
 
-    /// A mailbox.
-    ///
-    /// - Parameter address: Its address.
     package init(_ address: MailAddress) {
         mailAddress = address
     }
 
-    /// What anybody may see of it.
+    /// The masked form, which may be displayed to any caller.
     package var masked: String { phoneNumber?.masked ?? mailAddress?.masked ?? "" }
 
-    /// What limits are counted by: the whole number or address.
+    /// The key for limits: the whole number or address.
     var key: String { phoneNumber?.e164 ?? mailAddress?.text.lowercased() ?? "" }
 
     /// Whether a text is an extension: 1 to 15 digits.
@@ -71,6 +60,5 @@ package struct CodeDestination: Sendable, Equatable, Codable {
 }
 
 extension CodeDestination: Redacted {
-    /// The masked form.
     package var description: String { masked }
 }

@@ -1,15 +1,15 @@
 internal import Foundation
 package import Store
 
-/// What setting up a telephone or a mailbox begins with.
+/// A request to enrol a phone or a mailbox.
 package struct CodeEnrollmentRequest: Sendable {
     package var channel: CodeChannel
-    /// As it was typed; nil for one that is verified already. Of no meaning for mail.
+    /// As entered; `nil` for a number that is verified already. Not used for mail.
     package var phoneNumber: String?
     package var phoneExtension: String?
-    /// Whether a number that is verified may be replaced by another.
+    /// Whether another verified number may be replaced.
     package var replaces = false
-    /// The id of the transaction that it is a part of: the code is good for nothing else.
+    /// The id of the transaction; the code is valid for it only.
     package var owner: String
 
     package init(channel: CodeChannel, phoneNumber: String? = nil, phoneExtension: String? = nil, replaces: Bool = false, owner: String) {
@@ -21,39 +21,31 @@ package struct CodeEnrollmentRequest: Sendable {
     }
 }
 
-/// What confirming a telephone or a mailbox came to.
+/// The result of confirming a phone or a mailbox.
 package struct CodeConfirmation: Sendable {
     /// The writes, which the caller commits even with a refusal, so that wrong answers are counted.
     package var writes = Writes()
-    /// The factor, if it is set up now.
+    /// The enrolled factor; `nil` after a refusal.
     var enrollment: Enrollment?
-    /// Why it is not.
+    /// The reason of a failure.
     package var refusal: CodeRefusal?
 }
 
-/// Setting up a telephone or a mailbox as a factor: a code is sent there, and comes back. Whether the person may is for the caller to
-/// judge, by what was proved.
+/// Enrols a phone or a mailbox: the server sends a code, and the user enters it. The caller checks that the user's proofs permit the
+/// enrolment.
 extension Engine {
-    /// Seconds that a telephone or mailbox waits for its code to come back.
+    /// Seconds for which a pending phone or mailbox can be confirmed.
     static let codeEnrollmentLifetime: TimeInterval = 600
 
-    /// Makes the enrolment, which waits for its code. Nothing that the person has is replaced before it is confirmed.
-    ///
-    /// - Parameters:
-    ///   - request: What is set up.
-    ///   - user: For whom.
-    ///   - enrollments: All that they have, pending ones too, as they were read.
-    ///   - snapshot: The configuration.
-    ///   - context: When and from where it is asked for.
-    /// - Returns: What is committed, and then sent.
-    /// - Throws: ``CodeRefusal``; what the random source throws.
+    /// Creates a pending enrolment and its code. Existing factors stay until the confirmation. `enrollments` must contain all of the
+    /// user's, including pending ones. Throws ``CodeRefusal``.
     package func beginCodeEnrollment(
         _ request: CodeEnrollmentRequest, for user: User, holding enrollments: [Enrollment], snapshot: OrgSnapshot, context: RequestContext
     ) throws -> PreparedCode {
         let destination = try request.destination(of: user, holding: enrollments)
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let waiting = enrollments.filter { $0.status == .pending && $0.code?.channel == request.channel }
-        // Who begins again goes on with what waits, so that limits are not begun again; another number takes its place.
+        // A restart with the same destination reuses the pending enrolment, so that it does not reset limits. Another number replaces it.
         var enrollment =
             try waiting.first { $0.code?.destination == destination }
             ?? Enrollment(
@@ -64,7 +56,7 @@ extension Engine {
             enrollment.code?.sent = waiting.flatMap { $0.code?.sent ?? [] }.sorted()
             enrollment.code?.wrong = waiting.flatMap { $0.code?.wrong ?? [] }.sorted()
         }
-        // Of the person too: who takes a number back must not begin anew with the next.
+        // Also limited per user, because a user could otherwise switch to another number for a new limit.
         let pace = messagePacer.refusal(
             request.channel, to: "enrollment \(user.id)", .known, limit: nil, requestID: context.requestID, now: context.now)
         if let pace { throw pace }
@@ -78,17 +70,8 @@ extension Engine {
         return prepared
     }
 
-    /// Judges a code that came back, and makes the factor the person's if it is right, in place of the one that they had.
-    ///
-    /// - Parameters:
-    ///   - id: The enrolment that waits.
-    ///   - code: As it was typed.
-    ///   - owner: The transaction that it was begun in.
-    ///   - user: The person, as they were read.
-    ///   - enrollments: All that they have, as they were read.
-    ///   - context: When and from where it came.
-    /// - Returns: What is committed, and what came of it.
-    /// - Throws: What encoding throws.
+    /// Checks the entered code. If it is correct, activates the factor in place of the user's earlier one. `enrollments` must contain all
+    /// of the user's, including pending ones.
     package func confirmCodeEnrollment(
         id: String, code: String, owner: String, user: StoredUser, holding enrollments: [Enrollment], context: RequestContext
     ) throws -> CodeConfirmation {
@@ -120,16 +103,8 @@ extension Engine {
         }
     }
 
-    /// Gives a user a telephone or a mailbox as a factor, without the ceremony that sets it up: for tests and the sandbox. It takes the
-    /// place of the one that they had.
-    ///
-    /// - Parameters:
-    ///   - channel: The way that codes take.
-    ///   - destination: Where they go.
-    ///   - userID: The user.
-    ///   - context: The request.
-    /// - Returns: The enrolment's id; nil if there is no such user.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Gives a user a phone or mailbox factor without verification, in place of an earlier one; for tests and the sandbox. Returns the
+    /// enrolment's id; `nil` if there is no such user.
     package func grantCodeFactor(
         _ channel: CodeChannel, to destination: CodeDestination, userID: String, context: RequestContext
     ) async throws -> String? {
@@ -145,7 +120,7 @@ extension Engine {
 }
 
 extension CodeEnrollmentRequest {
-    /// Where the code goes; throws ``CodeRefusal``.
+    /// Returns the destination of the code; throws ``CodeRefusal``.
     fileprivate func destination(of user: User, holding enrollments: [Enrollment]) throws(CodeRefusal) -> CodeDestination {
         guard channel != .email else {
             guard let address = user.mailAddress else { throw .noAddress }
@@ -167,12 +142,12 @@ extension CodeEnrollmentRequest {
 }
 
 extension OrgSnapshot {
-    /// Whether texts and calls go to a number's country.
+    /// Whether texts and calls to the number's country are enabled.
     func permits(_ number: PhoneNumber) -> Bool { organization.callingCodes?.contains(number.callingCode) ?? true }
 }
 
 extension CodeChannel {
-    /// What the ids of its enrolments begin with (authn reference 5.1).
+    /// The prefix of the ids of its enrolments (authn reference 5.1).
     var idPrefix: String {
         switch self {
         case .sms: "sms"
@@ -183,6 +158,6 @@ extension CodeChannel {
 }
 
 extension Enrollment {
-    /// Takes it away for good: no device must be told of it.
+    /// Removes the record at once, because no device must be notified.
     package var removal: Change { .remove(.enrollment, id: id, version: version) }
 }

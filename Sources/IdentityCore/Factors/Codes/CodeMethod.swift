@@ -1,38 +1,38 @@
 internal import Crypto
 package import Foundation
 
-/// What the server keeps of a telephone or a mailbox that codes are sent to.
+/// The stored state of a phone or a mailbox that receives codes.
 package struct CodeMethod: Sendable, Equatable, Codable {
-    /// Digits of a code.
     static let digits = 6
-    /// Seconds that a code is good for (authn reference 6.1).
+    /// Seconds for which a code is valid (authn reference 6.1).
     static let lifetime: TimeInterval = 300
-    /// Seconds in which so many wrong answers close the factor, for codes that are open and for new ones (authn reference 4.6).
+    /// The window in seconds for counting wrong answers. Too many close the factor for open and new codes (authn reference 4.6).
     static let answeringWindow: TimeInterval = 300
-    /// The most wrong answers in that time.
+    /// The maximum number of wrong answers in ``answeringWindow``.
     static let mostWrongAnswers = 5
-    /// Seconds in which so many wrong answers close what anybody can ask for.
+    /// The window in seconds for counting wrong answers in recoveries.
     static let recoveryWindow: TimeInterval = 86_400
-    /// The most wrong answers in that time: who guesses at recoveries every day is right once in three centuries.
+    /// The maximum number of wrong answers in ``recoveryWindow``. An attacker who guesses every day is expected to succeed once in about
+    /// 270 years.
     static let mostWrongRecoveries = 10
-    /// Seconds in which so many messages can be sent without a right answer to one of them.
+    /// The window in seconds for counting messages without a correct answer.
     static let sendingWindow: TimeInterval = 600
-    /// The most messages in that time.
+    /// The maximum number of messages in ``sendingWindow``.
     static let mostSent = 5
 
-    /// A code that was sent and not yet used.
+    /// A code that was sent and not yet consumed.
     package struct OpenCode: Sendable, Equatable, Codable {
-        /// The keyed digest of the code, of its enrolment and of what it is for.
+        /// The keyed digest of the code, its enrolment and its owner.
         var digest: [UInt8]
-        /// The id of the transaction, or of the enrolment, that it was sent for: it is good for nothing else.
+        /// The id of the transaction or enrolment; the code is valid for it only.
         package var owner: String
         package var sentAt: Date
         package var expiresAt: Date
-        /// The digest of the link that came with it; nil for none.
+        /// The digest of the link in the same message; `nil` for none.
         package var link: [UInt8]?
-        /// When the person said by the link that it is them.
+        /// When the user confirmed the sign-in on the page of the link.
         package var approvedAt: Date?
-        /// Where it was asked for, which the page of the link shows; nil without a link.
+        /// The origin of the request, which the page of the link shows; `nil` without a link.
         var origin: Origin?
     }
 
@@ -43,34 +43,32 @@ package struct CodeMethod: Sendable, Equatable, Codable {
         var userAgent: String?
     }
 
-    /// Who can ask for a message. What anybody can ask for is kept apart: it replaces no code of a sign-in, and neither its messages nor
-    /// wrong answers to it close the factor for one.
+    /// The kind of request that causes a message. Recovery messages, which any caller can request, have their own code and limits. They
+    /// cannot replace a sign-in code or close the factor for sign-ins.
     package enum Occasion: String, Sendable {
-        /// Who signs in, or sets something up.
+        /// A sign-in or an enrolment.
         case known
-        /// Whoever knows a name: recovery and unlocking.
+        /// Recovery and unlock, which any caller with a user name can request.
         case anybody
     }
 
-    /// What is kept of one occasion.
+    /// The state of one occasion.
     struct Lane: Sendable, Equatable, Codable {
-        /// The one code that is good; the next one takes its place.
+        /// The only valid code; the next one replaces it.
         var open: OpenCode?
-        /// When messages were sent since the last right answer, the last one last.
+        /// When messages were sent since the last correct answer, the latest last.
         var sent: [Date] = []
-        /// When answers were wrong since the last right one, whichever code they were for.
+        /// When wrong answers to any code were given since the last correct one.
         var wrong: [Date] = []
     }
 
     package var channel: CodeChannel
     package var destination: CodeDestination
-    /// The one code that is good; the next one takes its place.
+    /// The state of ``Occasion/known``; see ``Lane``.
     package var open: OpenCode?
-    /// When messages were sent since the last right answer, the last one last.
     var sent: [Date] = []
-    /// When answers were wrong since the last right one, whichever code they were for.
     var wrong: [Date] = []
-    /// The same of what anybody can ask for; nil as long as nobody did.
+    /// The state for ``Occasion/anybody``; `nil` before the first request.
     var recovery: Lane?
 
     init(channel: CodeChannel, destination: CodeDestination) {
@@ -80,7 +78,7 @@ package struct CodeMethod: Sendable, Equatable, Codable {
 }
 
 extension CodeMethod {
-    /// What is kept of an occasion.
+    /// The state of an occasion.
     subscript(occasion: Occasion) -> Lane {
         get { occasion == .anybody ? recovery ?? Lane() : Lane(open: open, sent: sent, wrong: wrong) }
         set {
@@ -88,7 +86,7 @@ extension CodeMethod {
         }
     }
 
-    /// When the factor takes answers again, after too many wrong ones; nil if it does.
+    /// When the factor accepts answers again after too many wrong ones; `nil` if it accepts them now.
     package func closedUntil(at now: Date, for occasion: Occasion = .known) -> Date? {
         let wrong = self[occasion].wrong
         func end(_ most: Int, _ window: TimeInterval) -> Date? {
@@ -100,7 +98,7 @@ extension CodeMethod {
         return max(long, short ?? long)
     }
 
-    /// Why the next message must not be sent now; nil if it may.
+    /// Returns the reason why the next message must not be sent now; `nil` if it may.
     func refusal(at now: Date, for occasion: Occasion = .known) -> CodeRefusal? {
         let sent = self[occasion].sent
         if let until = closedUntil(at: now, for: occasion) { return .tooMany(channel, until: until) }
@@ -113,22 +111,19 @@ extension CodeMethod {
     }
 }
 
-/// Codes, and what is kept of them.
 extension EngineEnvironment {
-    /// Six digits, each as likely as any other.
-    ///
-    /// - Throws: What the random source throws.
+    /// Returns six uniformly distributed digits.
     package func makeCode() throws -> String {
         while true {
             let number = try random.bytes(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            // The largest multiple of a million below 2^32: what lies above would favour small numbers.
+            // The largest multiple of a million below 2^32; larger values would favour small numbers.
             guard number < 4_294_000_000 else { continue }
             let text = String(number % 1_000_000)
             return String(repeating: "0", count: CodeMethod.digits - text.count) + text
         }
     }
 
-    /// The digest by which a code is kept. Keyed: of six digits everybody could try all.
+    /// Returns the digest under which a code is stored. Keyed, because an attacker could try all six-digit codes.
     package func digest(ofCode code: String, enrollment: String, owner: String) -> [UInt8] {
         OperationMeter.note(.hmac)
         let key = HKDF<SHA256>.deriveKey(

@@ -1,29 +1,29 @@
 package import Foundation
 
-/// Why a code is not sent, or a telephone or mailbox not set up. Front doors spell it.
+/// The reason why a code is not sent, or a phone or mailbox not enrolled. Each endpoint encodes it in its protocol.
 package enum CodeRefusal: Error, Sendable, Equatable {
-    /// Another message went there a moment ago; the next may follow then.
+    /// The previous message was sent too recently; the next may follow at `until`.
     case tooSoon(CodeChannel, until: Date)
-    /// Too many messages, or too many wrong answers; the next may follow then.
+    /// Too many messages or wrong answers; the next may follow at `until`.
     case tooMany(CodeChannel, until: Date)
-    /// It is no telephone number with a calling code.
+    /// Not a phone number with a calling code.
     case invalidNumber
-    /// It is no extension.
+    /// Not a valid extension.
     case invalidExtension
     /// Calls and texts to that country are not enabled.
     case foreignNumber
-    /// Another number is set up; whoever replaces it must say so.
+    /// Another number is enrolled, and the request does not ask to replace it.
     case otherNumber
-    /// No number was given, and none is set up.
+    /// The request contains no number, and none is enrolled.
     case noNumber
-    /// The person has no address that mail can be sent to.
+    /// The user has no mail address.
     case noAddress
-    /// Nothing that waits to be confirmed has that id, or it waited too long.
+    /// No pending enrolment has this id, or it has expired.
     case notPending
-    /// The code is wrong, or good no more.
+    /// The code is wrong, expired or consumed.
     case wrongCode
 
-    /// When it may be tried again; nil where waiting does not help.
+    /// When a retry is possible; `nil` if waiting does not help.
     package var until: Date? {
         switch self {
         case .tooSoon(_, let until), .tooMany(_, let until): until
@@ -31,7 +31,7 @@ package enum CodeRefusal: Error, Sendable, Equatable {
         }
     }
 
-    /// Why, for the system log.
+    /// The reason for the system log.
     package var reason: String {
         switch self {
         case .tooSoon(let channel, _): "\(channel.rawValue): another message was sent a moment ago"

@@ -2,26 +2,26 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// A code that was made: what is to be committed, and what is to be sent after that.
+/// A new code: the writes to commit, and the message to send afterwards.
 package struct PreparedCode: Sendable {
-    /// As it is written, in the version that was read.
+    /// The enrolment as written, with the version that was read.
     package var enrollment: Enrollment
     /// The enrolment, the link, and a log event.
     package var writes: Writes
-    /// To be sent once.
+    /// The message, to be sent once.
     package var message: OutgoingMessage
 }
 
-/// What a code is made for.
+/// The purpose and options of a new code.
 package struct CodeRequest: Sendable {
     package var purpose: OutgoingMessage.Purpose
-    /// The id of the transaction: the code is good for nothing else.
+    /// The id of the transaction; the code is valid for it only.
     package var owner: String
-    /// The way that it takes, where a telephone has two; nil for the factor's own.
+    /// The channel, if a phone supports two; `nil` for the factor's own.
     package var channel: CodeChannel?
-    /// Whether the person has confirmed the number as another factor of theirs.
+    /// Whether the user has confirmed the number for another factor.
     var isConfirmed = false
-    /// Whether a link comes with it, which does as well as the code.
+    /// Whether the message contains a link that can replace the code.
     package var hasLink = false
     package var applicationName: String?
 
@@ -39,18 +39,8 @@ package struct CodeRequest: Sendable {
 }
 
 extension Engine {
-    /// Makes a code for a factor. The one that was open is good no more when the changes are committed.
-    ///
-    /// Reads nothing and writes nothing; for use before a commit that is tried again. Asked again within one request, it counts once.
-    ///
-    /// - Parameters:
-    ///   - request: What it is for.
-    ///   - enrollment: The factor, as it was read.
-    ///   - user: Whose it is.
-    ///   - snapshot: The configuration.
-    ///   - context: When and from where it is asked for.
-    /// - Returns: What is committed, and then sent.
-    /// - Throws: ``CodeRefusal`` if none may be sent now; what the random source throws.
+    /// Creates a code for a factor; the commit invalidates the previous one. It reads and writes nothing, for use before a commit that may
+    /// be retried. Repeated calls within one request count once. Throws ``CodeRefusal`` if no message may be sent now.
     package func prepareCode(
         _ request: CodeRequest, for enrollment: Enrollment, of user: User, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> PreparedCode {
@@ -58,7 +48,7 @@ extension Engine {
         let channel = request.channel ?? method.channel
         if let number = method.destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let occasion = request.purpose.occasion
-        // Whose number is set up is not known before it is: until then it has what is left for strangers.
+        // The owner of an unconfirmed number is unknown, so it uses the limit for unconfirmed numbers.
         let isConfirmed = enrollment.status == .active || request.isConfirmed
         if let refusal = method.refusal(at: context.now, for: occasion)
             ?? pace(channel, to: method.destination, of: user, occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
@@ -99,7 +89,7 @@ extension Engine {
         return PreparedCode(enrollment: next, writes: writes, message: message)
     }
 
-    /// Counts a message; returns why it must not be sent.
+    /// Counts a message. Returns the reason why it must not be sent; `nil` if it may.
     private func pace(
         _ channel: CodeChannel, to destination: CodeDestination, of user: User, _ occasion: CodeMethod.Occasion, isConfirmed: Bool,
         snapshot: OrgSnapshot, context: RequestContext
@@ -109,20 +99,8 @@ extension Engine {
             unconfirmed: isConfirmed ? nil : destination.phoneNumber?.e164, requestID: context.requestID, now: context.now)
     }
 
-    /// A message that brings a link and no code, such as one by which a password is set again.
-    ///
-    /// - Parameters:
-    ///   - purpose: What it is about.
-    ///   - channel: The way that it takes.
-    ///   - destination: Where it goes.
-    ///   - token: The secret of the link, whose ticket the caller issues.
-    ///   - expiresAt: Until when that is good.
-    ///   - user: To whom.
-    ///   - isConfirmed: Whether the number is known to be theirs; of no meaning for mail, which goes to their own address.
-    ///   - snapshot: The configuration.
-    ///   - context: When and from where it is asked for.
-    /// - Returns: What is sent after the commit.
-    /// - Throws: ``CodeRefusal`` if none may be sent now; what the random source throws.
+    /// Creates a message with a link and no code, such as a password reset link. The caller issues the ticket of the link. `isConfirmed`
+    /// says whether the user has confirmed the number; it is not used for mail. Throws ``CodeRefusal`` if no message may be sent now.
     package func linkMessage(
         _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
         user: User, isConfirmed: Bool = false, snapshot: OrgSnapshot, context: RequestContext
@@ -139,7 +117,7 @@ extension Engine {
 }
 
 extension User {
-    /// Where mail reaches the person: the address of their profile, or the name that they sign in with, if that is one.
+    /// The user's mail address: the profile's, or the login if it is an address.
     package var mailAddress: MailAddress? {
         profile["email"]?.stringValue.flatMap(MailAddress.init) ?? MailAddress(login)
     }

@@ -2,19 +2,17 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// Checks codes that were sent by text, call or mail.
-///
-/// Made for one reading of the store: the verdict names the enrolment as it must be written, with the code used up or the wrong answer
-/// counted, in the version that was read.
+/// Checks codes that were sent by text, call or mail. It belongs to one read: the verdict contains the enrolment to write, with the code
+/// consumed or the wrong answer counted, and the version that was read.
 package struct CodeVerifier: FactorVerifier {
     package let environment: EngineEnvironment
     package let channel: CodeChannel
-    /// The person's enrolments; those of other factors do not matter.
+    /// The user's enrolments; those of other factors are ignored.
     package let enrollments: [Enrollment]
-    /// What the code must have been sent for: the id of a transaction.
+    /// The id of the transaction for which the code must have been sent.
     package let owner: String
     package let now: Date
-    /// Who could ask for the code.
+    /// The occasion of the code.
     package var occasion = CodeMethod.Occasion.known
 
     package init(
@@ -47,7 +45,7 @@ package struct CodeVerifier: FactorVerifier {
     }
 
     private func judge(_ typed: String, _ own: Enrollment?) -> FactorVerdict {
-        // As much computing for nobody, and without an open code, as for somebody.
+        // Does the same work for an unknown user, and without an open code.
         let open = own?.code?[occasion].open
         let digits = typed.utf8.prefix(64).filter { $0 != UInt8(ascii: " ") }
         let digest = environment.digest(
@@ -62,16 +60,16 @@ package struct CodeVerifier: FactorVerifier {
 }
 
 extension Enrollment {
-    /// The enrolment once its code was answered rightly: it is good no more, nor its link, and messages are counted anew.
+    /// Returns the enrolment after a correct answer: code and link are consumed, and the counts of messages and wrong answers are reset.
     func usingUpCode(of occasion: CodeMethod.Occasion) -> Enrollment {
         var used = self
         used.spentLink = code?[occasion].open?.link
-        // The last one stays: how soon the next may follow does not depend on the answer.
+        // The time of the last message stays, so that the pause before the next one does not depend on the answer.
         used.code?[occasion] = CodeMethod.Lane(sent: Array(code?[occasion].sent.suffix(1) ?? []))
         return used
     }
 
-    /// The enrolment after a wrong answer.
+    /// Returns the enrolment after a wrong answer.
     func countingWrongCode(of occasion: CodeMethod.Occasion, at now: Date) -> Enrollment {
         var counted = self
         let window = occasion == .anybody ? CodeMethod.recoveryWindow : CodeMethod.answeringWindow
@@ -80,7 +78,7 @@ extension Enrollment {
         return counted
     }
 
-    /// What writes the enrolment after a proof: a link whose code was used leads nowhere from then on.
+    /// Returns the changes that write the enrolment after a proof, and close the link of a consumed code.
     package func changes() throws -> [Change] {
         let closing = spentLink.map { [Change.close(.mailLink, digest: TicketDigest(bytes: $0))] } ?? []
         return closing + [.put(try record())]

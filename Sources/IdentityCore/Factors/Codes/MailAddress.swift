@@ -1,17 +1,13 @@
 internal import JOSE
 
-/// An address that mail can be sent to, of the plain form that RFC 5321 section 4.1.2 allows everybody: letters, digits and some signs, one
-/// `@`, and a name of the DNS.
-///
-/// What it holds can stand in a header and in an SMTP command as it is: it has no space, no control character, no quote, no bracket, and
-/// nothing outside ASCII. A value, safe from any task. Its descriptions are masked.
+/// A mail address of the plain form that RFC 5321 section 4.1.2 permits: letters, digits and some signs, one `@`, and a DNS name. It is
+/// safe in a header and in an SMTP command without quoting: no space, control character, quote, bracket or non-ASCII character. Its
+/// descriptions are masked.
 package struct MailAddress: Sendable, Hashable {
-    /// The address as it was written, with the domain in lower case.
+    /// The address as written, with the domain in lower case.
     package let text: String
 
-    /// Reads an address; nil if it is none, or one of an uncommon form.
-    ///
-    /// - Parameter text: The address, at most 100 characters (authn reference 5.1).
+    /// Parses an address of at most 100 characters (authn reference 5.1); `nil` if it is invalid or of an uncommon form.
     package init?(_ text: String) {
         guard text.utf8.count <= 100, let at = text.firstIndex(of: "@") else { return nil }
         let local = text[..<at]
@@ -22,7 +18,7 @@ package struct MailAddress: Sendable, Hashable {
         self.text = local + "@" + domain
     }
 
-    /// The address as anybody may see it: the first and the last character before the `@` (authn reference 5.1).
+    /// The masked address: the first and last character before the `@`, and the domain (authn reference 5.1).
     package var masked: String {
         guard let at = text.firstIndex(of: "@"), let first = text.first else { return "" }
         let last = at > text.index(after: text.startIndex) ? String(text[text.index(before: at)]) : ""
@@ -53,15 +49,10 @@ package struct MailAddress: Sendable, Hashable {
 }
 
 extension MailAddress: Redacted {
-    /// The masked form.
     package var description: String { masked }
 }
 
 extension MailAddress: Codable {
-    /// Reads what ``encode(to:)`` wrote.
-    ///
-    /// - Parameter decoder: Where it is read from.
-    /// - Throws: `DecodingError` if it is no address.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let address = MailAddress(try container.decode(String.self)) else {
@@ -70,10 +61,6 @@ extension MailAddress: Codable {
         self = address
     }
 
-    /// Writes ``text``.
-    ///
-    /// - Parameter encoder: Where it is written to.
-    /// - Throws: What the encoder throws.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

@@ -1,44 +1,30 @@
 package import Foundation
 internal import Store
 
-/// What the page of a mail's link asks: is it you who signs in there?
+/// The content of the page behind a mailed link, which asks the user to confirm the sign-in. Unknown properties are `nil`.
 package struct MailLinkQuestion: Sendable, Equatable {
-    /// The name that the person signs in with.
     package var login: String
     /// When the mail was sent.
     package var sentAt: Date
-    /// Whether it was answered with yes already.
+    /// Whether the user has already confirmed.
     package var isApproved: Bool
-    /// The application that they sign in to; nil if it is not known.
     package var applicationName: String?
-    /// The address from which the mail was asked for; nil if it is not known.
+    /// The IP address that requested the mail.
     package var address: String?
-    /// What the browser said of itself there; nil if it said nothing.
+    /// The browser that requested the mail.
     package var userAgent: String?
 }
 
-/// The link that comes with a code by mail. Who opens it says on a page whether it is them, which takes a form: programs that look at
-/// mails open links and send no forms. The sign-in that the mail was sent for goes on where it began, and nowhere else.
+/// The link that is mailed with a code. The user confirms the sign-in on a page with a form, because mail scanners open links but do not
+/// submit forms. The sign-in continues only where it started.
 extension Engine {
-    /// What the page of a link asks.
-    ///
-    /// - Parameters:
-    ///   - token: The link's secret.
-    ///   - context: When and from where it was opened.
-    /// - Returns: Nil if the link is unknown, too old, replaced by another, or of a code that was used.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the content of a link's page; `nil` if the link is unknown, expired or replaced, or its code was consumed.
     package func mailLink(_ token: String, context: RequestContext) async throws -> MailLinkQuestion? {
         try await store.read { try OpenMailLink(token, in: $0, now: context.now)?.question }
     }
 
-    /// Takes the answer of a link's page: yes lets the sign-in go on; no ends it, and makes the code and the link good for nothing.
-    ///
-    /// - Parameters:
-    ///   - token: The link's secret.
-    ///   - isApproved: Whether it is them.
-    ///   - context: When and from where it came.
-    /// - Returns: Whether it was taken; false if the link is good for nothing.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Records the user's response on a link's page. An approval lets the sign-in continue; a denial ends it and invalidates code and link.
+    /// Returns `false` if the link is invalid.
     package func answerMailLink(_ token: String, isApproved: Bool, context: RequestContext) async throws -> Bool {
         try await transact(context) { reading in
             try OpenMailLink(token, in: reading.view, now: context.now)
@@ -49,7 +35,7 @@ extension Engine {
     }
 }
 
-/// A link that can be answered, as one read finds it.
+/// A link that can be answered, from one read.
 private struct OpenMailLink: Sendable {
     private let digest: TicketDigest
     private let enrollment: Enrollment
@@ -58,7 +44,7 @@ private struct OpenMailLink: Sendable {
     /// The sign-in that the mail was sent for.
     private let signIn: StoredTransaction?
 
-    /// Returns `nil` if the link is unknown, expired or replaced, or if its code was consumed.
+    /// Opens a link; `nil` if it is unknown, expired or replaced, or its code was consumed.
     init?(_ token: String, in view: any StoreView, now: Date) throws {
         guard token.utf8.count <= 64 else { return nil }
         digest = TicketDigest(of: token)

@@ -3,18 +3,17 @@ internal import Foundation
 internal import JOSE
 internal import Store
 
-/// How far each seed of a device with a counter has come, whoever has the device and whatever it is called: what was used stays used.
-///
-/// A device that somebody has knows by itself; of one that was taken away a record remembers it. Made for one reading of the store, and
-/// for all that is planned by it, so that a seed that two people have is written once.
+/// The current counter of each HOTP seed, regardless of the device's owner and name, so that consumed codes stay consumed. An enrolled
+/// device stores its counter; a record keeps that of a removed one. It belongs to one read and everything that is planned with it, so that
+/// a seed of two users is written once.
 struct DeviceCounters {
     private struct Spent: Codable { var counter: Int64 }
 
     private let view: any StoreView
     private let environment: EngineEnvironment
-    /// By the seed's name, as devices are taken away.
+    /// The counters of removed devices, by the name of the seed.
     private var taken: [String: Int64] = [:]
-    /// The enrolments that were taken away.
+    /// The removed enrolments.
     private var takenIDs: Set<String> = []
 
     init(_ view: any StoreView, environment: EngineEnvironment) {
@@ -22,41 +21,35 @@ struct DeviceCounters {
         self.environment = environment
     }
 
-    /// Tells a seed from others: a keyed hash, worth nothing without the master key.
+    /// Returns the name of a seed: a keyed hash, which is useless without the master key.
     static func name(ofSeed secret: [UInt8], environment: EngineEnvironment) -> String {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: environment.masterKey, info: Data("countersign device seeds".utf8), outputByteCount: 32)
         return Base64URL.encode(Array(HMAC<SHA256>.authenticationCode(for: secret, using: key)))
     }
 
-    /// The counter that a device begins with: never one that was passed with the same seed. Asked after all that is taken away was: devices
-    /// of before seeds had names are known by that only.
-    ///
-    /// - Parameters:
-    ///   - wanted: What whoever gives the device says.
-    ///   - secret: Its seed.
-    /// - Returns: The larger one of what is wanted and what is known.
-    /// - Throws: What reading throws.
+    /// Returns the initial counter of a device: the requested one, or the highest known one of the same seed if that is larger. Call it
+    /// after all removals, because older records without a seed name are known only from these.
     func start(_ wanted: Int64, ofSeed secret: [UInt8]) throws -> Int64 {
         let name = Self.name(ofSeed: secret, environment: environment)
         let held = try view.records(.enrollment, where: "seed", is: name, limit: 100).map(Enrollment.init).compactMap(\.hotp?.counter)
         return ([wanted, try stored(name)?.counter, taken[name]].compactMap(\.self) + held).max() ?? wanted
     }
 
-    /// The devices of one seed that others than a person have: one device is in one person's hands.
+    /// Returns the devices with this seed of other users, because one device belongs to one user.
     func devices(ofSeed secret: [UInt8], notOf userID: String) throws -> [Enrollment] {
         try view.records(.enrollment, where: "seed", is: Self.name(ofSeed: secret, environment: environment), limit: 100)
             .map(Enrollment.init).filter { $0.userID != userID }
     }
 
-    /// Takes a device away; what its seed has come to is written by ``changes()``. Nothing if it was taken already.
+    /// Returns the change that removes a device; none if it was removed already. ``changes()`` writes the counter of its seed.
     mutating func take(_ device: Enrollment) throws -> [Change] {
         guard takenIDs.insert(device.id).inserted else { return [] }
         if let name = try name(of: device), let hotp = device.hotp { taken[name] = max(taken[name] ?? 0, hotp.counter) }
         return [device.removal]
     }
 
-    /// What remembers the devices that were taken away.
+    /// Returns the changes that store the counters of removed devices.
     func changes() throws -> [Change] {
         try taken.sorted { $0.key < $1.key }.compactMap { name, counter in
             let known = try stored(name)

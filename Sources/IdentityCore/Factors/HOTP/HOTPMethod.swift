@@ -2,28 +2,26 @@ internal import Foundation
 internal import JOSE
 internal import Store
 
-/// What the server keeps of a device whose codes follow a counter (RFC 4226).
+/// The stored state of an HOTP device (RFC 4226).
 package struct HOTPMethod: Sendable, Equatable, Codable, Redacted {
-    /// Codes that can be right at a time, from the first that was not used on: as often the button can have been pressed for nothing
-    /// (RFC 4226 section 7.4).
+    /// The number of unused codes that are accepted, because the button may have been pressed without a sign-in (RFC 4226 section 7.4).
     static let lookAhead: Int64 = 10
-    /// How far ahead a code sets the device right again, together with the next one.
+    /// The window for resynchronization: two consecutive codes within it are accepted.
     static let resynchronization: Int64 = 100
-    /// Codes before, of which it is told that they were used.
+    /// The number of earlier codes that are recognized as used.
     static let remembered: Int64 = 10
 
-    /// The shared secret, sealed for its enrolment.
+    /// The shared secret, encrypted for its enrolment.
     var sealedSecret: [UInt8]
-    /// What tells the seed from others, without saying it; nil in records of before it was kept.
+    /// Identifies the seed without revealing it; `nil` in records of earlier versions.
     var seed: String?
-    /// What people and administrators know the device by.
+    /// The identifier of the device for users and administrators.
     package var credentialID: String
-    /// The counter of the first code that was not used: neither it nor an earlier one is accepted after that.
+    /// The counter of the first unused code; earlier codes are rejected.
     var counter: Int64
-    /// The counter of a code that came from far ahead; the one after it is accepted, and only that.
+    /// The counter of a code from far ahead; only its successor is accepted.
     var aheadCounter: Int64?
 
-    /// Seals a secret for an enrolment.
     init(
         sealing secret: [UInt8], forEnrollment id: String, credentialID: String, counter: Int64, environment: EngineEnvironment
     ) throws {
@@ -33,18 +31,18 @@ package struct HOTPMethod: Sendable, Equatable, Codable, Redacted {
         self.counter = counter
     }
 
-    /// What a typed code is.
+    /// The classification of an entered code.
     package enum Match: Equatable {
-        /// The device's; the next one has this counter.
+        /// The code is correct; `next` is the new counter.
         case right(next: Int64)
-        /// Of this counter, too far ahead to be accepted alone. Nobody is told: the code would be right some time.
+        /// The code is too far ahead to be accepted alone. The response does not reveal this, because the code becomes valid later.
         case ahead(Int64)
-        /// Of a counter that was passed.
+        /// The code was used before.
         case used
         case wrong
     }
 
-    /// Judges a code. Each counter is compared in full, so that the time tells nothing.
+    /// Classifies a code. All counters are compared, so that the time reveals nothing.
     func match(_ typed: String, secret: [UInt8]) -> Match {
         let typed = Array(typed.utf8.prefix(64)).filter { $0 != UInt8(ascii: " ") }
         var matches: [Int64] = []

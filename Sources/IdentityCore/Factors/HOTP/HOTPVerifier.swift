@@ -1,13 +1,10 @@
 internal import Foundation
 internal import Store
 
-/// Checks codes that follow a counter.
-///
-/// Made for one reading of the store: the verdict names the enrolment as it must be written, with the code used up, in the version
-/// that was read. Of two who use one code at the same moment the second meets another version, reads again, and is refused.
+/// Checks HOTP codes. It belongs to one read: the verdict contains the enrolment to write, with the code consumed, and the version that was
+/// read. Of two concurrent uses of one code, the second conflicts, reads again and is rejected.
 package struct HOTPVerifier: FactorVerifier {
     package let environment: EngineEnvironment
-    /// The person's device.
     package let enrollment: Enrollment
 
     package init(environment: EngineEnvironment, enrollment: Enrollment) {
@@ -23,14 +20,14 @@ package struct HOTPVerifier: FactorVerifier {
         try judge(response, of: user).verdict
     }
 
-    /// The verdict, and what the code was.
+    /// Returns the verdict and the classification of the code.
     package func judge(_ response: FactorResponse, of user: User?) throws -> (verdict: FactorVerdict, match: HOTPMethod.Match) {
         guard case .code(let code) = response, let hotp = enrollment.hotp, enrollment.userID == user?.id else { return (.failed, .wrong) }
         let secret = try RecordCoding.open(
             hotp.sealedSecret, for: RecordReference(.enrollment, enrollment.id), masterKey: environment.masterKey)
         let match = hotp.match(code, secret: secret)
         var next = enrollment
-        // What came from before seeds had names gets one: whoever is given the device next begins where it stands.
+        // Adds the name of the seed to older records, so that the next owner of the device starts at its current counter.
         next.hotp?.seed = hotp.seed ?? DeviceCounters.name(ofSeed: secret, environment: environment)
         switch match {
         case .right(let counter):

@@ -1,17 +1,13 @@
 internal import Foundation
 
 extension Engine {
-    /// Gives a person a device whose codes follow a counter (RFC 4226), as an administrator does who has its seed. It takes the place of
-    /// the one that they had, and whoever else had it has it no more. Codes that were used stay used, whoever had the device before.
-    ///
+    /// Assigns an HOTP device (RFC 4226) to a user, as an administrator with its seed does. It replaces the user's earlier device, and is
+    /// removed from other users. Consumed codes stay consumed. Returns the enrolment's id; `nil` if there is no such user, or an argument
+    /// is out of range.
     /// - Parameters:
-    ///   - secret: The seed, at least 16 bytes; sealed in the store.
-    ///   - credentialID: What the device is known by, such as the number on its back: 1 to 100 bytes.
-    ///   - counter: The counter of its next code, from 0 on; one that was passed with this seed before is raised to where that stands.
-    ///   - userID: The person.
-    ///   - context: The request.
-    /// - Returns: The factor's id; nil if there is no such user, or what was given is out of range.
-    /// - Throws: ``StoreError`` if the store failed.
+    ///   - secret: The seed, at least 16 bytes; encrypted in the store.
+    ///   - credentialID: The identifier of the device, such as its serial number: 1 to 100 bytes.
+    ///   - counter: The counter of its next code, from 0; raised to the highest counter known for this seed.
     package func assignHardwareDevice(
         secret: [UInt8], credentialID: String, counter: Int64 = 0, userID: String, context: RequestContext
     ) async throws -> String? {
@@ -35,7 +31,6 @@ extension Engine {
 }
 
 extension Enrollment {
-    /// A device whose codes follow a counter.
     init(
         hardwareDevice secret: [UInt8], credentialID: String, counter: Int64, of userID: String, environment: EngineEnvironment, now: Date
     ) throws {

@@ -1,25 +1,16 @@
 internal import Foundation
 
-/// Why a security question is not set up. Front doors spell it.
+/// The reason why a security question is not enrolled. Each endpoint encodes it in its protocol.
 package enum QuestionRefusal: Error, Sendable, Equatable {
-    /// There is no question with that key.
     case unknownQuestion
-    /// The answer will not do; the sentence says why.
+    /// The answer violates a rule; the sentence says which.
     case unacceptableAnswer(String)
 }
 
-/// Setting up a security question. Whether the person may is for the caller to judge, by what was proved.
+/// Enrols security questions. The caller checks that the user's proofs permit it.
 extension Engine {
-    /// Makes the factor. Hashes the answer, which takes as long as a password; so it is called before the store is read for the commit.
-    ///
-    /// - Parameters:
-    ///   - key: The question's key.
-    ///   - answer: As it was typed.
-    ///   - userID: For whom.
-    ///   - policy: Says how much hashing costs.
-    ///   - context: When.
-    /// - Returns: The factor, which no store has seen; or why there is none.
-    /// - Throws: ``PasswordHasher/Overloaded``; `CancellationError`; what the random source throws.
+    /// Creates the factor, which is not stored yet. Hashes the answer like a password, so call it before the read for the commit. Throws
+    /// ``PasswordHasher/Overloaded``.
     package func makeQuestion(
         _ key: String, answer: String, userID: String, policy: PasswordPolicy, context: RequestContext
     ) async throws -> Result<Enrollment, QuestionRefusal> {
@@ -34,14 +25,7 @@ extension Engine {
         return .success(enrollment)
     }
 
-    /// What setting a question up writes: it takes the place of the one that the person had.
-    ///
-    /// - Parameters:
-    ///   - enrollment: What ``makeQuestion(_:answer:userID:policy:context:)`` made.
-    ///   - user: The person, as they were read.
-    ///   - enrollments: All that they have, as they were read.
-    /// - Returns: The writes.
-    /// - Throws: What encoding throws.
+    /// Returns the writes that enrol a question in place of the user's earlier one. `enrollments` must contain all of the user's.
     package func questionEnrollment(
         _ enrollment: Enrollment, user: StoredUser, holding enrollments: [Enrollment]
     ) throws -> Writes {
@@ -49,15 +33,8 @@ extension Engine {
         return try user.enrolling(enrollment, replacing: others, reason: others.isEmpty ? "question" : "question, replaced")
     }
 
-    /// Gives a user a security question without the ceremony that sets it up: for tests and the sandbox.
-    ///
-    /// - Parameters:
-    ///   - key: The question's key.
-    ///   - answer: The answer.
-    ///   - userID: The user.
-    ///   - context: The request.
-    /// - Returns: The enrolment's id; nil if there is no such user, or if the question or the answer will not do.
-    /// - Throws: ``StoreError`` if the store failed; ``PasswordHasher/Overloaded``; `CancellationError`.
+    /// Gives a user a security question without verification; for tests and the sandbox. Returns the enrolment's id; `nil` if there is no
+    /// such user, or question or answer are not acceptable. Throws ``PasswordHasher/Overloaded``.
     package func grantQuestion(_ key: String, answer: String, userID: String, context: RequestContext) async throws -> String? {
         let policy = try await snapshot().passwordPolicy
         guard case .success(let made) = try await makeQuestion(key, answer: answer, userID: userID, policy: policy, context: context)

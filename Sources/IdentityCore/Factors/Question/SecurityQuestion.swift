@@ -1,11 +1,10 @@
-/// A question that only the person can answer, as far as that goes.
+/// A security question that the user can choose.
 package struct SecurityQuestion: Sendable, Hashable {
-    /// What programs call it (authn reference 4.15).
+    /// The key in the API (authn reference 4.15).
     package var key: String
-    /// What the person is asked.
     package var text: String
 
-    /// The questions that can be chosen, in the order in which they are offered.
+    /// The questions that can be chosen, in display order.
     package static let all: [SecurityQuestion] = [
         ("disliked_food", "What food did you refuse to eat as a child?"),
         ("name_of_first_plush_toy", "What did you call your first stuffed animal?"),
@@ -29,41 +28,32 @@ package struct SecurityQuestion: Sendable, Hashable {
         ("favorite_sports_player", "Which athlete do you like best?"),
     ].map { SecurityQuestion(key: $0.0, text: $0.1) }
 
-    /// The question with a key.
-    ///
-    /// - Parameter key: The key.
-    /// - Returns: Nil if there is none.
     package static func named(_ key: String) -> SecurityQuestion? { all.first { $0.key == key } }
 }
 
-/// What the server keeps of a security question.
+/// The stored state of a security question.
 package struct QuestionMethod: Sendable, Equatable, Codable {
-    /// The question's key.
     package var key: String
-    /// The answer as people compare answers, hashed as a password is.
+    /// The normalized answer, hashed like a password.
     var answerHash: String
 
-    /// What the person is asked.
     package var text: String { SecurityQuestion.named(key)?.text ?? key }
 }
 
-/// Answers, as they are compared: without regard to case, to spaces at the ends and to how many are in between,
-/// and to how accents are composed.
+/// Normalizes and validates answers. Answers are compared without regard to case, Unicode composition and the amount of white space.
 enum SecurityAnswer {
-    /// Fewest characters of an answer (authn reference 4.5).
+    /// The minimum number of characters of an answer (authn reference 4.5).
     static let minimumLength = 4
-    /// More than any answer has, in bytes.
+    /// The maximum length of an answer in bytes.
     static let maximumBytes = 256
 
-    /// The form that is compared; nil of what is longer than any answer.
+    /// Returns the form that is compared; `nil` if the answer is too long.
     static func normalized(_ answer: String) -> String? {
         guard answer.utf8.count <= maximumBytes else { return nil }
         return User.key(forLogin: answer).split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// What is wrong with an answer to a question.
-    ///
-    /// - Returns: A sentence for the person; nil if it will do.
+    /// Returns a sentence for the user if the answer is not acceptable; otherwise `nil`.
     static func problem(_ answer: String, to question: SecurityQuestion) -> String? {
         guard let answer = normalized(answer), let asked = normalized(question.text) else { return "The answer is too long." }
         guard answer.count >= minimumLength else { return "The answer must have at least \(minimumLength) characters." }
@@ -78,7 +68,7 @@ enum SecurityAnswer {
 /// Checks answers to security questions, on the threads that hash passwords.
 package struct QuestionVerifier: FactorVerifier {
     package let environment: EngineEnvironment
-    /// The person's enrolments; those of other factors do not matter.
+    /// The user's enrolments; those of other factors are ignored.
     package let enrollments: [Enrollment]
     /// The origin of the request, which decides its place in the hashing queue.
     package let origin: RequestOrigin

@@ -1,17 +1,11 @@
 package import Foundation
 package import Store
 
-/// Setting up an authenticator app: a secret that is shown once, and a code that shows that the app has it.
+/// Enrols authenticator apps: the secret is shown once, and a code of the app confirms it.
 extension Engine {
-    /// Begins to enrol an authenticator app. Nothing that the person has is replaced before it is confirmed.
-    ///
-    /// - Parameters:
-    ///   - authentication: What the person just proved, at most 15 minutes ago; two factors, if they have a second one that is usable or
-    ///     suspended.
-    ///   - provider: Whose app it is.
-    ///   - context: The request.
-    /// - Returns: The secret, to be shown once; or `access_denied` with a sentence that says how to sign in.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Starts to enrol an authenticator app. Existing factors stay until the confirmation. The authentication must be at most 15 minutes
+    /// old, with two factors if the user has a second one that is active or suspended. Returns the secret, to be shown once; or
+    /// `access_denied` with a sentence that says how to sign in.
     package func beginTOTPEnrollment(
         _ authentication: AuthenticationContext, provider: TOTPProvider = .google, context: RequestContext
     ) async throws -> Result<TOTPEnrollmentOffer, Refusal> {
@@ -23,18 +17,9 @@ extension Engine {
         }
     }
 
-    /// Confirms an authenticator app by a code that it shows: from now on it is the person's, in place of the one that they had.
-    ///
-    /// The code is used up by it.
-    ///
-    /// - Parameters:
-    ///   - id: The enrolment that was begun.
-    ///   - code: The code as it was typed.
-    ///   - authentication: What the person proved, as when it was begun.
-    ///   - context: The request.
-    /// - Returns: Nothing; or a refusal: `invalid_grant` for a wrong code, after which another can be tried, and for an enrolment that is
-    ///   not known or no longer waits; `access_denied` as when it was begun.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Confirms an authenticator app by its current code, which is consumed. The app replaces the user's earlier one of the same provider.
+    /// Fails with `invalid_grant` if the code is wrong, which can be retried, or if the enrolment is unknown or has expired. Fails with
+    /// `access_denied` if a required second factor was not proved, or the account is not active.
     package func confirmTOTPEnrollment(
         id: String, code: String, _ authentication: AuthenticationContext, context: RequestContext
     ) async throws -> Result<Void, Refusal> {
@@ -46,14 +31,8 @@ extension Engine {
         }
     }
 
-    /// Deletes a person's authenticator app.
-    ///
-    /// - Parameters:
-    ///   - id: The enrolment.
-    ///   - authentication: What the person just proved, at most 15 minutes ago: two factors, since they have a second one.
-    ///   - context: The request.
-    /// - Returns: Nothing; or `access_denied`, or `invalid_grant` if there is no such app of theirs.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Deletes the user's authenticator app. The authentication must be at most 15 minutes old and have two factors. Fails with
+    /// `access_denied`, or with `invalid_grant` if the user has no such app.
     package func deleteTOTPEnrollment(
         id: String, _ authentication: AuthenticationContext, context: RequestContext
     ) async throws -> Result<Void, Refusal> {
@@ -64,11 +43,7 @@ extension Engine {
         }
     }
 
-    /// A person's authenticator apps: none, or one.
-    ///
-    /// - Parameter userID: The person.
-    /// - Returns: Those that are confirmed.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the user's confirmed authenticator apps.
     package func totpEnrollments(ofUser userID: String) async throws -> [TOTPEnrollmentSummary] {
         try await store.read { view in
             try view.enrollments(of: userID)
@@ -78,11 +53,11 @@ extension Engine {
     }
 }
 
-/// A user who sets up an authenticator app, as one read finds them.
+/// A user who enrols an authenticator app, from one read.
 package struct AuthenticatorAppSetup: Sendable {
     /// Seconds in which a secret can be confirmed.
     static let lifetime: TimeInterval = 600
-    /// The maximum number of unconfirmed secrets of a user. Each start of the setup creates one.
+    /// The maximum number of unconfirmed secrets of a user. Each start creates one.
     static let mostPending = 5
 
     private let user: StoredUser
@@ -92,16 +67,8 @@ package struct AuthenticatorAppSetup: Sendable {
     private let environment: EngineEnvironment
     private let now: Date
 
-    /// Reads the user's apps.
-    ///
-    /// - Parameters:
-    ///   - authentication: The methods that the user proved, and when.
-    ///   - isBegun: Whether the setup was started before; only the start requires a fresh sign-in.
-    ///   - view: The view that the user and the enrolments are read from.
-    ///   - snapshot: The configuration of the same view.
-    ///   - environment: The random source, and the master key that seals secrets.
-    ///   - now: The time, for the age of the sign-in and expired setups.
-    /// - Throws: ``Refusal`` if the user may not set an app up; ``StoreError``.
+    /// Reads the user's apps. `isBegun` says whether the enrolment was started before; only the start requires a recent sign-in. Throws
+    /// ``Refusal`` if the user may not enrol an app.
     package init(
         _ authentication: AuthenticationContext, isBegun: Bool = false, _ view: any StoreView, _ snapshot: OrgSnapshot,
         _ environment: EngineEnvironment, now: Date
@@ -112,7 +79,7 @@ package struct AuthenticatorAppSetup: Sendable {
         }
         let own = try view.enrollments(of: user.value.id)
         let directory = DeviceDirectory(snapshot: snapshot, view: view, now: now)
-        // As for phones, a stolen password must not suffice.
+        // A stolen password alone must not suffice.
         guard try directory.factors(among: own).isEmpty || authentication.methods.contains("mfa") else {
             throw Refusal(
                 .accessDenied, "Another factor is enrolled for this account. Sign in again with it, then try once more.",
@@ -124,7 +91,6 @@ package struct AuthenticatorAppSetup: Sendable {
         pending = own.filter { $0.factor == .totp && $0.status == .pending }
     }
 
-    /// Offers a new secret.
     package func offer(of provider: TOTPProvider) throws -> (TOTPEnrollmentOffer, Writes) {
         let secret = try environment.random.bytes(TimeBasedCode.secretLength)
         let expiresAt = now.addingTimeInterval(Self.lifetime)
@@ -140,7 +106,7 @@ package struct AuthenticatorAppSetup: Sendable {
         return (offer, writes)
     }
 
-    /// Confirms an app by a code, in place of the user's other one of the same provider.
+    /// Confirms an app by a code, in place of the user's earlier one of the same provider.
     package func confirmation(id: String, code: String) throws -> Writes {
         guard let pending = pending.first(where: { $0.id == id }), let until = pending.pendingUntil, now < until else {
             throw Refusal(
@@ -159,7 +125,6 @@ package struct AuthenticatorAppSetup: Sendable {
         return try user.enrolling(confirmed, replacing: others, reason: isReplacing ? "totp, replaced" : "totp")
     }
 
-    /// Deletes an app.
     func deletion(id: String) throws -> Writes {
         guard let enrollment = confirmed.first(where: { $0.id == id }) else {
             throw Refusal(.invalidGrant, "There is no such authenticator app.", reason: "totp: unknown enrolment")
@@ -171,8 +136,8 @@ package struct AuthenticatorAppSetup: Sendable {
 }
 
 extension AuthenticationContext {
-    /// Whether all of it was proved just now: a second factor that a session remembers, with a password typed since, is what somebody has
-    /// who stole the password and found the browser open.
+    /// Whether all factors were proved recently. A recent password with an older second factor of a session is not enough: an attacker with
+    /// the password may have found the browser open.
     fileprivate func isFresh(at now: Date) -> Bool {
         now.timeIntervalSince(earliestTime ?? time) <= Enrollment.freshness
     }

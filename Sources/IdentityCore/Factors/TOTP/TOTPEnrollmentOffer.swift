@@ -1,21 +1,18 @@
 package import Foundation
 internal import JOSE
 
-/// A secret for an authenticator app that was not confirmed yet.
+/// An unconfirmed secret for an authenticator app.
 package struct TOTPEnrollmentOffer: Sendable {
-    /// The enrolment's id, to confirm it by.
     package let id: String
-    /// The secret in Base32, for who types it.
+    /// The secret in Base32, for manual entry.
     package let secret: String
-    /// The `otpauth` URI that apps read from a QR code.
+    /// The `otpauth` URI for the QR code.
     package let uri: String
-    /// When it can no longer be confirmed.
+    /// When the secret expires if it is not confirmed.
     package let expiresAt: Date
 
-    /// Describes a secret.
-    ///
-    /// Algorithm, digits and period are the apps' defaults, and named all the same. Issuer and account stand in the label, parted by a
-    /// colon, so the issuer can have none.
+    /// Algorithm, digits and period are the apps' defaults, and stated explicitly. A colon separates issuer and account in the label, so
+    /// the issuer must not contain one.
     package init(id: String, secret: [UInt8], issuer: String, account: String, expiresAt: Date) {
         self.id = id
         self.secret = Base32.encode(secret)
@@ -26,7 +23,7 @@ package struct TOTPEnrollmentOffer: Sendable {
             + "&digits=\(TimeBasedCode.digits)&period=\(Int(TimeBasedCode.period))"
     }
 
-    /// Everything but the unreserved characters of RFC 3986: apps differ in what else they read.
+    /// Percent-encodes everything except the unreserved characters of RFC 3986, because apps parse other characters differently.
     private static func encoded(_ text: String) -> String {
         let hex = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
@@ -43,27 +40,20 @@ package struct TOTPEnrollmentOffer: Sendable {
 }
 
 extension TOTPEnrollmentOffer: Redacted {
-    /// The enrolment's id; never the secret.
+    /// Contains the enrolment's id, not the secret.
     package var description: String { "TOTPEnrollmentOffer(\(id))" }
 }
 
-/// What people and consoles see of an authenticator app.
+/// An authenticator app as shown to users and administrators.
 package struct TOTPEnrollmentSummary: Sendable, Equatable {
-    /// The enrolment's id.
     package let id: String
-    /// When it was confirmed.
+    /// When the enrolment was started.
     package let createdAt: Date
 }
 
 extension Engine {
-    /// Gives a user an authenticator app without the ceremony that sets it up: for tests and the sandbox. It takes the place of the one
-    /// that they had.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - context: The request.
-    /// - Returns: What the app has, which needs no confirmation; nil if there is no such user.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Gives a user an authenticator app without verification, in place of an earlier one; for tests and the sandbox. Returns the app's
+    /// secret; `nil` if there is no such user.
     package func grantAuthenticatorApp(userID: String, context: RequestContext) async throws -> TOTPEnrollmentOffer? {
         let secret = try environment.random.bytes(TimeBasedCode.secretLength)
         let enrollment = try Enrollment(authenticatorApp: secret, of: userID, environment: environment, now: context.now)
@@ -77,7 +67,7 @@ extension Engine {
 }
 
 extension Enrollment {
-    /// An authenticator app that nobody has to confirm.
+    /// Creates an authenticator app that needs no confirmation.
     init(authenticatorApp secret: [UInt8], of userID: String, environment: EngineEnvironment, now: Date) throws {
         self.init(
             id: try environment.random.identifier(prefix: "enr"), userID: userID, factor: .totp, status: .active, createdAt: now)

@@ -1,15 +1,13 @@
 package import Foundation
 
-/// Checks codes of authenticator apps.
-///
-/// Made for one reading of the store: the verdict names the enrolment as it must be written, with the code used up, in the version
-/// that was read. Of two who use one code at the same moment the second meets another version, reads again, and is refused.
+/// Checks codes of authenticator apps. It belongs to one read: the verdict contains the enrolment to write, with the code consumed, and the
+/// version that was read. Of two concurrent uses of one code, the second conflicts, reads again and is rejected.
 package struct TOTPVerifier: FactorVerifier {
     package let environment: EngineEnvironment
-    /// The person's usable enrolments; those of other factors do not matter.
+    /// The user's usable enrolments; those of other factors are ignored.
     package let enrollments: [Enrollment]
     package let now: Date
-    /// The decoy factors to compare with if the user has no app; generated if empty.
+    /// The decoy factors to compare with if the user has no app; if empty, a decoy is generated.
     package var decoyApps: [Enrollment] = []
 
     package init(environment: EngineEnvironment, enrollments: [Enrollment], now: Date, decoyApps: [Enrollment] = []) {

@@ -2,33 +2,25 @@ internal import Crypto
 package import Foundation
 internal import JOSE
 
-/// The codes of an authenticator app (RFC 6238 over RFC 4226): HMAC-SHA-1, six digits, thirty seconds, which is what every app reads
-/// without being told.
+/// The codes of an authenticator app (RFC 6238 over RFC 4226): HMAC-SHA-1, six digits, 30 seconds, the defaults of all apps.
 package enum TimeBasedCode {
-    /// Seconds that a code is shown.
+    /// Seconds for which a code is shown.
     package static let period: TimeInterval = 30
-    /// Digits of a code.
     package static let digits = 6
-    /// Bytes of a secret: as many as the hash has, which RFC 4226 section 4 asks for.
+    /// The length of a secret in bytes: that of the hash, as RFC 4226 section 4 recommends.
     package static let secretLength = 20
-    /// The fewest bytes of a secret that came from elsewhere (RFC 4226 section 4, R6).
+    /// The minimum length in bytes of an imported secret (RFC 4226 section 4, R6).
     package static let shortestSecret = 16
 
-    /// The step that a moment lies in: whole periods since 1970.
+    /// Returns the step of a time: whole periods since 1970.
     package static func step(at time: Date) -> Int64 { Int64(clamping: (time.timeIntervalSince1970 / period).rounded(.down)) }
 
-    /// The code of a step (RFC 6238 section 4.2).
-    ///
-    /// - Parameters:
-    ///   - secret: The shared secret.
-    ///   - step: The step; the counter of RFC 4226.
-    ///   - digits: 6 to 9.
-    /// - Returns: That many digits.
+    /// Returns the code of a step, which is the counter of RFC 4226, with 6 to 9 digits (RFC 6238 section 4.2).
     package static func code(secret: [UInt8], step: Int64, digits: Int = digits) -> String {
         OperationMeter.note(.hmac)
         let counter = withUnsafeBytes(of: step.bigEndian) { Array($0) }
         let code = HMAC<Insecure.SHA1>.authenticationCode(for: counter, using: SymmetricKey(data: secret))
-        // RFC 4226 section 5.3: four bytes from where the last four bits say, without the sign.
+        // RFC 4226 section 5.3: four bytes at the offset given by the last four bits, without the sign bit.
         let bytes = Array(code)
         let offset = Int(bytes[19] & 0xF)
         let number = bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } & 0x7FFF_FFFF
@@ -37,24 +29,16 @@ package enum TimeBasedCode {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
-    /// Whether a typed code was right before, in the five minutes before those that count.
+    /// Whether an entered code was valid in about the last five minutes, and is no longer accepted.
     package static func isPast(_ typed: String, secret: [UInt8], now: Date) -> Bool {
         (2...10).reduce(false) { found, back in
             step(ofTyped: typed, secret: secret, now: now.addingTimeInterval(-period * Double(back + 1)), after: nil) != nil || found
         }
     }
 
-    /// The step that a typed code is of, of those around a moment.
-    ///
-    /// One step before and one after count too (RFC 6238 section 5.2): people type slowly, and phones' clocks go wrong by seconds. More
-    /// would only give more codes to guess. Every step is compared in full, so that the time tells nothing.
-    ///
-    /// - Parameters:
-    ///   - typed: What was typed; apps show codes with a space in the middle, so spaces do not count.
-    ///   - secret: The shared secret.
-    ///   - now: The moment.
-    ///   - last: The last step that was used; it and those before it are not accepted again. Nil if none was.
-    /// - Returns: The step; nil if the code is of none of them.
+    /// Returns the step whose code was entered; `nil` if there is none, or it is `last` or earlier. The previous and the next step are
+    /// accepted too (RFC 6238 section 5.2), because users type slowly and phone clocks are inexact. A larger window would help guessing.
+    /// All steps are compared, so that the time reveals nothing. Spaces are ignored, because apps show codes with a space in the middle.
     package static func step(ofTyped typed: String, secret: [UInt8], now: Date, after last: Int64?) -> Int64? {
         let typed = Array(typed.utf8.prefix(64)).filter { $0 != UInt8(ascii: " ") }
         let current = step(at: now)
@@ -71,7 +55,6 @@ package enum TimeBasedCode {
 package enum Base32 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    /// Encodes bytes.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         var (bits, count) = (0, 0)
@@ -87,7 +70,7 @@ package enum Base32 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes what ``encode(_:)`` gives, also in lower case and with spaces, as people type it; nil for anything else.
+    /// Decodes text, also in lower case and with spaces, as users type it; `nil` if it is invalid.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count) = (0, 0)
@@ -100,7 +83,7 @@ package enum Base32 {
                 bits &= 1 << count - 1
             }
         }
-        // What is left over is padding, and less than a character.
+        // The remaining bits must be padding: fewer than five, all zero.
         return count < 5 && bits == 0 ? bytes : nil
     }
 }

@@ -1,6 +1,6 @@
 internal import JOSE
 
-/// Whose a token is that another system knows.
+/// The external system that manages a token.
 package enum TokenProvider: String, Sendable, Codable, CaseIterable {
     /// RSA SecurID.
     case rsa = "RSA"
@@ -8,17 +8,15 @@ package enum TokenProvider: String, Sendable, Codable, CaseIterable {
     case symantec = "SYMANTEC"
 }
 
-/// A code of such a token, to be judged.
+/// A code of such a token, to be verified.
 package struct TokenCode: Sendable, Redacted {
-    /// Whose the token is.
     package var provider: TokenProvider
-    /// What the other system knows it by.
+    /// The token's id in the external system.
     package var credentialID: String
-    /// The name that the person signs in with.
     package var login: String
-    /// As it was typed; with RSA, after the PIN.
+    /// As entered; with RSA, after the PIN.
     package var passCode: String
-    /// The code after it, where a token is set up that shows two; nil otherwise.
+    /// The next code, if the enrolment of a token requires two; otherwise `nil`.
     package var nextPassCode: String?
 
     package init(provider: TokenProvider, credentialID: String, login: String, passCode: String, nextPassCode: String? = nil) {
@@ -29,34 +27,30 @@ package struct TokenCode: Sendable, Redacted {
         self.nextPassCode = nextPassCode
     }
 
-    /// The provider; never a code.
+    /// Contains the provider, not the codes.
     package var description: String { "TokenCode(\(provider.rawValue))" }
 }
 
-/// What a code came to.
+/// The result of verifying a code.
 package enum TokenVerdict: Sendable, Equatable {
-    /// It is right, and used up.
+    /// The code is correct, and consumed.
     case right
-    /// It is wrong, was used, or the token is not the person's.
+    /// The code is wrong or was used, or the token is not the user's.
     case wrong
-    /// The person must do something at the other system first, such as choosing a PIN.
+    /// The user must first complete a step in the external system, such as choosing a PIN.
     case needsMore
 }
 
-/// Judges the codes of tokens that another system knows. Conforming types are safe from any task.
+/// Verifies the codes of tokens that an external system manages. Conforming types are safe from any task.
 package protocol TokenService: Sendable {
-    /// Judges a code.
-    ///
-    /// - Parameter code: The code.
-    /// - Returns: What it came to.
-    /// - Throws: What keeps it from telling; the person is told to try again. It must not take longer than a request may.
+    /// Verifies a code, within the time limit of a request. Throws if no verdict is possible; the user is asked to try again.
     func judge(_ code: TokenCode) async throws -> TokenVerdict
 }
 
-/// What the server keeps of a token that another system knows.
+/// The stored state of a token that an external system manages.
 package struct TokenMethod: Sendable, Equatable, Codable {
     package var provider: TokenProvider
-    /// What the other system knows it by.
+    /// The token's id in the external system.
     package var credentialID: String
 
     package init(provider: TokenProvider, credentialID: String) {
@@ -65,7 +59,7 @@ package struct TokenMethod: Sendable, Equatable, Codable {
     }
 }
 
-/// Stands for a token whose code the service has judged already: asked once, however often the step around it is tried.
+/// A placeholder for a token whose code the service has already verified, so that a retried step does not verify it again.
 package struct TokenVerifier: FactorVerifier {
     package let token: TokenMethod
 

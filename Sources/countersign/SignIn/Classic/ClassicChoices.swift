@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 import OktaAuthSdk
 
-/// What can be done in each state: what its links allow, and nothing else.
+/// The choices in each state: exactly those that its links allow.
 @MainActor
 enum ClassicChoices {
     static func choices(in status: OktaAuthStatus, of session: ClassicSession) async -> [ClassicChoice] {
@@ -93,14 +93,14 @@ enum ClassicChoices {
     }
 }
 
-/// Asks a person for what a state needs.
+/// Asks the user for the input that a state requires.
 enum ClassicQuestion {
-    /// What was given can't be meant: the state is asked about again.
+    /// An invalid input; the command shows the state again.
     struct Mistyped: Error {
         let text: String
     }
 
-    /// - Throws: ``CommandFailure`` if nothing is given; `CancellationError` after Ctrl-C.
+    /// Throws ``CommandFailure`` without an answer, and `CancellationError` after Ctrl-C.
     static func ask(_ prompt: String, isSecret: Bool = false) async throws -> String {
         let answer = try await TerminalInput.line("\(prompt)", isSecret: isSecret)
         guard let answer = answer?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
@@ -109,7 +109,7 @@ enum ClassicQuestion {
         return answer
     }
 
-    /// Asks twice where it can't be seen.
+    /// Asks for a new password, twice in a terminal, where the user cannot see it.
     static func newPassword() async throws -> String {
         let password = try await PasswordPrompt.ask("New password: ")
         guard TerminalInput.isInteractive else { return password }

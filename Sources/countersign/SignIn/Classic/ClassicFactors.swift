@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 import OktaAuthSdk
 
-/// What can be done with each kind of factor.
+/// The choices for each kind of factor.
 @MainActor
 enum ClassicFactors {
     static func enrolment(_ factor: OktaFactor) -> ClassicChoice {
@@ -106,7 +106,7 @@ enum ClassicFactors {
     }
 
     private static func number() async throws -> String? {
-        // Nothing typed is the number that the server knows.
+        // With an empty line, the server uses the known number.
         let line = try await TerminalInput.line("Number, as in +15550100 (empty for the one that is known): ")
         let number = line?.trimmingCharacters(in: .whitespaces) ?? ""
         return number.isEmpty ? nil : number

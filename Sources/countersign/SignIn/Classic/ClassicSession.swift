@@ -3,25 +3,24 @@ import Foundation
 import JOSE
 import OktaAuthSdk
 
-/// Leads a person at the terminal from state to state, until there is a success or nothing more to do.
-///
-/// Whoever gives up, by choice, by the end of the input or by Ctrl-C, cancels the transaction at the server.
+/// Guides the user from state to state, until the sign-in succeeds or no choice is left. If the user gives up, by choice, at the end of the
+/// input or by Ctrl-C, the transaction is cancelled at the server.
 @MainActor
 final class ClassicSession {
-    /// What it is to be.
+    /// The kind of transaction.
     enum Beginning: Sendable {
         case signIn
         case recovery(OktaRecoveryFactors)
         case unlocking(OktaRecoveryFactors)
     }
 
-    /// How long the server may take to hear that a transaction was given up.
+    /// The time limit for cancelling a transaction at the server.
     private static let patience: Duration = .seconds(3)
 
     let organization: URL
     let username: String
     let drawing: QRCodeDrawing
-    /// Whether the person cancelled it: then there is nothing to give up.
+    /// Whether the user already cancelled the transaction.
     var isCancelled = false
     private let json: Bool
     private let start: OktaAuthStatusUnauthenticated
@@ -34,8 +33,8 @@ final class ClassicSession {
         start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
     }
 
-    /// - Returns: The session token; nil if the end gives none.
-    /// - Throws: `OktaError`; ``CommandFailure`` if the person gave up; `CancellationError` after Ctrl-C.
+    /// Returns the session token; `nil` if the transaction ends without one. Throws `OktaError`, ``CommandFailure`` if the user gives up,
+    /// and `CancellationError` after Ctrl-C.
     func run(_ beginning: Beginning, remember: Bool, deviceToken: String?) async throws -> String? {
         start.restApi.deviceToken = deviceToken
         start.rememberDevice = remember ? true : nil
@@ -52,7 +51,7 @@ final class ClassicSession {
         }
     }
 
-    /// Tells of an end that leaves no credential.
+    /// Reports an end without a credential.
     func tellEnd(hasSessionToken: Bool) {
         if json { return Terminal.write(json: ["status": "done", "session_token": hasSessionToken ? "unused" : "none"]) }
         Terminal.write(hasSessionToken ? "Signed in. Without --client-id there are no tokens." : "Done.")
@@ -68,9 +67,7 @@ final class ClassicSession {
         }
     }
 
-    /// One choice in one state.
-    ///
-    /// - Returns: The next state; nil if this one was the last.
+    /// Performs one choice. Returns the next state; `nil` after the last one.
     private func step(from status: OktaAuthStatus) async throws -> OktaAuthStatus? {
         let choices = await ClassicChoices.choices(in: status, of: self)
         show(status, choices)
@@ -87,7 +84,7 @@ final class ClassicSession {
         }
     }
 
-    /// Whether the transaction waits on after a refusal: a code was mistyped, a password too weak, a message sent too recently.
+    /// Whether the transaction stays in its state after an error: a wrong code, a weak password, or a message sent too recently.
     private static func leavesState(_ error: OktaError) -> Bool {
         guard case .serverRespondedWithError(let refusal) = error, let code = refusal.errorCode else { return false }
         return [
@@ -126,16 +123,16 @@ final class ClassicSession {
     private func giveUp(_ status: OktaAuthStatus) async {
         guard status.canCancel(), !isCancelled else { return }
         await TerminalClock.wait(atMost: Self.patience) { @MainActor in
-            // Best effort: the transaction ends by itself soon.
+            // An error is ignored, because the transaction expires soon.
             try? await status.cancelTransaction()
         }
     }
 }
 
-/// Something that can be done in a state.
+/// An action that the user can choose in a state.
 @MainActor
 struct ClassicChoice {
-    /// The letter that chooses it; nil for its number.
+    /// The letter that selects it; `nil` to select it by number.
     var key: String?
     let title: String
     let action: () async throws -> OktaAuthStatus?

@@ -1,6 +1,6 @@
 import OktaAuthSdk
 
-/// The words for states and factors.
+/// The texts for states and factors.
 enum ClassicText {
     static func headline(of status: OktaAuthStatus) -> String {
         let state = status.statusType.rawValue

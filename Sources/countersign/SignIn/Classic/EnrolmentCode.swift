@@ -6,12 +6,12 @@ import OktaAuthSdk
 import FoundationNetworking
 #endif
 
-/// Shows what an authenticator app needs: a code to scan, and the secret to type.
+/// Shows the QR code and the secret for an authenticator app.
 @MainActor
 enum EnrolmentCode {
     private static let session = EphemeralSession(isBrowserless: true, keepsCookies: false)
 
-    /// Shows it. No other place than the organization where the person signs in is asked for anything.
+    /// Shows the code for a factor. It sends requests only to the organization where the user signs in.
     static func show(for factor: OktaFactor, user: String?, organization: URL, drawing: QRCodeDrawing) async {
         switch factor {
         case let totp as OktaFactorTotp:
@@ -32,7 +32,8 @@ enum EnrolmentCode {
         }
     }
 
-    /// Whether a picture is the organization's own: an address that an answer names can be any, of a machine that only this one reaches too.
+    /// Whether a picture's address has the organization's origin. A response can name any address, even one that only this machine can
+    /// reach.
     nonisolated static func isPicture(_ address: URL, of organization: URL) -> Bool {
         guard LoopbackRule.isAcceptable(address), address.user() == nil, address.password() == nil,
             let scheme = address.scheme?.lowercased(), scheme == organization.scheme?.lowercased(),
@@ -42,8 +43,8 @@ enum EnrolmentCode {
         return (address.port ?? usual) == (organization.port ?? usual)
     }
 
-    /// What a picture says: our server tells whoever asks for plain text. Nil from others, who give the picture, and if it can't be had.
-    /// A redirect is not followed: it may lead to any machine, as the picture's address may not.
+    /// Returns the text in a QR code picture. This project's server returns it for `Accept: text/plain`. The result is `nil` if the server
+    /// returns the picture instead, or on an error. Redirects are not followed, because they may lead to another host.
     static func text(of picture: URL) async -> String? {
         var request = URLRequest(url: picture)
         request.setValue("text/plain", forHTTPHeaderField: "Accept")
@@ -54,7 +55,7 @@ enum EnrolmentCode {
         return String(data: data, encoding: .utf8)
     }
 
-    /// The way in which authenticator apps take a secret; nil for secrets in another encoding.
+    /// Returns the `otpauth` address for authenticator apps; `nil` for secrets in another encoding.
     static func uri(
         for activation: EmbeddedResponse.Factor.Embedded.Activation, issuer: String, account: String
     ) -> String? {

@@ -5,7 +5,6 @@ import JOSE
 import OAuth2Auth
 import OktaAuthSdk
 
-/// Signs a person in with the classic state machine, or helps them back in.
 struct SignInClassicCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "classic",
@@ -79,7 +78,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
         }
     }
 
-    /// The client that the tokens are for; nil if there is none.
+    /// Returns the client that the tokens are for; `nil` if there is none.
     private func configuration() throws -> OAuth2Client.Configuration? {
         if client.issuer != nil, client.clientID == nil, client.config == nil { return nil }
         var configuration = try client.configuration()
@@ -96,7 +95,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
     }
 }
 
-/// How a person is reached who can't sign in.
+/// The channel of a recovery message.
 enum RecoveryWay: String, ExpressibleByArgument, CaseIterable {
     case sms
     case call
