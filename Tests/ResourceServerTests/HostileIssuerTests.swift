@@ -20,7 +20,7 @@ struct HostileIssuerTests {
             let error = await #expect(throws: URLError.self) { try await fetcher.fetch(request) }
             #expect([.dataLengthExceedsMaximum, .cannotDecodeContentData].contains(error?.code), "\(String(describing: error))")
         }
-        while server.openConnections > 0 { await Task.yield() }
+        try await server.closed()
         #expect(server.heads.allSatisfy { $0.contains("Accept-Encoding: identity") })
     }
 

@@ -63,6 +63,16 @@ public final class HostileServer: Sendable {
     /// The number of connections that are still answered.
     public var openConnections: Int { state.withLock { $0.open } }
 
+    /// Waits until no connection is answered any more.
+    ///
+    /// - Throws: `CancellationError`, for example after the time limit of the test.
+    public func closed() async throws {
+        while openConnections > 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Starts a server.
     ///
     /// - Parameter answer: The answer to a request with this head.

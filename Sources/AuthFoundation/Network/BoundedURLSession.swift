@@ -18,21 +18,22 @@ final class BoundedURLSession: Sendable {
         session.finishTasksAndInvalidate()
     }
 
-    /// Sends a request. Cancellation, the time limit and a refused response end the wait at once and close the connection.
+    /// Sends a request. Cancellation, the time limit or a rejected response ends the wait at once and closes the connection.
     func data(for request: URLRequest, clock: any OAuth2Clock, staysOnHost: Bool) async throws -> (Data, URLResponse) {
         let task = session.dataTask(with: request)
         return try await withTaskCancellationHandler {
             try Task.checkCancellation()
-            let limit = Task { [responses] in
-                try await clock.sleep(for: request.timeoutInterval)
-                responses.fail(task, with: .timedOut)
-            }
-            defer { limit.cancel() }
             return try await withCheckedThrowingContinuation { continuation in
                 responses.begin(task, continuation, staysOnHost: staysOnHost)
                 task.resume()
                 // The cancellation handler may have run before `begin`.
                 if Task.isCancelled { responses.fail(task, with: .cancelled) }
+                responses.limit(
+                    task,
+                    Task { [responses] in
+                        try await clock.sleep(for: request.timeoutInterval)
+                        responses.fail(task, with: .timedOut)
+                    })
             }
         } onCancel: {
             responses.fail(task, with: .cancelled)
@@ -45,6 +46,8 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     private struct Exchange {
         let continuation: CheckedContinuation<(Data, URLResponse), any Error>
         let staysOnHost: Bool
+        /// Ends the exchange when its time is over.
+        var limit: Task<Void, any Error>?
         var response: URLResponse?
         var body = Data()
     }
@@ -67,6 +70,18 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
         exchanges.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation, staysOnHost: staysOnHost) }
     }
 
+    /// Sets the time limit of a resumed task.
+    func limit(_ task: URLSessionTask, _ limit: Task<Void, any Error>) {
+        let isOpen = exchanges.withLock { exchanges in
+            exchanges[task.taskIdentifier]?.limit = limit
+            return exchanges[task.taskIdentifier] != nil
+        }
+        guard !isOpen else { return }
+        limit.cancel()
+        // A cancellation between `begin` and `resume` has no effect on Linux: `resume` starts the transfer.
+        stop(task)
+    }
+
     /// Ends the wait for a response and stops the transfer.
     func fail(_ task: URLSessionTask, with code: URLError.Code) {
         guard let exchange = remove(task) else { return }
@@ -83,7 +98,9 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     }
 
     private func remove(_ task: URLSessionTask) -> Exchange? {
-        exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        exchange?.limit?.cancel()
+        return exchange
     }
 
     func urlSession(
@@ -99,7 +116,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
         }
     }
 
-    /// Returns the reason to refuse a response by its header fields; `nil` if there is none.
+    /// Returns the reason to reject a response by its header fields, or `nil` if there is none.
     private static func reason(toRefuse response: URLResponse, to request: URLRequest?, maximumSize: Int) -> URLError.Code? {
         guard let response = response as? HTTPURLResponse else { return nil }
         let asked = request?.value(forHTTPHeaderField: "Accept-Encoding") ?? "identity"
@@ -114,7 +131,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         let isTooLarge = exchanges.withLock { exchanges in
-            // The exchange is removed and inserted again: changing it in place would copy the body.
+            // Remove and reinsert the exchange, because changing it in place would copy the body.
             guard var exchange = exchanges.removeValue(forKey: dataTask.taskIdentifier) else { return false }
             let isTooLarge = data.count > maximumSize - exchange.body.count
             if !isTooLarge { exchange.body.append(data) }
@@ -141,7 +158,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     ) {
         let staysOnHost = exchanges.withLock { $0[task.taskIdentifier]?.staysOnHost }
         #if canImport(FoundationNetworking)
-        // Foundation traps if the delegate answers for a task that was cancelled.
+        // Foundation traps if the delegate responds for a cancelled task.
         guard staysOnHost != nil else { return }
         #endif
         let isFollowed =

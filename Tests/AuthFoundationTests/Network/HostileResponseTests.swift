@@ -23,7 +23,7 @@ struct HostileResponseTests {
     func endless() async throws {
         let server = try HostileServer { _ in .endless("HTTP/1.1 200 OK\r\n\r\n") }
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
-        while server.openConnections > 0 { await Task.yield() }
+        try await server.closed()
     }
 
     @Test("A Content-Length above the limit is refused before the body arrives.", .timeLimit(.minutes(1)))
@@ -49,7 +49,7 @@ struct HostileResponseTests {
     func compressed(encoding: String) async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\n\r\n") }
         await #expect(throws: URLError(.cannotDecodeContentData)) { try await EphemeralSession().data(for: request(server)) }
-        while server.openConnections > 0 { await Task.yield() }
+        try await server.closed()
     }
 
     @Test("A request whose response arrives byte by byte fails at the request's timeout.", .timeLimit(.minutes(1)))
@@ -62,7 +62,7 @@ struct HostileResponseTests {
         await clock.sleepers(1)
         clock.advance(by: request.timeoutInterval + 1)
         await #expect(throws: URLError(.timedOut)) { try await task.value }
-        while server.openConnections > 0 { await Task.yield() }
+        try await server.closed()
     }
 
     @Test("A discovery whose response arrives byte by byte fails after 20 seconds per attempt.", .timeLimit(.minutes(1)))
@@ -125,7 +125,7 @@ struct HostileResponseTests {
         while server.heads.isEmpty { await Task.yield() }
         task.cancel()
         await #expect(throws: (any Error).self) { try await task.value }
-        while server.openConnections > 0 { await Task.yield() }
+        try await server.closed()
     }
 
     @Test("Cancelling requests at any moment, with any kind of response, does not crash the process.", .timeLimit(.minutes(5)))
