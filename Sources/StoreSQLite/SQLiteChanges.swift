@@ -61,11 +61,13 @@ struct SQLiteChanges {
             (SELECT digest, kind FROM tickets WHERE expires IS NOT NULL AND expires <= ? LIMIT ?)
             """, [time, limit])
         var removed = db.changesCount
+        // Kinds that this version does not know belong to a newer version.
+        let kinds = RecordKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         let ended = try Row.fetchAll(
-            db, sql: "SELECT kind, id, version FROM records WHERE expires IS NOT NULL AND expires <= ? LIMIT ?",
+            db,
+            sql: "SELECT kind, id, version FROM records WHERE expires IS NOT NULL AND expires <= ? AND kind IN (\(kinds)) LIMIT ?",
             arguments: [time, limit - removed])
         for row in ended {
-            // Kinds that this version does not know belong to a newer version.
             guard let kind = RecordKind(rawValue: row[0]) else { continue }
             _ = try remove(kind, row[1], row[2])
             removed += 1
