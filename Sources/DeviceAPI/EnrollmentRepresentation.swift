@@ -1,18 +1,16 @@
 internal import Foundation
 internal import IdentityCore
 internal import JOSE
+internal import ServerHTTP
 
-/// What devices are told, as the official client decodes it: nothing but values that it knows (device-authenticator reference 2.4 and
-/// 2.5.3).
+/// The JSON that devices receive (device-authenticator reference 2.4 and 2.5.3). It contains only values that the official client can
+/// decode.
 struct EnrollmentRepresentation: Sendable {
-    static let path = "/idp/myaccount/app-authenticators"
-
     let origin: String
 
-    /// An enrolment. The device's profile is left out: one value that is unknown to a client fails the whole answer.
+    /// An enrolment. The device's profile is left out, because the client rejects the whole response if one value is unknown to it.
     func enrollment(_ enrollment: Enrollment, _ method: PushMethod, _ device: Device, of user: User) -> JSONValue {
-        let own = origin + Self.path + "/" + enrollment.id
-        return [
+        [
             "id": .string(enrollment.id), "authenticatorId": .string(method.authenticatorID),
             "createdDate": .string(Self.text(enrollment.createdAt)),
             "lastUpdated": .string(Self.text(enrollment.updatedAt ?? enrollment.createdAt)),
@@ -23,14 +21,15 @@ struct EnrollmentRepresentation: Sendable {
             "methods": [
                 "push": [
                     "id": .string(method.id),
-                    "links": ["pending": ["href": .string(own + "/push/notifications"), "hints": ["allow": ["GET"]]]],
+                    "links": [
+                        "pending": ["href": .string(origin + RoutePath.pendingChallenges(enrollment.id)), "hints": ["allow": ["GET"]]]
+                    ],
                 ]
             ],
-            "links": ["self": ["href": .string(own), "hints": ["allow": ["PATCH", "DELETE"]]]],
+            "links": ["self": ["href": .string(origin + RoutePath.enrollment(enrollment.id)), "hints": ["allow": ["PATCH", "DELETE"]]]],
         ]
     }
 
-    /// An authenticator's metadata.
     func authenticator(_ authenticator: PushAuthenticator, organizationID: String) -> JSONValue {
         [
             "authenticatorId": .string(authenticator.id), "orgId": .string(organizationID), "key": .string(authenticator.kind.rawValue),
@@ -46,10 +45,10 @@ struct EnrollmentRepresentation: Sendable {
                     ],
                 ]
             ],
-            "appAuthenticatorEnrollEndpoint": .string(origin + Self.path),
+            "appAuthenticatorEnrollEndpoint": .string(origin + RoutePath.enrollments.pattern),
         ]
     }
 
-    /// With a fraction and `Z`: any other form becomes the distant past on the official client.
+    /// With fractional seconds and `Z`: the official client decodes any other form as the distant past.
     private static func text(_ date: Date) -> String { date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }

@@ -4,22 +4,19 @@ package import IdentityCore
 package import ServerHTTP
 
 extension Endpoint {
-    /// An endpoint that takes a form from an authenticated client: reads it, counts it against the limits, and tells where they
-    /// stand in every answer.
-    ///
+    /// Creates an endpoint for form requests of authenticated clients. It reads the form, applies the rate limits, and adds the rate-limit
+    /// headers to every response.
     /// - Parameters:
-    ///   - name: For logs and metrics.
-    ///   - engine: Counts and decides.
     ///   - isCrossOrigin: Whether pages of other origins may call it.
-    ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
-    ///   - acceptsJSON: Whether the parameters may come as the members of a JSON object.
-    ///   - respond: What it does with a form that could be read.
+    ///   - acceptsQuery: Whether a public client may send its `client_id` in the query.
+    ///   - acceptsJSON: Whether the body may also be a JSON object.
+    ///   - respond: Handles a readable form.
     package init(
-        backchannel name: String, engine: Engine, isCrossOrigin: Bool = true, acceptsQuery: Bool = false,
+        backchannel path: RoutePath, engine: Engine, isCrossOrigin: Bool = true, acceptsQuery: Bool = false,
         acceptsJSON: Bool = false,
         respond: @escaping @Sendable (Call, ProtocolForm) async throws -> ServerResponse
     ) {
-        self.init(name: name, methods: [.post], isCrossOrigin: isCrossOrigin) { call in
+        self.init(path, methods: [.post], isCrossOrigin: isCrossOrigin) { call in
             let form: ProtocolForm
             do {
                 form = try ProtocolForm(reading: call, acceptsQuery: acceptsQuery, acceptsJSON: acceptsJSON)

@@ -3,23 +3,20 @@ internal import HTTPTypes
 package import IdentityCore
 internal import JOSE
 
-/// The cookies of the pages (RFC 6265).
-///
-/// Over TLS their names begin with `__Host-`, so that no other host and no plain connection can set them. They are for this host and
-/// all of it, for no script, and not sent with requests that other sites begin, except by following a link. Without TLS, which is for
-/// loopback only, they go without what needs it.
+/// The cookies of the hosted pages (RFC 6265): `HttpOnly`, `SameSite=Lax`, and for all paths of this host. Over TLS they are also `Secure`,
+/// and their names start with `__Host-`, so that no other host and no plain connection can set them. Without TLS, which is for loopback
+/// only, both are omitted.
 package struct BrowserCookies: Sendable {
-    /// The maximum number of sign-in cookies in a browser. Further sign-ins remove the oldest cookies first.
+    /// Maximum number of sign-in cookies in a browser. Further sign-ins remove the oldest cookies first.
     static let mostSignIns = 8
-    /// The maximum number of cookies for mailed links in a browser.
+    /// Maximum number of cookies for mailed links in a browser.
     static let mostLinks = 4
 
-    /// The cookie by which official clients know a device.
+    /// The cookie that official clients use for the device token.
     package static let deviceTokenName = "DT"
-    /// The cookie of the push factors that a client asks by itself.
+    /// The cookie with the push factors for which the client sends pushes automatically.
     package static let autoPushName = "autopush"
 
-    /// Whether browsers come over TLS.
     let isSecure: Bool
 
     package init(isSecure: Bool) { self.isSecure = isSecure }
@@ -31,34 +28,25 @@ package struct BrowserCookies: Sendable {
     private var signInPrefix: String { prefix + "signin-" }
     private var linkPrefix: String { prefix + "link-" }
 
-    /// Derives a name from a secret, for addresses and names of cookies. The name does not reveal the secret.
+    /// Derives a handle from a secret, for URLs and cookie names. It does not reveal the secret.
     package static func handle(of secret: String) -> String {
         String(Base64URL.encode(Array(SHA256.hash(data: Array(secret.utf8)).prefix(12))))
     }
 
     // MARK: - Browser, session and sign-in
 
-    /// Reads the secrets in a request's cookies. If a name occurs twice, both values are ignored: an attacker may have planted one.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - token: The token of the sign-in or recovery whose page is requested; `nil` for none.
-    /// - Returns: The secrets; each is `nil` if it is missing.
+    /// Reads the secrets in a request's cookies; missing ones are `nil`. If a name occurs twice, both values are ignored, because an
+    /// attacker may have planted one. `token` is the state token of the sign-in or recovery whose page is requested.
     package func read(_ request: ServerRequest, signIn token: String? = nil) -> BrowserSecrets {
         let signInName = token.map { signInPrefix + Self.handle(of: $0) }
-        let found = values([browserName, sessionName] + (signInName.map { [$0] } ?? []), of: request)
+        let found = Self.values([browserName, sessionName] + (signInName.map { [$0] } ?? []), of: request)
         return BrowserSecrets(
             browser: found[browserName[...]], session: found[sessionName[...]], signIn: signInName.flatMap { found[$0[...]] })
     }
 
-    /// Sets the cookies of a browser's new secrets. The device secret lasts a year, a sign-in's secret as long as the sign-in, and the others
-    /// until the browser is closed.
-    ///
-    /// - Parameters:
-    ///   - secrets: The secrets; `nil` leaves a cookie unchanged.
-    ///   - token: The token of the sign-in or recovery that ``BrowserSecrets/signIn`` belongs to.
-    ///   - request: The request that is answered.
-    ///   - response: The answer.
+    /// Sets the cookies of a browser's new secrets; a `nil` secret leaves its cookie unchanged. ``BrowserSecrets/signIn`` belongs to the
+    /// sign-in or recovery `token`. The device cookie lasts a year and a sign-in cookie as long as the sign-in. The others are session
+    /// cookies.
     package func write(_ secrets: BrowserSecrets, signIn token: String? = nil, of request: ServerRequest, to response: inout ServerResponse)
     {
         if let secret = secrets.browser { set(browserName, secret, in: &response) }
@@ -71,30 +59,30 @@ package struct BrowserCookies: Sendable {
         if let secret = secrets.session { set(sessionName, secret, in: &response) }
     }
 
-    /// Removes the secret of an ended session from a browser.
+    /// Removes the session cookie.
     package func endSession(in response: inout ServerResponse) { set(sessionName, "", age: 0, in: &response) }
 
     // MARK: - Devices
 
-    /// The secret by which the pages recognize a browser's device; `nil` if the request has none.
-    package func device(of request: ServerRequest) -> String? { values([deviceName], of: request)[deviceName[...]] }
+    /// The secret that identifies the browser's device; `nil` if the request has none.
+    package func device(of request: ServerRequest) -> String? { Self.values([deviceName], of: request)[deviceName[...]] }
 
-    /// Gives a browser the token by which its device is known again. Official clients know the cookie by this name.
+    /// Sets the device token cookie of official clients.
     package func writeDevice(_ token: String, to response: inout ServerResponse) {
         set(Self.deviceTokenName, token, age: 31_536_000, in: &response)
     }
 
-    /// Has a browser keep which push factors its client asks by itself; none takes that from it.
+    /// Sets the cookie with the automatic push factors; an empty list removes it.
     package func writeAutoPush(_ factors: [String], to response: inout ServerResponse) {
         set(Self.autoPushName, factors.joined(separator: "."), age: factors.isEmpty ? 0 : 31_536_000, in: &response)
     }
 
     // MARK: - Links of mails
 
-    /// Keeps the secret of a mailed link for its confirmation page. Each link has its own cookie, so a link that another site opens in the
+    /// Stores the secret of a mailed link for its confirmation page. Each link has its own cookie, so a link that another site opens in the
     /// browser does not affect the page of another link.
     package func writeLink(_ token: String, of request: ServerRequest, to response: inout ServerResponse) {
-        // Only a top-level navigation sets this cookie, not a picture, a frame or a script of another page.
+        // Only a top-level navigation sets this cookie, not an image, a frame or a script of another page.
         let isOpened = request.head.headerFields[.fetchDestination].map { $0 == "document" } ?? true
         guard isOpened, token.utf8.allSatisfy(Self.isPlain) else { return }
         let name = linkPrefix + Self.handle(of: token)
@@ -102,13 +90,13 @@ package struct BrowserCookies: Sendable {
         set(name, token, age: 600, in: &response)
     }
 
-    /// The secret of the mailed link that the handle in the page's address names; `nil` if there is none.
+    /// The secret of the mailed link with the handle in the page's URL; `nil` if there is none.
     package func link(_ handle: String, of request: ServerRequest) -> String? {
         let name = linkPrefix + handle
-        return values([name], of: request)[name[...]].flatMap { Self.handle(of: $0) == handle ? $0 : nil }
+        return Self.values([name], of: request)[name[...]].flatMap { Self.handle(of: $0) == handle ? $0 : nil }
     }
 
-    /// Takes it from the browser.
+    /// Removes the cookie of a mailed link.
     package func endLink(_ handle: String, in response: inout ServerResponse) { set(linkPrefix + handle, "", age: 0, in: &response) }
 
     // MARK: - Cookies in general
@@ -120,7 +108,7 @@ package struct BrowserCookies: Sendable {
                 name: .setCookie, value: "\(name)=\(value); Path=/\(age); HttpOnly; SameSite=Lax" + (isSecure ? "; Secure" : "")))
     }
 
-    /// Removes the oldest cookies of a kind to make room for a new one. Browsers send cookies in the order of their creation (RFC 6265
+    /// Removes the oldest cookies with a prefix to make room for a new one. Browsers send cookies in the order of their creation (RFC 6265
     /// section 5.4).
     private func removeOldest(
         _ prefix: String, but name: String, most: Int, of request: ServerRequest, in response: inout ServerResponse
@@ -131,12 +119,10 @@ package struct BrowserCookies: Sendable {
         }
     }
 
-    /// The value of a cookie; `nil` if there is none, more than one, or an empty one.
+    /// Returns the value of a cookie; `nil` if it is missing or empty, or if the name occurs twice.
     package static func value(of name: String, in request: ServerRequest) -> String? {
         values([name], of: request)[name[...]].flatMap { $0.isEmpty ? nil : $0 }
     }
-
-    private func values(_ names: [String], of request: ServerRequest) -> [Substring: String] { Self.values(names, of: request) }
 
     private static func values(_ names: [String], of request: ServerRequest) -> [Substring: String] {
         var found: [Substring: Substring] = [:]
@@ -155,7 +141,7 @@ package struct BrowserCookies: Sendable {
         }
     }
 
-    /// Whether a byte can stand in a cookie, as those of secrets all can.
+    /// Whether a byte is in the Base64url alphabet, as all bytes of secrets are.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -1,19 +1,18 @@
 internal import IdentityCore
 
-/// Whether browsers reach the server over TLS, which may end at a proxy in front of it.
+/// Decides whether browsers reach the server over TLS, which a proxy in front of it may terminate.
 package struct BrowserTransport: Sendable {
     /// Whether the configuration enables TLS, independent of the organization's origin.
     private let isConfigured: Bool
 
-    /// - Parameter isConfigured: Whether the server itself speaks TLS, or its public origin is an `https` one.
+    /// `isConfigured` is `true` if the server itself uses TLS, or if its public origin is an `https` origin.
     package init(isConfigured: Bool) { self.isConfigured = isConfigured }
 
-    /// Whether cookies are `Secure`, which the organization's origin decides; `nil` if the origin is not known yet.
+    /// Whether cookies are `Secure`. `origin` is the organization's; `nil` if it is not loaded yet.
     package func isSecure(_ origin: String?) -> Bool { isConfigured || origin.map(Self.isHTTPS) ?? false }
 
-    /// Whether responses send HSTS (RFC 6797 section 7.2).
-    ///
-    /// On `localhost` the policy would apply to every port of the user's machine. Browsers ignore it for an IP address (section 8.1.1).
+    /// Whether responses send HSTS (RFC 6797 section 7.2). On `localhost` the policy would apply to every port of the user's machine.
+    /// Browsers ignore it for IP addresses (section 8.1.1).
     package func asksForTLS(_ origin: String?) -> Bool {
         guard isSecure(origin) else { return false }
         guard let origin, let start = origin.utf8.firstIndex(of: UInt8(ascii: "/")) else { return true }
@@ -28,14 +27,8 @@ package struct BrowserTransport: Sendable {
 }
 
 extension Endpoint.Call {
-    /// The cookies of the pages, with the attributes that the organization's origin requires.
+    /// Returns the cookies of the pages, with the attributes that the organization's origin requires.
     package func cookies(_ transport: BrowserTransport) -> BrowserCookies {
         BrowserCookies(isSecure: transport.isSecure(snapshot.origin))
     }
-}
-
-/// The addresses of pages to which messages and other endpoints link.
-package enum PagePath {
-    /// The page on which a user sets up an account; the token of the mail follows.
-    package static let setUp = "/signin/set-up/"
 }

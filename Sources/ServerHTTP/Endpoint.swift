@@ -1,52 +1,68 @@
 package import HTTPTypes
 package import IdentityCore
 
-/// One thing that the server answers: its methods, who may call it from a browser, and what it does.
+/// One HTTP endpoint: its path, its methods, its cross-origin policy and its handler.
 package struct Endpoint: Sendable {
-    /// What an endpoint is given.
+    /// Input of an endpoint's handler.
     package struct Call: Sendable {
-        /// The request.
         package var request: ServerRequest
-        /// The organization's configuration that the request is answered by.
         package var snapshot: OrgSnapshot
-        /// The authorization server that was asked.
         package var server: AuthorizationServerDefinition
-        /// Sends what the answer causes.
+        /// The values of the path's parameters, as they are in the path.
+        package var parameters: [Substring]
+        /// Sends the messages that the request causes.
         package var courier: any Courier
 
         package init(
-            request: ServerRequest, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, courier: any Courier
+            request: ServerRequest, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, parameters: [Substring],
+            courier: any Courier
         ) {
             self.request = request
             self.snapshot = snapshot
             self.server = server
+            self.parameters = parameters
             self.courier = courier
         }
+
+        /// Returns a parameter of the path; the empty string if the path has fewer.
+        package func parameter(_ index: Int) -> String { parameters.indices.contains(index) ? String(parameters[index]) : "" }
     }
 
-    /// A short name for logs and metrics.
-    package var name: String
-    /// The methods that do something; `GET` brings `HEAD` with it.
+    package var path: RoutePath
+    /// Further paths of the same endpoint.
+    package var otherPaths: [RoutePath]
+    /// Supported methods; `GET` includes `HEAD`.
     package var methods: [HTTPRequest.Method]
-    /// Whether pages of other origins may call it (with `OPTIONS` beforehand).
+    /// Whether pages of other origins may call it, after a preflight request.
     package var isCrossOrigin: Bool
-    /// Which of those pages may read what it answers.
-    package var readers = CrossOrigin.Readers.anyOrigin
-    /// What it does.
+    /// Origins whose pages may read its responses.
+    package var readers: CrossOrigin.Readers
+    /// Whether the endpoint exists for these parameters of the path.
+    package var admits: Admission
     package var respond: @Sendable (Call) async throws -> ServerResponse
 
+    package typealias Admission = @Sendable (_ parameters: [Substring]) -> Bool
+
     package init(
-        name: String, methods: [HTTPRequest.Method], isCrossOrigin: Bool, readers: CrossOrigin.Readers = .anyOrigin,
+        _ path: RoutePath, otherPaths: [RoutePath] = [], methods: [HTTPRequest.Method], isCrossOrigin: Bool,
+        readers: CrossOrigin.Readers = .anyOrigin, admits: @escaping Admission = Endpoint.areShort,
         respond: @escaping @Sendable (Call) async throws -> ServerResponse
     ) {
-        self.name = name
+        self.path = path
+        self.otherPaths = otherPaths
+        self.admits = admits
         self.methods = methods
         self.isCrossOrigin = isCrossOrigin
         self.readers = readers
         self.respond = respond
     }
 
-    /// The `Allow` header, and what preflight answers announce.
+    /// The default ``admits``: accepts parameters of 1 to 100 bytes.
+    @Sendable package static func areShort(_ parameters: [Substring]) -> Bool {
+        parameters.allSatisfy { (1...100).contains($0.utf8.count) }
+    }
+
+    /// The value of the `Allow` header.
     package var allow: String {
         var names = methods.map(\.rawValue)
         if methods.contains(.get) { names.append("HEAD") }
@@ -54,16 +70,15 @@ package struct Endpoint: Sendable {
         return names.joined(separator: ", ")
     }
 
-    /// Whether a request's method is one of these.
     package func accepts(_ method: HTTPRequest.Method) -> Bool {
         methods.contains(method) || (method == .head && methods.contains(.get))
     }
 }
 
-/// Sends pushes, mails, texts and logout tokens after the request that causes them is committed. Each call returns at once.
+/// Sends pushes, mails, texts and logout tokens after the transaction that causes them is committed. Each call returns at once.
 package protocol Courier: Sendable {
     func deliver(_ pushes: [PushMessage])
-    /// Links in the messages begin with the organization's origin.
+    /// Links in the messages start with the organization's `origin`.
     func deliver(_ messages: [OutgoingMessage], origin: String)
     func deliver(_ logouts: [BackchannelLogout])
 }

@@ -1,126 +1,194 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import JOSE
-package import ServerHTTP
+internal import ServerHTTP
 
-/// The classic sign-in API (authn reference 4.1). Pages of origins that the organization trusts may read what it answers; what a browser
-/// sends by itself, for any other, is no JSON.
+/// The paths of the classic sign-in API (authn reference 4.1).
+extension RoutePath {
+    static let authn: RoutePath = "/api/v1/authn"
+    static let previous: RoutePath = "/api/v1/authn/previous"
+    static let skip: RoutePath = "/api/v1/authn/skip"
+    static let cancel: RoutePath = "/api/v1/authn/cancel"
+    static let enroll: RoutePath = "/api/v1/authn/factors"
+    static let verify: RoutePath = "/api/v1/authn/factors/{id}/verify"
+    static let resend: RoutePath = "/api/v1/authn/factors/{id}/verify/resend"
+    static let activateFactor: RoutePath = "/api/v1/authn/factors/{id}/lifecycle/activate"
+    static let resendActivation: RoutePath = "/api/v1/authn/factors/{id}/lifecycle/resend"
+    static let pollActivation: RoutePath = "/api/v1/authn/factors/{id}/lifecycle/activate/poll"
+    static let mailActivation: RoutePath = "/api/v1/authn/factors/{id}/lifecycle/activate/email"
+    static let textActivation: RoutePath = "/api/v1/authn/factors/{id}/lifecycle/activate/sms"
+    static let changePassword: RoutePath = "/api/v1/authn/credentials/change_password"
+    static let resetPassword: RoutePath = "/api/v1/authn/credentials/reset_password"
+    static let recoverPassword: RoutePath = "/api/v1/authn/recovery/password"
+    static let unlock: RoutePath = "/api/v1/authn/recovery/unlock"
+    static let recoveryToken: RoutePath = "/api/v1/authn/recovery/token"
+    static let recoveryAnswer: RoutePath = "/api/v1/authn/recovery/answer"
+    static let recoveryVerify: RoutePath = "/api/v1/authn/recovery/factors/{type}/verify"
+    static let recoveryResend: RoutePath = "/api/v1/authn/recovery/factors/{type}/resend"
+}
+
+/// The endpoints of the classic sign-in API. Only pages of trusted origins may read the responses. Other pages cannot make a browser send
+/// the required JSON content type.
 extension Endpoint {
-    /// The endpoint of a route below `/api/v1/authn`.
-    package static func authn(
-        _ route: AuthnRoute, _ engine: Engine, _ transport: BrowserTransport
+    private typealias Answer = @Sendable (Call, AuthnBody) async throws -> ClassicAnswer
+
+    private static func authn(
+        _ path: RoutePath, _ engine: Engine, _ transport: BrowserTransport, admits: @escaping Admission = Endpoint.areShort,
+        _ answer: @escaping Answer
     ) -> Endpoint {
-        Endpoint(name: route.name, methods: [.post], isCrossOrigin: true, readers: .trustedOrigins) { call in
-            let request = call.request.ofEndUser(call.snapshot)
-            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
-            var response: ServerResponse
-            do {
-                guard limit.isAdmitted else { throw ClassicRefusal.tooManyRequests(limit, reason: "rate limit") }
-                let answer = try await answer(route, AuthnBody(request), request, engine)
-                // Stored already: what is not sent, the device fetches.
-                call.courier.deliver(answer.pushes)
-                call.courier.deliver(answer.messages, origin: call.snapshot.origin)
-                response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
-                if let token = answer.deviceToken { call.cookies(transport).writeDevice(token, to: &response) }
-                if let factors = answer.autoPush { call.cookies(transport).writeAutoPush(factors, to: &response) }
-            } catch let refusal as ClassicRefusal {
-                try await engine.noteRefused(refusal, operation: route.name, context: request.context)
-                response = .refusal(refusal, to: request)
-            }
-            if response.headers[.rateLimitLimit] == nil { response.headers.set(limit) }
-            return response.uncached()
+        Endpoint(classic: path, methods: [.post], isCrossOrigin: true, engine: engine, admits: admits) { call in
+            let answer = try await answer(call, AuthnBody(call.request))
+            // The challenge is stored already: if a push is lost, the device can still fetch it.
+            call.courier.deliver(answer.pushes)
+            call.courier.deliver(answer.messages, origin: call.snapshot.origin)
+            var response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
+            if let token = answer.deviceToken { call.cookies(transport).writeDevice(token, to: &response) }
+            if let factors = answer.autoPush { call.cookies(transport).writeAutoPush(factors, to: &response) }
+            return response
         }
     }
 
-    private static func answer(
-        _ route: AuthnRoute, _ body: AuthnBody, _ request: ServerRequest, _ engine: Engine
-    ) async throws -> ClassicAnswer {
-        let context = request.context
-        switch route {
-        case .primary: return try await primary(body, request, engine)
-        case .previous: return try await engine.classicPrevious(stateToken: body.stateToken(), context: context).get()
-        case .skip: return try await engine.classicSkip(stateToken: body.stateToken(), context: context).get()
-        case .cancel: return try await engine.classicCancel(stateToken: body.stateToken(), context: context).get()
-        case .verify(let factor):
-            let proof = ClassicProof(
-                passCode: try body.text("passCode", in: "factorVerifyRequest"), answer: try body.text("answer", in: "factorVerifyRequest"),
-                remembersDevice: query(request)?["rememberDevice"] == "true",
-                autoPush: query(request)?["autoPush"].flatMap { Bool($0) })
-            return try await engine.classicVerify(factorID: factor, proof, stateToken: body.stateToken(), context: context).get()
-        case .resend(let factor):
-            return try await engine.classicResend(factorID: factor, stateToken: body.stateToken(), context: context).get()
-        case .enroll:
-            let object = "factorEnrollRequest"
-            guard let type = try body.text("factorType", in: object), let provider = try body.text("provider", in: object) else {
-                throw ClassicRefusal.invalid(object, ["factorType: The request needs the members factorType and provider."])
-            }
-            var enrollment = ClassicEnrollmentRequest(type: type, provider: provider)
-            enrollment.phoneNumber = try body.text("phoneNumber", within: "profile", in: object)
-            enrollment.phoneExtension = try body.text("phoneExtension", within: "profile", in: object)
-            enrollment.question = try body.text("question", within: "profile", in: object)
-            enrollment.answer = try body.text("answer", within: "profile", in: object)
-            enrollment.credentialID = try body.text("credentialId", within: "profile", in: object)
-            enrollment.passCode = try body.text("passCode", in: object)
-            enrollment.nextPassCode = try body.text("nextPassCode", in: object)
-            enrollment.replacesPhone = query(request)?["updatePhone"] == "true"
-            return try await engine.classicEnroll(enrollment, stateToken: body.stateToken(), context: context).get()
-        case .resendActivation(let factor):
-            return try await engine.classicResendActivation(factorID: factor, stateToken: body.stateToken(), context: context).get()
-        case .pollActivation(let factor):
-            return try await engine.classicPollActivation(factorID: factor, stateToken: body.stateToken(), context: context).get()
-        case .sendActivation(let factor, let byMail):
-            return try await engine.classicSendActivation(
-                factorID: factor, by: byMail ? .email : .sms,
-                phoneNumber: body.text("phoneNumber", within: "profile", in: "factorActivateRequest"), stateToken: body.stateToken(),
-                context: context
-            ).get()
-        case .activate(let factor):
-            return try await engine.classicActivate(
-                factorID: factor, passCode: body.text("passCode", in: "factorActivateRequest"), stateToken: body.stateToken(),
-                context: context
-            ).get()
-        case .changePassword:
-            let object = "changePasswordRequest"
-            guard let old = try body.text("oldPassword", in: object), let new = try body.text("newPassword", in: object) else {
-                throw ClassicRefusal.invalid(object, ["newPassword: The request needs the members oldPassword and newPassword."])
-            }
-            return try await engine.classicChangePassword(from: old, to: new, stateToken: body.stateToken(), context: context).get()
-        case .resetPassword:
-            guard let new = try body.text("newPassword", in: "resetPasswordRequest") else {
-                throw ClassicRefusal.invalid("resetPasswordRequest", ["newPassword: The member must be there."])
-            }
-            return try await engine.classicResetPassword(to: new, stateToken: body.stateToken(), context: context).get()
-        case .recover(let isUnlock):
-            let object = "recoveryRequest"
-            guard let username = try body.text("username", in: object), !username.isEmpty else {
-                throw ClassicRefusal.invalid(object, ["username: The member must be there."])
-            }
-            let recovery = ClassicRecoveryRequest(
-                isUnlock: isUnlock, username: username, factorType: try body.text("factorType", in: object),
-                relayState: try relayState(body, in: object))
-            return try await engine.classicRecover(recovery, caller: ClassicCaller(request, body: body), context: context).get()
-        case .recoveryToken:
-            guard let token = try body.text("recoveryToken", in: "recoveryTokenRequest"), !token.isEmpty else {
-                throw ClassicRefusal.invalid("recoveryTokenRequest", ["recoveryToken: The member must be there."])
-            }
-            return try await engine.classicRecoveryToken(
-                token, enrollsOptional: body.option("multiOptionalFactorEnroll"), context: context
-            ).get()
-        case .recoveryAnswer:
-            return try await engine.classicRecoveryAnswer(
-                body.text("answer", in: "recoveryAnswerRequest"), stateToken: body.stateToken(), context: context
-            ).get()
-        case .recoveryVerify:
-            return try await engine.classicRecoveryVerify(
-                passCode: body.text("passCode", in: "recoveryFactorRequest"), stateToken: body.stateToken(), context: context
-            ).get()
-        case .recoveryResend:
-            return try await engine.classicRecoveryResend(stateToken: body.stateToken(), context: context).get()
-        case .unknown:
-            throw ClassicRefusal(
-                code: "E0000008", status: 404, summary: "Not found: this API has no such path.", reason: "authn: path")
+    /// The endpoints below `/api/v1/authn`, except for recovery.
+    static func authn(_ engine: Engine, _ transport: BrowserTransport) -> [Endpoint] {
+        func post(_ path: RoutePath, _ answer: @escaping Answer) -> Endpoint { authn(path, engine, transport, answer) }
+        return [
+            post(.authn) { try await primary($1, $0.request, engine) },
+            post(.previous) { try await engine.classicPrevious(stateToken: $1.stateToken(), context: $0.request.context).get() },
+            post(.skip) { try await engine.classicSkip(stateToken: $1.stateToken(), context: $0.request.context).get() },
+            post(.cancel) { try await engine.classicCancel(stateToken: $1.stateToken(), context: $0.request.context).get() },
+            post(.verify) { call, body in
+                let query = query(call.request)
+                let proof = ClassicProof(
+                    passCode: try body.text("passCode", in: "factorVerifyRequest"),
+                    answer: try body.text("answer", in: "factorVerifyRequest"), remembersDevice: query?["rememberDevice"] == "true",
+                    autoPush: query?["autoPush"].flatMap { Bool($0) })
+                return try await engine.classicVerify(
+                    factorID: call.parameter(0), proof, stateToken: body.stateToken(), context: call.request.context
+                ).get()
+            },
+            post(.resend) {
+                try await engine.classicResend(factorID: $0.parameter(0), stateToken: $1.stateToken(), context: $0.request.context).get()
+            },
+            post(.enroll) { call, body in
+                let enrollment = try enrollment(body, replacesPhone: query(call.request)?["updatePhone"] == "true")
+                return try await engine.classicEnroll(enrollment, stateToken: body.stateToken(), context: call.request.context).get()
+            },
+            post(.resendActivation) {
+                try await engine.classicResendActivation(
+                    factorID: $0.parameter(0), stateToken: $1.stateToken(), context: $0.request.context
+                ).get()
+            },
+            post(.pollActivation) {
+                try await engine.classicPollActivation(
+                    factorID: $0.parameter(0), stateToken: $1.stateToken(), context: $0.request.context
+                ).get()
+            },
+            post(.mailActivation) { try await sendActivation(by: .email, $0, $1, engine) },
+            post(.textActivation) { try await sendActivation(by: .sms, $0, $1, engine) },
+            post(.activateFactor) { call, body in
+                try await engine.classicActivate(
+                    factorID: call.parameter(0), passCode: body.text("passCode", in: "factorActivateRequest"),
+                    stateToken: body.stateToken(), context: call.request.context
+                ).get()
+            },
+            post(.changePassword) { call, body in
+                let object = "changePasswordRequest"
+                guard let old = try body.text("oldPassword", in: object), let new = try body.text("newPassword", in: object) else {
+                    throw ClassicRefusal.invalid(object, ["newPassword: The request needs the members oldPassword and newPassword."])
+                }
+                return try await engine.classicChangePassword(
+                    from: old, to: new, stateToken: body.stateToken(), context: call.request.context
+                ).get()
+            },
+            post("/api/v1/authn/{rest...}") { _, _ in
+                throw ClassicRefusal(
+                    code: "E0000008", status: 404, summary: "Not found: this API has no such path.", reason: "authn: path")
+            },
+        ]
+    }
+
+    /// The endpoints of recovery.
+    static func recovery(_ engine: Engine, _ transport: BrowserTransport) -> [Endpoint] {
+        func post(
+            _ path: RoutePath, admits: @escaping Admission = Endpoint.areShort, _ answer: @escaping Answer
+        ) -> Endpoint { authn(path, engine, transport, admits: admits, answer) }
+        // Official clients send the type in upper case, other clients as they read it from a factor.
+        let isCode: Admission = { ["sms", "call"].contains($0.first?.lowercased()) }
+        return [
+            post(.recoverPassword) { try await recover(isUnlock: false, $0, $1, engine) },
+            post(.unlock) { try await recover(isUnlock: true, $0, $1, engine) },
+            post(.recoveryToken) { call, body in
+                guard let token = try body.text("recoveryToken", in: "recoveryTokenRequest"), !token.isEmpty else {
+                    throw ClassicRefusal.invalid("recoveryTokenRequest", ["recoveryToken: The member must be there."])
+                }
+                return try await engine.classicRecoveryToken(
+                    token, enrollsOptional: body.option("multiOptionalFactorEnroll"), context: call.request.context
+                ).get()
+            },
+            post(.recoveryAnswer) { call, body in
+                try await engine.classicRecoveryAnswer(
+                    body.text("answer", in: "recoveryAnswerRequest"), stateToken: body.stateToken(), context: call.request.context
+                ).get()
+            },
+            post(.recoveryVerify, admits: isCode) { call, body in
+                try await engine.classicRecoveryVerify(
+                    passCode: body.text("passCode", in: "recoveryFactorRequest"), stateToken: body.stateToken(),
+                    context: call.request.context
+                ).get()
+            },
+            post(.recoveryResend, admits: isCode) {
+                try await engine.classicRecoveryResend(stateToken: $1.stateToken(), context: $0.request.context).get()
+            },
+            post(.resetPassword) { call, body in
+                guard let new = try body.text("newPassword", in: "resetPasswordRequest") else {
+                    throw ClassicRefusal.invalid("resetPasswordRequest", ["newPassword: The member must be there."])
+                }
+                return try await engine.classicResetPassword(to: new, stateToken: body.stateToken(), context: call.request.context).get()
+            },
+        ]
+    }
+
+    private static func enrollment(_ body: AuthnBody, replacesPhone: Bool) throws -> ClassicEnrollmentRequest {
+        let object = "factorEnrollRequest"
+        guard let type = try body.text("factorType", in: object), let provider = try body.text("provider", in: object) else {
+            throw ClassicRefusal.invalid(object, ["factorType: The request needs the members factorType and provider."])
         }
+        var enrollment = ClassicEnrollmentRequest(type: type, provider: provider)
+        enrollment.phoneNumber = try body.text("phoneNumber", within: "profile", in: object)
+        enrollment.phoneExtension = try body.text("phoneExtension", within: "profile", in: object)
+        enrollment.question = try body.text("question", within: "profile", in: object)
+        enrollment.answer = try body.text("answer", within: "profile", in: object)
+        enrollment.credentialID = try body.text("credentialId", within: "profile", in: object)
+        enrollment.passCode = try body.text("passCode", in: object)
+        enrollment.nextPassCode = try body.text("nextPassCode", in: object)
+        enrollment.replacesPhone = replacesPhone
+        return enrollment
+    }
+
+    private static func sendActivation(
+        by channel: CodeChannel, _ call: Call, _ body: AuthnBody, _ engine: Engine
+    ) async throws -> ClassicAnswer {
+        try await engine.classicSendActivation(
+            factorID: call.parameter(0), by: channel,
+            phoneNumber: body.text("phoneNumber", within: "profile", in: "factorActivateRequest"), stateToken: body.stateToken(),
+            context: call.request.context
+        ).get()
+    }
+
+    private static func recover(
+        isUnlock: Bool, _ call: Call, _ body: AuthnBody, _ engine: Engine
+    ) async throws -> ClassicAnswer {
+        let object = "recoveryRequest"
+        guard let username = try body.text("username", in: object), !username.isEmpty else {
+            throw ClassicRefusal.invalid(object, ["username: The member must be there."])
+        }
+        let recovery = ClassicRecoveryRequest(
+            isUnlock: isUnlock, username: username, factorType: try body.text("factorType", in: object),
+            relayState: try relayState(body, in: object))
+        return try await engine.classicRecover(
+            recovery, caller: ClassicCaller(call.request, body: body), context: call.request.context
+        ).get()
     }
 
     private static func relayState(_ body: AuthnBody, in object: String) throws(ClassicRefusal) -> String? {
@@ -131,7 +199,6 @@ extension Endpoint {
         return relayState
     }
 
-    /// The query's parameters; what cannot be read has none.
     private static func query(_ request: ServerRequest) -> FormParameters? {
         request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
     }

@@ -3,23 +3,16 @@ internal import IdentityCore
 internal import JOSE
 package import ServerHTTP
 
-/// Writes transactions and refusals of the classic API as its clients read them (authn reference 1.4, 2.1 to 2.4 and 7.2).
-///
-/// Links are absolute, on the configured origin, and need no query.
+/// Serializes sign-in states of the classic API (authn reference 1.4, 2.1 to 2.4 and 7.2). Links are absolute, on the configured origin.
 struct AuthnWriter: Sendable {
     let origin: String
 
-    private var base: String { origin + "/api/v1/authn" }
-
-    /// A step's answer.
     func answer(_ outcome: ClassicAnswer.Outcome) -> JSONValue {
         switch outcome {
         case .transaction(let transaction): json(transaction)
         case .cancelled(let relayState): .object(relayState.map { ["relayState": .string($0)] } ?? [:])
         }
     }
-
-    // MARK: - Transactions
 
     private func json(_ transaction: ClassicTransaction) -> JSONValue {
         var members: [String: JSONValue] = ["status": .string(transaction.status.rawValue)]
@@ -32,7 +25,7 @@ struct AuthnWriter: Sendable {
         members["factorType"] = transaction.recoveryChannel.map { .string(Self.name(of: $0)) }
         members["factorResult"] = transaction.factorResult.map { .string($0.rawValue) }
         let embedded = embedded(transaction)
-        // What is not known to be anybody's has nothing to show.
+        // The response must not reveal whether the account exists.
         if transaction.status != .recoveryChallenge { members["_embedded"] = .object(embedded) }
         let links = links(transaction)
         if !links.isEmpty { members["_links"] = .object(links) }
@@ -49,7 +42,7 @@ struct AuthnWriter: Sendable {
         return embedded
     }
 
-    /// The ways of a recovery, spelled as official clients read them.
+    /// The names of channels as official clients read them.
     private static func name(of channel: CodeChannel) -> String {
         switch channel {
         case .sms: "SMS"
@@ -73,10 +66,10 @@ struct AuthnWriter: Sendable {
             members["enrollment"] = .string(enrolling.rawValue)
             members["status"] = factor.isSetUp ? "ACTIVE" : "NOT_SETUP"
             if !factor.isSetUp {
-                var links: JSONValue = ["enroll": link("/factors")]
+                var links: JSONValue = ["enroll": link(RoutePath.enroll.pattern)]
                 if factor.type == "question", let person {
                     links["questions"] = [
-                        "href": .string("\(origin)/api/v1/users/\(person.id)/factors/questions"), "hints": ["allow": ["GET"]],
+                        "href": .string(origin + RoutePath.questions(person.id)), "hints": ["allow": ["GET"]],
                     ]
                 }
                 members["_links"] = links
@@ -87,14 +80,14 @@ struct AuthnWriter: Sendable {
         if let activation = factor.activation { members["_embedded"] = ["activation": json(activation, of: factor, person)] }
         members["id"] = factor.id.map(JSONValue.string)
         if let number = factor.correctAnswer { members["_embedded"] = ["challenge": ["correctAnswer": .integer(Int64(number))]] }
-        if isChoice, let id = factor.id { members["_links"] = ["verify": link("/factors/\(id)/verify")] }
+        if isChoice, let id = factor.id { members["_links"] = ["verify": link(RoutePath.verify(id))] }
         return .object(members)
     }
 
     private func json(_ activation: ClassicActivation, of factor: ClassicFactor, _ person: ClassicPerson?) -> JSONValue {
         var links: [String: JSONValue] = [:]
         if let token = activation.pictureToken {
-            let picture = "\(origin)/api/v1/users/\(person?.id ?? "")/factors/\(factor.id ?? "")/qr/\(token)"
+            let picture = origin + RoutePath.picture(person?.id ?? "", factor.id ?? "", token)
             links["qrcode"] = ["href": .string(picture), "type": "image/png"]
         }
         if let secret = activation.secret {
@@ -102,11 +95,13 @@ struct AuthnWriter: Sendable {
                 "timeStep": 30, "sharedSecret": .string(secret), "encoding": "base32", "keyLength": 6, "_links": .object(links),
             ]
         }
-        let path = "/factors/\(factor.id ?? "")/lifecycle/activate"
+        let id = factor.id ?? ""
         if activation.pictureToken != nil {
-            links["send"] = .array(["email", "sms"].map { (way: String) in link("\(path)/\(way)", name: way) })
+            links["send"] = [
+                link(RoutePath.mailActivation(id), name: "email"), link(RoutePath.textActivation(id), name: "sms"),
+            ]
         }
-        if activation.result == .timeout { links["activate"] = link(path, name: "activate") }
+        if activation.result == .timeout { links["activate"] = link(RoutePath.activateFactor(id), name: "activate") }
         var members: [String: JSONValue] = ["_links": .object(links)]
         members["expiresAt"] = activation.expiresAt.map(Self.date)
         members["factorResult"] = activation.result.map { .string($0.rawValue) }
@@ -138,23 +133,21 @@ struct AuthnWriter: Sendable {
         return members
     }
 
-    // MARK: - Links
-
     private func links(_ transaction: ClassicTransaction) -> [String: JSONValue] {
         var links: [String: JSONValue] = [:]
         if let next = transaction.next, let path = path(of: next, transaction) {
             links["next"] = link(path, name: next == .pollActivation ? "poll" : next.rawValue)
         }
-        if transaction.canReturn { links["prev"] = link("/previous") }
-        if transaction.canCancel { links["cancel"] = link("/cancel") }
-        if transaction.canSkip { links["skip"] = link("/skip", name: "skip") }
+        if transaction.canReturn { links["prev"] = link(RoutePath.previous.pattern) }
+        if transaction.canCancel { links["cancel"] = link(RoutePath.cancel.pattern) }
+        if transaction.canSkip { links["skip"] = link(RoutePath.skip.pattern, name: "skip") }
         if transaction.canResend, let channel = transaction.recoveryChannel {
             let name = Self.name(of: channel)
-            links["resend"] = link("/recovery/factors/\(name.uppercased())/resend", name: name.lowercased())
+            links["resend"] = link(RoutePath.recoveryResend(name.uppercased()), name: name.lowercased())
         }
         if transaction.canResend, let factor = transaction.factor, let id = factor.id {
-            let path = factor.isSetUp ? "verify" : "lifecycle"
-            links["resend"] = [link("/factors/\(id)/\(path)/resend", name: factor.type)]
+            let path = factor.isSetUp ? RoutePath.resend : RoutePath.resendActivation
+            links["resend"] = [link(path(id), name: factor.type)]
         }
         return links
     }
@@ -162,37 +155,31 @@ struct AuthnWriter: Sendable {
     private func path(of next: ClassicTransaction.Next, _ transaction: ClassicTransaction) -> String? {
         switch next {
         case .verify where transaction.recoveryChannel != nil:
-            transaction.recoveryChannel.map { "/recovery/factors/\(Self.name(of: $0).uppercased())/verify" }
-        case .poll, .verify: transaction.factor?.id.map { "/factors/\($0)/verify" }
-        case .pollActivation: transaction.factor?.id.map { "/factors/\($0)/lifecycle/activate/poll" }
-        case .activate: transaction.factor?.id.map { "/factors/\($0)/lifecycle/activate" }
-        case .changePassword: "/credentials/change_password"
-        case .resetPassword: "/credentials/reset_password"
-        case .unlock: "/recovery/unlock"
-        case .answer: "/recovery/answer"
-        case .recovery: "/recovery/token"
+            transaction.recoveryChannel.map { RoutePath.recoveryVerify(Self.name(of: $0).uppercased()) }
+        case .poll, .verify: transaction.factor?.id.map { RoutePath.verify($0) }
+        case .pollActivation: transaction.factor?.id.map { RoutePath.pollActivation($0) }
+        case .activate: transaction.factor?.id.map { RoutePath.activateFactor($0) }
+        case .changePassword: RoutePath.changePassword.pattern
+        case .resetPassword: RoutePath.resetPassword.pattern
+        case .unlock: RoutePath.unlock.pattern
+        case .answer: RoutePath.recoveryAnswer.pattern
+        case .recovery: RoutePath.recoveryToken.pattern
         }
     }
 
     private func link(_ path: String, name: String? = nil) -> JSONValue {
-        var members: [String: JSONValue] = ["href": .string(base + path), "hints": ["allow": ["POST"]]]
+        var members: [String: JSONValue] = ["href": .string(origin + path), "hints": ["allow": ["POST"]]]
         members["name"] = name.map(JSONValue.string)
         return .object(members)
     }
 
-    /// UTC with milliseconds: official clients read no other form.
+    /// UTC with milliseconds, the only form that official clients read.
     private static func date(_ date: Date) -> JSONValue {
         .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     }
 }
 
 extension ServerResponse {
-    /// A refusal of the classic API.
-    ///
-    /// - Parameters:
-    ///   - refusal: What was refused.
-    ///   - request: The request; its id names the error.
-    /// - Returns: The answer.
     package static func refusal(_ refusal: ClassicRefusal, to request: ServerRequest) -> ServerResponse {
         .api(
             refusal.code, status: refusal.status, refusal.summary, causes: refusal.causes, reason: refusal.reason,

@@ -6,15 +6,14 @@ internal import Mustache
 internal import ServerHTTP
 internal import SignInPages
 
-/// Writes mails, texts and what calls say: in the language of the person, with the organization's name and colour.
-///
-/// Whatever somebody wrote (names of people, organizations and applications) is escaped in HTML, and is one line everywhere.
+/// Writes mails, texts and call texts in the user's language, with the organization's name and color. Names of users, organizations and
+/// applications are escaped in HTML and reduced to one line.
 struct MessageWriter: Sendable {
-    /// How messages look for an organization.
+    /// Branding of messages.
     struct Look: Sendable {
-        /// What stands at the head of each mail; nil for the organization's name.
+        /// Name at the head of each mail; `nil` for the organization's name.
         var name: String?
-        /// `#rrggbb`, of buttons, and of what stands on them.
+        /// `#rrggbb`: the color of buttons, and of the text on them.
         var accent = "#0f5c5a"
         var accentInk = "#ffffff"
     }
@@ -51,18 +50,13 @@ struct MessageWriter: Sendable {
         library = MustacheLibrary(
             templates: sources.mapValues { source in
                 let text = "{{% CONTENT_TYPE:\(source.content)}}" + String(decoding: source.bytes, as: UTF8.self)
-                // They are part of the program: one that does not parse stops the first server of any test.
+                // The templates are part of the program; a parse error stops the first server of any test.
                 guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("no template: \(text)") }
                 return template
             })
     }
 
-    /// Writes a message.
-    ///
-    /// - Parameters:
-    ///   - message: What is to be told, and to whom.
-    ///   - origin: The organization's, which links begin with.
-    /// - Returns: The message as it is sent; nil if it goes nowhere.
+    /// Returns the message to send, or `nil` if the destination is neither a mail address nor a phone number. Links start with `origin`.
     func message(_ message: OutgoingMessage, origin: String) -> Message? {
         let view = view(of: message, origin: origin)
         if let address = message.destination.mailAddress {
@@ -86,15 +80,15 @@ struct MessageWriter: Sendable {
                 requestID: message.origin.requestID, address: message.origin.address, expiresAt: message.expiresAt))
     }
 
-    /// Where the link of a message leads.
+    /// Returns the URL of the message's link.
     static func link(_ message: OutgoingMessage, origin: String) -> String? {
         message.linkToken.map { token in
             switch message.purpose {
-            case .signIn, .enrollment: "\(origin)/signin/mail/\(token)"
-            case .recovery: "\(origin)/signin/reset-password/\(token)"
-            case .unlock: "\(origin)/signin/unlock/\(token)"
-            case .activation: "\(origin)/enroll/\(token)"
-            case .welcome: origin + PagePath.setUp + token
+            case .signIn, .enrollment: origin + RoutePath.mailLink(token)
+            case .recovery: origin + RoutePath.resetPassword(token)
+            case .unlock: origin + RoutePath.unlock(token)
+            case .activation: origin + PhoneTicket.path(token)
+            case .welcome: origin + RoutePath.setUp(token)
             }
         }
     }
@@ -125,7 +119,7 @@ struct MessageWriter: Sendable {
         return Self.filled(texts.spoken, ["name": view.name, "digits": digits])
     }
 
-    /// Puts values in place of their names, in one pass: a value that looks like a name is not replaced again.
+    /// Replaces placeholders in one pass, so that a value that looks like a placeholder is not replaced again.
     static func filled(_ text: String, _ values: [String: String]) -> String {
         var filled = ""
         var rest = text[...]
@@ -138,7 +132,7 @@ struct MessageWriter: Sendable {
         return filled + rest
     }
 
-    /// A value without line breaks and other control characters, and not longer than names are.
+    /// Replaces line breaks and other control characters with spaces and truncates to 200 characters.
     private static func oneLine(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(200).map { scalar in
             switch scalar.properties.generalCategory {
@@ -160,14 +154,14 @@ struct MessageWriter: Sendable {
 }
 
 extension MessageWriter.Look {
-    /// As the hosted pages look. Mails are read on a light ground.
+    /// Uses the branding of the hosted pages, in the light scheme: mails have a light background.
     init(_ branding: Branding) {
         self.init(name: branding.name)
         if let color = branding.accent { (accent, accentInk) = (color.hex, color.ink.hex) }
     }
 }
 
-/// Values in plain text stand as they are: every one of them is one line.
+/// Plain text without escaping: every value is one line already.
 private struct PlainContent: MustacheContentType {
     static let name = "PLAIN_MESSAGE"
 

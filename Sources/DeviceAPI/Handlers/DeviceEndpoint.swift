@@ -5,19 +5,15 @@ internal import OAuthWire
 internal import ServerHTTP
 
 extension Endpoint {
-    /// An endpoint of the device API: counts the request against the limit of its address, wants the API's version, and answers refusals
-    /// in the API form (device-authenticator reference 2.1 and 2.12).
-    ///
-    /// - Parameters:
-    ///   - name: For logs and metrics.
-    ///   - methods: The methods that do something.
-    ///   - engine: Counts and decides.
-    ///   - respond: What it does with a request of the right version. A ``DeviceRefusal`` that it throws is the answer.
+    /// Creates an endpoint of the device API. It counts the request against the limit of its address, requires the API's version, and sends
+    /// refusals in the API form (device-authenticator reference 2.1 and 2.12). A ``DeviceRefusal`` that `respond` throws becomes the
+    /// response.
     init(
-        device name: String, methods: [HTTPRequest.Method], engine: Engine,
+        device path: RoutePath, methods: [HTTPRequest.Method], engine: Engine,
         respond: @escaping @Sendable (Call) async throws -> ServerResponse
     ) {
-        self.init(name: name, methods: methods, isCrossOrigin: false) { call in
+        // Unlike other endpoints, these accept ids of any length.
+        self.init(path, methods: methods, isCrossOrigin: false, admits: { !$0.contains("") }) { call in
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
             guard limit.isAdmitted else { return .tooManyRequests(limit, to: call.request) }
             var response: ServerResponse
@@ -36,26 +32,22 @@ extension Endpoint {
 }
 
 extension Endpoint.Call {
-    /// What the request brought to say who sends it.
     var deviceAuthorization: DeviceAuthorization {
         let values = request.head.headerFields[values: .authorization]
         guard values.count == 1 else { return .none }
         if let token = request.sswsToken { return .ssws(token) }
-        guard let space = values[0].firstIndex(of: " ") else { return .none }
-        let token = String(values[0][space...].drop { $0 == " " })
-        guard !token.isEmpty else { return .none }
-        switch values[0][..<space].lowercased() {
-        case "bearer": return .bearer(token)
-        case "dpop": return .dpop(token, requiredProof)
-        default: return .none
+        let header = AuthorizationHeader(values[0])
+        guard !header.credentials.isEmpty else { return .none }
+        switch PresentedToken(header) {
+        case .bearer(let token): return .bearer(token)
+        case .dpop(let token): return .dpop(token, requiredProof)
+        case nil: return .none
         }
     }
 
-    /// The request's body.
-    ///
-    /// - Throws: ``DeviceRefusal`` with `E0000003` if it is too large, of another type, or no JSON.
+    /// Returns the request's JSON body. Throws `E0000003` if it is too large, of another type, or not JSON.
     func deviceBody() throws(DeviceRefusal) -> JSONValue {
-        // Whatever the server's own limit is: nothing that a device sends comes near this.
+        // A limit of its own, independent of the server's: device requests are far smaller.
         guard !request.isTooLarge, request.body.count <= 64 << 10 else { throw .malformed("body too large") }
         guard Self.isJSON(request.head.headerFields[.contentType]) else { throw .malformed("content type") }
         do {
@@ -65,30 +57,21 @@ extension Endpoint.Call {
         }
     }
 
-    /// The parameters of a media type mean nothing here; official clients name the API's version among them, some after a comma.
+    /// Parameters of the media type are ignored. Official clients put the API's version there, some after a comma.
     private static func isJSON(_ contentType: String?) -> Bool {
         guard let contentType else { return true }
         let type = contentType.prefix { $0 != ";" && $0 != "," }.filter { $0 != " " && $0 != "\t" }.lowercased()
         return type == "application/json" || type == "application/merge-patch+json"
     }
-
-    /// A component of the path, which ``Route`` has seen.
-    func pathComponent(_ index: Int) -> String {
-        let components = request.components
-        return components.indices.contains(index) ? String(components[index]) : ""
-    }
 }
 
-/// The version of the API that a request asks for, in its `Accept` header (device-authenticator reference 2.1).
+/// The API version in the `Accept` header (device-authenticator reference 2.1).
 enum APIVersion {
     private static let version = "okta-version=1.0.0"
     private static let types: Set<String> = ["application/json", "application/merge-patch+json", "application/*", "*/*"]
 
-    /// Whether the header names this version for a type that is answered in.
-    ///
-    /// - Parameter accept: The header's values. The official client sends the patch's type here as well; some documents put a comma before
-    ///   the version, which is read alike.
-    /// - Returns: False without the header.
+    /// Whether the header names this version together with an accepted type; `false` without the header. The official client also sends the
+    /// patch's media type here. Some documentation has a comma before the version, so both separators are accepted.
     static func isNamed(in accept: [String]) -> Bool {
         accept.contains { value in
             let parts = value.split { $0 == "," || $0 == ";" }
@@ -99,12 +82,7 @@ enum APIVersion {
 }
 
 extension ServerResponse {
-    /// A refusal of the device API: causes are objects of texts, which is the shape that official clients decode.
-    ///
-    /// - Parameters:
-    ///   - refusal: What was refused.
-    ///   - request: The request; its id names the error.
-    /// - Returns: The answer.
+    /// Returns a refusal in the API form. Causes are objects with one text each, as official clients decode them.
     static func refusal(_ refusal: DeviceRefusal, to request: ServerRequest) -> ServerResponse {
         let body: JSONValue = [
             "errorCode": .string(refusal.code), "errorSummary": .string(refusal.summary), "errorLink": .string(refusal.code),

@@ -4,19 +4,18 @@ package import IdentityCore
 internal import JOSE
 package import ServerHTTP
 
-/// What devices call to enrol, keep up and answer (device-authenticator reference 2.2; the letters are its).
+/// The endpoints of the device API (device-authenticator reference 2.2; the letters are from there).
 extension Endpoint {
-    /// Every endpoint of the device API, for the front door's list.
-    package static func devices(_ engine: Engine) -> [DeviceRoute: Endpoint] {
+    package static func devices(_ engine: Engine) -> [Endpoint] {
         [
-            .organization: organization(engine), .configuration: authenticatorConfiguration(engine), .enrollments: enroll(engine),
-            .enrollment: enrollment(engine), .pendingChallenges: pendingChallenges(engine), .challengeAnswer: challengeAnswer(engine),
+            organization(engine), authenticatorConfiguration(engine), enroll(engine), enrollment(engine), pendingChallenges(engine),
+            challengeAnswer(engine),
         ]
     }
 
-    /// A: who the organization is. The official client's first request, without any header that means something.
+    /// A: the organization's metadata. It is the official client's first request, and has no relevant headers.
     private static func organization(_ engine: Engine) -> Endpoint {
-        Endpoint(name: DeviceRoute.organization.rawValue, methods: [.get], isCrossOrigin: true) { call in
+        Endpoint("/.well-known/okta-organization", methods: [.get], isCrossOrigin: true) { call in
             let json: JSONValue = [
                 "id": .string(call.snapshot.id), "_links": ["organization": ["href": .string(call.snapshot.origin)]],
             ]
@@ -26,8 +25,8 @@ extension Endpoint {
 
     /// B: the authenticators that are linked to a client.
     private static func authenticatorConfiguration(_ engine: Engine) -> Endpoint {
-        Endpoint(device: DeviceRoute.configuration.rawValue, methods: [.get], engine: engine) { call in
-            // A query that cannot be read names no client, which the engine refuses.
+        Endpoint(device: "/.well-known/app-authenticator-configuration", methods: [.get], engine: engine) { call in
+            // An unreadable query names no client, which the engine refuses.
             let query = call.request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
             return ServerResponse(
                 json: try await engine.authenticatorConfiguration(
@@ -38,7 +37,7 @@ extension Endpoint {
 
     /// C: enrol.
     private static func enroll(_ engine: Engine) -> Endpoint {
-        Endpoint(device: DeviceRoute.enrollments.rawValue, methods: [.post], engine: engine) { call in
+        Endpoint(device: .enrollments, methods: [.post], engine: engine) { call in
             ServerResponse(
                 json: try await engine.enrollDevice(
                     call.deviceBody(), authorization: call.deviceAuthorization, context: call.request.context
@@ -46,10 +45,10 @@ extension Endpoint {
         }
     }
 
-    /// D and E: change, delete.
+    /// D and E: change and delete an enrolment.
     private static func enrollment(_ engine: Engine) -> Endpoint {
-        Endpoint(device: DeviceRoute.enrollment.rawValue, methods: [.patch, .delete], engine: engine) { call in
-            let id = call.pathComponent(3)
+        Endpoint(device: .enrollment, methods: [.patch, .delete], engine: engine) { call in
+            let id = call.parameter(0)
             if call.request.head.method == .delete {
                 try await engine.deleteDeviceEnrollment(id: id, authorization: call.deviceAuthorization, context: call.request.context)
                     .get()
@@ -62,21 +61,21 @@ extension Endpoint {
         }
     }
 
-    /// F: what waits for an answer.
+    /// F: the open challenges.
     private static func pendingChallenges(_ engine: Engine) -> Endpoint {
-        Endpoint(device: DeviceRoute.pendingChallenges.rawValue, methods: [.get], engine: engine) { call in
+        Endpoint(device: .pendingChallenges, methods: [.get], engine: engine) { call in
             ServerResponse(
                 json: try await engine.pendingChallenges(
-                    enrollmentID: call.pathComponent(3), authorization: call.deviceAuthorization, context: call.request.context
+                    enrollmentID: call.parameter(0), authorization: call.deviceAuthorization, context: call.request.context
                 ).get().serialized())
         }
     }
 
-    /// G: answer. The signed token in the body is the only proof; an `Authorization` header is not looked at.
+    /// G: answer a challenge. The signed token in the body is the only proof; an `Authorization` header is ignored.
     private static func challengeAnswer(_ engine: Engine) -> Endpoint {
-        Endpoint(device: DeviceRoute.challengeAnswer.rawValue, methods: [.post], engine: engine) { call in
+        Endpoint(device: RoutePath(ChallengeToken.answerPath("{id}")), methods: [.post], engine: engine) { call in
             switch try await engine.answerChallenge(
-                id: call.pathComponent(4), body: call.deviceBody(), context: call.request.context
+                id: call.parameter(0), body: call.deviceBody(), context: call.request.context
             ).get() {
             case .approved: ServerResponse(json: JSONValue.object([:]).serialized())
             case .denied: ServerResponse(status: .noContent)
@@ -85,40 +84,8 @@ extension Endpoint {
     }
 }
 
-/// The endpoints that devices call, by their names for logs and metrics; they belong to the organization, not to one of its
-/// authorization servers.
-package enum DeviceRoute: String, Sendable {
-    case organization = ".well-known/okta-organization"
-    case configuration = ".well-known/app-authenticator-configuration"
-    case enrollments = "app-authenticators"
-    case enrollment = "app-authenticators/{id}"
-    case pendingChallenges = "app-authenticators/{id}/push/notifications"
-    case challengeAnswer = "app-authenticators/challenge/{id}/verify"
-
-    /// Finds the endpoint of a path; nil for any other path.
-    ///
-    /// - Parameter path: Its components, as ``ServerRequest/components`` has them.
-    package init?(_ path: [Substring]) {
-        switch path.count {
-        case 2 where path[0] == ".well-known":
-            switch path[1] {
-            case "okta-organization": self = .organization
-            case "app-authenticator-configuration": self = .configuration
-            default: return nil
-            }
-        case 3... where path[0] == "idp" && path[1] == "myaccount" && path[2] == "app-authenticators":
-            self.init(below: Array(path[3...]))
-        default: return nil
-        }
-    }
-
-    private init?(below path: [Substring]) {
-        switch path.count {
-        case 0: self = .enrollments
-        case 1 where !path[0].isEmpty: self = .enrollment
-        case 3 where path[0] == "challenge" && !path[1].isEmpty && path[2] == "verify": self = .challengeAnswer
-        case 3 where !path[0].isEmpty && path[1] == "push" && path[2] == "notifications": self = .pendingChallenges
-        default: return nil
-        }
-    }
+extension RoutePath {
+    static let enrollments: RoutePath = "/idp/myaccount/app-authenticators"
+    static let enrollment: RoutePath = "/idp/myaccount/app-authenticators/{id}"
+    static let pendingChallenges: RoutePath = "/idp/myaccount/app-authenticators/{id}/push/notifications"
 }

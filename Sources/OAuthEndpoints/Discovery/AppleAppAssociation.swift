@@ -1,12 +1,11 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import JOSE
-package import ServerHTTP
+internal import ServerHTTP
 
-/// Which apps on Apple's systems belong to this server, as Apple reads it (the file `apple-app-site-association`).
-///
-/// An app that is named may take the redirect of a sign-in by an https address of this server, and offer the passwords that are kept for it.
+/// The file `apple-app-site-association`: the Apple apps that belong to this server. A listed app may handle redirects to https URLs of
+/// this server, and may offer passwords that are saved for it.
 struct AppleAppAssociation {
     private let applications: [Application]
     private let origin: String
@@ -16,7 +15,7 @@ struct AppleAppAssociation {
         origin = snapshot.origin
     }
 
-    /// The document; nil where there is no such app.
+    /// The document; `nil` without such apps.
     var json: JSONValue? {
         guard !applications.isEmpty else { return nil }
         let ids = applications.flatMap(\.appleAppIDs)
@@ -31,7 +30,7 @@ struct AppleAppAssociation {
         return ["webcredentials": ["apps": .array(Self.unique(ids).map(JSONValue.string))], "applinks": ["details": .array(links)]]
     }
 
-    /// The paths at this server that sign-in and sign-out return to. Those at other hosts are for the other hosts to name.
+    /// The paths of redirect URIs at this server. Other hosts publish their own association file.
     private func paths(of application: Application) -> [String] {
         let own = URLComponents(string: origin)
         return Self.unique(
@@ -50,9 +49,9 @@ struct AppleAppAssociation {
 }
 
 extension Endpoint {
-    /// `/.well-known/apple-app-site-association`. Apple fetches it at installation and now and then, and follows no redirect.
-    package static func appleApps(cache: MetadataCache, engine: Engine) -> Endpoint {
-        Endpoint(name: "apple-app-site-association", methods: [.get], isCrossOrigin: false) { call in
+    /// The association file. Apple fetches it at installation and periodically, and follows no redirects.
+    static func appleApps(cache: MetadataCache, engine: Engine) -> Endpoint {
+        Endpoint("/.well-known/apple-app-site-association", methods: [.get], isCrossOrigin: false) { call in
             let text = cache.text(.appleApps, snapshot: call.snapshot) { AppleAppAssociation(call.snapshot).json?.serialized() ?? [] }
             guard !text.isEmpty else { return ServerResponse.pathNotFound(call.request).counted(call, by: engine) }
             return ServerResponse(json: text, headers: [.cacheControl: "public, max-age=3600"]).counted(call, by: engine)

@@ -1,13 +1,16 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import JOSE
-package import ServerHTTP
+internal import OAuthWire
+internal import ServerHTTP
 
 extension Endpoint {
     /// A discovery document (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3).
-    package static func discovery(_ kind: MetadataDocument.Kind, cache: MetadataCache, engine: Engine) -> Endpoint {
-        Endpoint(name: kind.rawValue, methods: [.get], isCrossOrigin: true) { call in
+    static func discovery(
+        _ kind: MetadataDocument.Kind, _ path: RoutePath, _ otherPaths: RoutePath..., cache: MetadataCache, engine: Engine
+    ) -> Endpoint {
+        Endpoint(path, otherPaths: otherPaths, methods: [.get], isCrossOrigin: true) { call in
             if let refusal = unknownClient(call) { return refusal }
             let text = cache.text(.metadata(kind, server: call.server.id), snapshot: call.snapshot) {
                 MetadataDocument(kind: kind, server: call.server, snapshot: call.snapshot).json().serialized()
@@ -16,9 +19,9 @@ extension Endpoint {
         }
     }
 
-    /// `/keys`: the public keys that tokens are signed with (RFC 7517 section 5).
-    package static func keys(cache: MetadataCache, engine: Engine) -> Endpoint {
-        Endpoint(name: "keys", methods: [.get], isCrossOrigin: true) { call in
+    /// `/keys`: the public signing keys (RFC 7517 section 5).
+    static func keys(cache: MetadataCache, engine: Engine) -> Endpoint {
+        Endpoint(.keys, methods: [.get], isCrossOrigin: true) { call in
             let now = call.request.context.now
             let minute = Int(now.numericDate / 60)
             let text = cache.text(.keys(minute: minute), snapshot: call.snapshot) {
@@ -29,7 +32,7 @@ extension Endpoint {
         }
     }
 
-    /// The refusal of a query that names a client which does not exist.
+    /// The refusal of a query with an unknown `client_id`.
     private static func unknownClient(_ call: Call) -> ServerResponse? {
         guard let query = call.request.query, let form = try? FormParameters(parsing: query.utf8), let id = form["client_id"] else {
             return nil

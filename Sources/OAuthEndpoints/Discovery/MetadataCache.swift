@@ -2,9 +2,8 @@ internal import Foundation
 internal import IdentityCore
 internal import NIOConcurrencyHelpers
 
-/// The discovery documents and key sets of one version of the configuration, as bytes.
-package final class MetadataCache: Sendable {
-    /// What is kept.
+/// The serialized discovery documents and key sets of one configuration version.
+final class MetadataCache: Sendable {
     enum Key: Hashable, Sendable {
         case metadata(MetadataDocument.Kind, server: String?)
         case keys(minute: Int)
@@ -18,15 +17,7 @@ package final class MetadataCache: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    package init() {}
-
-    /// The text for a key, made at most once per version of the configuration (or, rarely, once per concurrent caller).
-    ///
-    /// - Parameters:
-    ///   - key: What is asked for.
-    ///   - snapshot: The configuration that it is made from.
-    ///   - make: Makes it.
-    /// - Returns: The text in UTF-8.
+    /// Returns the cached text for a key in UTF-8, or makes and caches it. Concurrent callers may each make it once.
     func text(_ key: Key, snapshot: OrgSnapshot, make: () -> [UInt8]) -> [UInt8] {
         let known = state.withLockedValue { $0.version == snapshot.version ? $0.texts[key] : nil }
         if let known { return known }

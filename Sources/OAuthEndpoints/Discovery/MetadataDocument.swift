@@ -1,46 +1,40 @@
 internal import Foundation
 internal import IdentityCore
 internal import JOSE
+internal import OAuthWire
+internal import ServerHTTP
 
-/// What a server says of itself: OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2.
-///
-/// It lists what works and nothing else.
-package struct MetadataDocument {
-    /// The two documents, by the last component of their well-known path.
-    package enum Kind: String, Sendable {
-        case openID = "openid-configuration"
-        case oauth = "oauth-authorization-server"
-    }
+/// The metadata of an authorization server (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). It lists only what is supported.
+struct MetadataDocument {
+    enum Kind: Sendable { case openID, oauth }
 
     var kind: Kind
     var server: AuthorizationServerDefinition
     var snapshot: OrgSnapshot
 
-    /// The document.
     func json() -> JSONValue {
-        let issuer = snapshot.issuer(of: server)
-        let base = server.id == nil ? snapshot.origin + "/oauth2/v1" : issuer + "/v1"
+        func url(_ path: RoutePath) -> JSONValue { .string(snapshot.origin + path.at(server: server.id)) }
         var members: [String: JSONValue] = [
-            "issuer": .string(issuer),
-            "authorization_endpoint": .string(base + "/authorize"),
-            "token_endpoint": .string(base + "/token"),
-            "jwks_uri": .string(base + "/keys"),
-            "introspection_endpoint": .string(base + "/introspect"),
-            "revocation_endpoint": .string(base + "/revoke"),
-            "pushed_authorization_request_endpoint": .string(base + "/par"),
-            "end_session_endpoint": .string(base + "/logout"),
-            "device_authorization_endpoint": .string(base + "/device/authorize"),
+            "issuer": .string(snapshot.issuer(of: server)),
+            "authorization_endpoint": url(.authorize),
+            "token_endpoint": url(.token),
+            "jwks_uri": url(.keys),
+            "introspection_endpoint": url(.introspect),
+            "revocation_endpoint": url(.revoke),
+            "pushed_authorization_request_endpoint": url(.pushedRequest),
+            "end_session_endpoint": url(.logout),
+            "device_authorization_endpoint": url(.deviceAuthorize),
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "fragment", "form_post"],
             "authorization_response_iss_parameter_supported": true,
             "prompt_values_supported": ["none", "login", "consent"],
             "acr_values_supported": JSONValue(Engine.supportedContextClasses),
             "request_parameter_supported": false,
-            // Of those that were pushed here, and no others (RFC 9126 section 5 has a name of its own for that).
+            // False, because only pushed request URIs are supported, for which RFC 9126 section 5 has its own member.
             "request_uri_parameter_supported": false,
             "subject_types_supported": ["public"],
             "grant_types_supported": JSONValue(grantTypes),
-            "backchannel_authentication_endpoint": .string(base + "/bc/authorize"),
+            "backchannel_authentication_endpoint": url(.backchannelAuthorize),
             "backchannel_token_delivery_modes_supported": ["poll"],
             "scopes_supported": JSONValue(scopes),
             "claims_supported": JSONValue(kind == .openID ? Self.openIDClaims : Self.accessTokenClaims),
@@ -54,14 +48,14 @@ package struct MetadataDocument {
         if kind == .openID {
             members["backchannel_logout_supported"] = true
             members["backchannel_logout_session_supported"] = true
-            members["userinfo_endpoint"] = .string(base + "/userinfo")
+            members["userinfo_endpoint"] = url(.userInfo)
             members["id_token_signing_alg_values_supported"] = JSONValue(idTokenAlgorithms)
         }
         return .object(members)
     }
 
-    /// Devices get their maintenance tokens, and tokens for the tickets of sign-in pages, from the org server only, and share secrets at
-    /// custom servers only; assertions about people are for servers that trust somebody.
+    /// The grant types of this server. Enrolment tickets are accepted only by the org server, token exchange only by custom servers, and
+    /// assertions by the org server and by servers with trusted issuers.
     private var grantTypes: [String] {
         let prefix = "urn:ietf:params:oauth:grant-type:"
         return Engine.supportedGrantTypes.filter { type in
@@ -80,7 +74,7 @@ package struct MetadataDocument {
         return ["RS256"] + registered.sorted()
     }
 
-    /// The reserved scopes, and the server's own that are public.
+    /// The reserved scopes and the server's public scopes.
     private var scopes: [String] {
         let reserved = ["openid", "profile", "email", "address", "phone", "offline_access"]
         let own = server.scopes.filter(\.isPublic).map(\.name)

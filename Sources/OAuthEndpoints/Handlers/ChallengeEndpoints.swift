@@ -1,37 +1,35 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import JOSE
 internal import OAuthWire
-package import ServerHTTP
+internal import ServerHTTP
 
 extension Endpoint {
     /// `/challenge`: starts a second factor (oauth reference 2.6).
-    package static func challenge(_ engine: Engine) -> Endpoint {
-        challenge("challenge", engine) { try await engine.challenge($0, context: $1) }
+    static func challenge(_ engine: Engine) -> Endpoint {
+        challenge("/oauth2/v1/challenge", engine) { try await engine.challenge($0, context: $1) }
     }
 
-    /// `/primary-authenticate`, and `/oob-authenticate` as it was called before: starts a first factor (oauth reference 2.5).
-    package static func primaryAuthenticate(
-        _ name: String, _ engine: Engine
-    ) -> Endpoint {
-        challenge(name, engine) { try await engine.primaryAuthenticate($0, context: $1) }
+    /// `/primary-authenticate`, formerly `/oob-authenticate`: starts a first factor (oauth reference 2.5).
+    static func primaryAuthenticate(_ path: RoutePath, _ engine: Engine) -> Endpoint {
+        challenge(path, engine) { try await engine.primaryAuthenticate($0, context: $1) }
     }
 
-    /// `/bc/authorize`: asks a person in the back channel (OpenID Connect CIBA Core section 7).
-    package static func backchannelAuthorize(_ engine: Engine) -> Endpoint {
-        challenge("bc/authorize", engine) { try await engine.backchannelAuthorize($0, context: $1) }
+    /// `/bc/authorize`: asks the user in the back channel (OpenID Connect CIBA Core section 7).
+    static func backchannelAuthorize(_ engine: Engine) -> Endpoint {
+        challenge(.backchannelAuthorize, engine) { try await engine.backchannelAuthorize($0, context: $1) }
     }
 
     private static func challenge(
-        _ name: String, _ engine: Engine,
+        _ path: RoutePath, _ engine: Engine,
         start: @escaping @Sendable (TokenRequest, RequestContext) async throws -> Result<StartedChallenge, Refusal>
     ) -> Endpoint {
-        Endpoint(backchannel: name, engine: engine) { call, form in
+        Endpoint(backchannel: path, engine: engine) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)
             switch try await start(request, call.request.context) {
             case .success(let started):
-                // Stored already: what is not sent, the device fetches.
+                // The challenge is stored already: if a push is lost, the device can still fetch it.
                 call.courier.deliver(started.pushes)
                 call.courier.deliver(started.messages, origin: call.snapshot.origin)
                 return ServerResponse(json: JSONValue.object(started.members).serialized()).uncached()

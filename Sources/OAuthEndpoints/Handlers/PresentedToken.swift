@@ -1,43 +1,26 @@
 internal import Foundation
 internal import HTTPTypes
+internal import IdentityCore
+internal import JOSE
 internal import OAuthWire
-package import ServerHTTP
+internal import ServerHTTP
 
-/// The access token of a request: by the scheme `Bearer` (RFC 6750 section 2) or `DPoP` (RFC 9449 section 7.1), or in a form.
-package enum PresentedToken: Equatable {
-    case absent
-    /// More than one token, which RFC 6750 section 2 forbids.
-    case ambiguous
-    case bearer(String)
-    case dpop(String)
-
-    /// Reads the `Authorization` header, or the form of a `POST` (sections 2.1 and 2.2).
-    package init(_ request: ServerRequest) {
-        let inHeader = request.head.headerFields[.authorization].flatMap(Self.token)
-        let inForm = Self.inForm(request)
-        self =
-            switch (inHeader, inForm) {
-            case (nil, nil): .absent
-            case (let token?, nil): token
-            case (nil, let token?): .bearer(token)
-            default: .ambiguous
-            }
-    }
-
-    private static func token(_ header: String) -> PresentedToken? {
-        guard let space = header.firstIndex(of: " ") else { return nil }
-        let token = header[space...].drop { $0 == " " }
-        guard !token.isEmpty else { return nil }
-        return switch header[..<space].lowercased() {
-        case "bearer": .bearer(String(token))
-        case "dpop": .dpop(String(token))
-        default: nil
+extension PresentedToken {
+    /// Reads the `Authorization` header, or the form of a `POST` (RFC 6750 sections 2.1 and 2.2). Returns `nil` without a token. Throws
+    /// `invalid_request` for more than one token, which RFC 6750 section 2 forbids.
+    static func read(_ request: ServerRequest) throws(Refusal) -> PresentedToken? {
+        let header = request.head.headerFields[.authorization].map(AuthorizationHeader.init)
+        let inHeader = header.flatMap { $0.credentials.isEmpty ? nil : PresentedToken($0) }
+        let inForm = inForm(request).map(PresentedToken.bearer)
+        guard inHeader == nil || inForm == nil else {
+            throw Refusal(.invalidRequest, "The request carries more than one access token.", reason: "two tokens")
         }
+        return inHeader ?? inForm
     }
 
     private static func inForm(_ request: ServerRequest) -> String? {
         guard request.head.method == .post, ProtocolForm.isForm(request.head.headerFields[.contentType]) else { return nil }
-        // A body that is no form holds no token.
+        // A body that is not a form contains no token.
         return (try? FormParameters(parsing: request.body))?["access_token"]
     }
 }

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import JOSE
 internal import OAuthWire
-package import ServerHTTP
+internal import ServerHTTP
 
 extension Endpoint {
-    /// `/token`: every grant (RFC 6749 section 3.2). The engine decides by `grant_type`; this reads and writes.
-    /// With `polls`, a poll waits there for the user's decision; otherwise each request is answered at once.
-    package static func token(_ engine: Engine, _ polls: HeldPolls?) -> Endpoint {
-        Endpoint(backchannel: "token", engine: engine) { call, form in
+    /// `/token`: every grant (RFC 6749 section 3.2). The engine decides by `grant_type`; this endpoint parses and serializes. With `polls`,
+    /// a poll is held until the user's decision; otherwise each request is answered at once.
+    static func token(_ engine: Engine, _ polls: HeldPolls?) -> Endpoint {
+        Endpoint(backchannel: .token, engine: engine) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values, proof: call.proof)
             let hold = polls.flatMap { PollHold(call.request, in: $0) }
             let answer = try await engine.token(request, context: call.request.context, hold: hold)
@@ -29,12 +29,9 @@ extension Endpoint {
     }
 }
 
-/// The body of a successful token response (RFC 6749 section 5.1), written without detours: this is the hot path.
+/// The body of a successful token response (RFC 6749 section 5.1). Written without intermediate values, because this is the hot path.
 enum TokenBody {
-    /// Writes the body.
-    ///
-    /// - Parameter response: What was granted.
-    /// - Returns: JSON in UTF-8; members that are not there are left out, never `null`.
+    /// Returns the JSON in UTF-8. Absent members are left out, never `null`.
     static func serialize(_ response: TokenResponse) -> [UInt8] {
         var writer = JSONObjectWriter(
             capacity: 256 + response.accessToken.utf8.count + (response.idToken?.utf8.count ?? 0))
@@ -51,9 +48,9 @@ enum TokenBody {
 }
 
 extension Endpoint {
-    /// `/revoke`: ends a token (RFC 7009). The answer is empty, also for a token that was none.
-    package static func revoke(_ engine: Engine) -> Endpoint {
-        Endpoint(backchannel: "revoke", engine: engine, acceptsQuery: true) { call, form in
+    /// `/revoke`: revokes a token (RFC 7009). The response is empty, also for an unknown token.
+    static func revoke(_ engine: Engine) -> Endpoint {
+        Endpoint(backchannel: .revoke, engine: engine, acceptsQuery: true) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)
             switch try await engine.revoke(request, context: call.request.context) {
             case .success: return ServerResponse(status: .ok).uncached()
@@ -64,9 +61,9 @@ extension Endpoint {
 }
 
 extension Endpoint {
-    /// `/introspect`: whether a token is good now, and what it says (RFC 7662).
-    package static func introspect(_ engine: Engine) -> Endpoint {
-        Endpoint(backchannel: "introspect", engine: engine, acceptsQuery: true) { call, form in
+    /// `/introspect`: returns whether a token is active, and its claims (RFC 7662).
+    static func introspect(_ engine: Engine) -> Endpoint {
+        Endpoint(backchannel: .introspect, engine: engine, acceptsQuery: true) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)
             switch try await engine.introspect(request, context: call.request.context) {
             case .success(let known): return ServerResponse(json: known.json.serialized()).uncached()
@@ -77,10 +74,10 @@ extension Endpoint {
 }
 
 extension Endpoint {
-    /// `/par`: takes an authorization request from the client itself (RFC 9126; oauth reference 5.2): as a form, or as JSON as the
-    /// published description of the API has it.
-    package static func pushAuthorizationRequest(_ engine: Engine) -> Endpoint {
-        Endpoint(backchannel: "par", engine: engine, acceptsJSON: true) { call, form in
+    /// `/par`: accepts a pushed authorization request (RFC 9126; oauth reference 5.2). The body is a form, or JSON as in the published API
+    /// description.
+    static func pushAuthorizationRequest(_ engine: Engine) -> Endpoint {
+        Endpoint(backchannel: .pushedRequest, engine: engine, acceptsJSON: true) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values, proof: call.proof)
             switch try await engine.pushAuthorizationRequest(request, context: call.request.context) {
             case .success(let pushed):
@@ -95,9 +92,9 @@ extension Endpoint {
 }
 
 extension Endpoint {
-    /// `/device/authorize`: begins a sign-in for a device without a browser (RFC 8628 section 3.1; oauth reference 2.8).
-    package static func deviceAuthorize(_ engine: Engine) -> Endpoint {
-        Endpoint(backchannel: "device/authorize", engine: engine) { call, form in
+    /// `/device/authorize`: starts a sign-in for a device without a browser (RFC 8628 section 3.1; oauth reference 2.8).
+    static func deviceAuthorize(_ engine: Engine) -> Endpoint {
+        Endpoint(backchannel: .deviceAuthorize, engine: engine) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)
             switch try await engine.deviceAuthorize(request, context: call.request.context) {
             case .success(let start): return ServerResponse(json: JSONValue.object(start.members).serialized()).uncached()

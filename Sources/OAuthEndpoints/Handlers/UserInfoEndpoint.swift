@@ -1,20 +1,21 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import JOSE
 internal import OAuthWire
-package import ServerHTTP
+internal import ServerHTTP
 
 extension Endpoint {
-    /// `/userinfo`: the claims that a token's scopes open (OpenID Connect Core section 5.3). Errors are in the header only
-    /// (RFC 6750 section 3, RFC 9449 section 7.1).
-    package static func userInfo(_ engine: Engine) -> Endpoint {
-        Endpoint(name: "userinfo", methods: [.get, .post], isCrossOrigin: true) { call in
-            switch PresentedToken(call.request) {
-            case .absent: return noToken.counted(call, by: engine)
-            case .ambiguous:
-                let refusal = Refusal(.invalidRequest, "The request carries more than one access token.", reason: "two tokens")
-                return challenge(.badRequest, refusal).counted(call, by: engine)
+    /// `/userinfo`: the claims that a token's scopes permit (OpenID Connect Core section 5.3). Errors are only in the header (RFC 6750
+    /// section 3, RFC 9449 section 7.1).
+    static func userInfo(_ engine: Engine) -> Endpoint {
+        Endpoint(.userInfo, methods: [.get, .post], isCrossOrigin: true) { call in
+            let presented: PresentedToken?
+            do throws(Refusal) { presented = try PresentedToken.read(call.request) } catch {
+                return challenge(.badRequest, error).counted(call, by: engine)
+            }
+            switch presented {
+            case nil: return noToken.counted(call, by: engine)
             case .bearer(let token): return try await userInfo(call, engine, token, proof: nil)
             case .dpop(let token): return try await userInfo(call, engine, token, proof: call.requiredProof)
             }
@@ -35,7 +36,7 @@ extension Endpoint {
         return response
     }
 
-    /// A refusal in the scheme that the token came by, or has to come by.
+    /// Returns a refusal with a challenge in the scheme that the token used or must use.
     private static func challenge(for refusal: Refusal, byProof: Bool, _ request: ServerRequest) -> ServerResponse {
         switch refusal.code {
         case .invalidToken, .invalidDPoPProof, .useDPoPNonce:

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import OAuthWire
-package import ServerHTTP
+internal import ServerHTTP
 
 extension Endpoint {
-    /// `/authorize`: where clients send browsers (RFC 6749 section 3.1; oauth reference 2.3). The query of a GET, or the form of a POST.
-    package static func authorize(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
-        Endpoint(name: "authorize", methods: [.get, .post], isCrossOrigin: false) { call in
+    /// `/authorize`: accepts authorize requests (RFC 6749 section 3.1; oauth reference 2.3), as the query of a GET or the form of a POST.
+    static func authorize(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(.authorize, methods: [.get, .post], isCrossOrigin: false) { call in
             let request = call.request
             let isPost = request.head.method == .post
             guard !isPost || (ProtocolForm.isForm(request.head.headerFields[.contentType]) && !request.isTooLarge) else {
@@ -23,12 +23,12 @@ extension Endpoint {
                 return pages.refusal(HostedRefusal(badRequest: refusal), to: call)
             }
             let client = parameters.values["client_id"]
-            // Not against the client, whose requests are its own: anybody can name it here.
+            // Not counted against the client: it is not authenticated, so that any caller can name it.
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
             guard limit.isAdmitted else {
                 return ServerResponse.tooManyRequests(limit, to: request).traced(client: client)
             }
-            // Who looks without taking, as a preview does, must not use up what is good once.
+            // A `HEAD` request, such as of a link preview, must not consume a single-use token.
             guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }
             let answer = try await engine.authorize(
                 parameters, server: call.server.id, isForm: isPost, browser: pages.cookies(for: call).read(request),

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
+internal import IdentityCore
 internal import OAuthWire
-package import ServerHTTP
+internal import ServerHTTP
 
 extension Endpoint {
-    /// `/logout`: where clients send browsers to sign out (OpenID Connect RP-Initiated Logout 1.0; oauth reference 2.13). The query of a
-    /// GET, or the form of a POST.
-    package static func logout(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
-        Endpoint(name: "logout", methods: [.get, .post], isCrossOrigin: false) { call in
+    /// `/logout`: signs the user out (OpenID Connect RP-Initiated Logout 1.0; oauth reference 2.13), by the query of a GET or the form of a
+    /// POST.
+    static func logout(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(.logout, methods: [.get, .post], isCrossOrigin: false) { call in
             let request = call.request
             let isPost = request.head.method == .post
             guard !isPost || (ProtocolForm.isForm(request.head.headerFields[.contentType]) && !request.isTooLarge) else {
@@ -23,15 +23,15 @@ extension Endpoint {
                 return pages.refusal(HostedRefusal(badRequest: refusal), to: call)
             }
             let client = parameters.values["client_id"]
-            // Not against the client, whose requests are its own: anybody can name it here.
+            // Not counted against the client: it is not authenticated, so that any caller can name it.
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
             guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call).traced(client: client) }
-            // Who looks without following, as a preview does, must not sign anybody out.
+            // A `HEAD` request, such as of a link preview, must not sign the user out.
             guard request.head.method != .head else { return ServerResponse(status: .ok).uncached() }
             let browser = pages.cookies(for: call).read(request)
             let formToken = isPost ? parameters.values["form_token"] : nil
             if isPost, formToken == nil, browser.session == nil, parameters.values["id_token_hint"] == nil {
-                // With a form that another site posts comes no cookie; with the request that follows it does.
+                // Browsers send no cookies with a form that another site posts, but send them with the redirected request.
                 return pages.goOn(to: "\(request.path)" + LogoutForm.query(parameters)).uncached().traced(client: client)
             }
             let answer = try await engine.logout(
@@ -42,7 +42,7 @@ extension Endpoint {
     }
 }
 
-/// What a request to sign out may repeat in an address: nothing that is secret.
+/// The parameters of a logout request that a URL may repeat; none is secret.
 enum LogoutForm {
     private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -55,7 +55,6 @@ enum LogoutForm {
 }
 
 extension PageWriter {
-    /// The answer to a browser that signs out.
     func response(_ answer: LogoutAnswer, to call: Endpoint.Call) -> ServerResponse {
         let organization = call.snapshot.organization.name
         var response: ServerResponse

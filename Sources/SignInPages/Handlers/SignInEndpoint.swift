@@ -1,62 +1,19 @@
 internal import Foundation
 internal import HTTPTypes
-package import IdentityCore
-internal import OAuthWire
-package import ServerHTTP
-
-/// What lies below `/signin`.
-package enum SignInRoute: Hashable, Sendable {
-    /// A page of getting back into an account.
-    case recovery(RecoveryRoute)
-    /// A file that pages load.
-    case asset(String, digest: String)
-    /// The page of a sign-in.
-    case page(token: String)
-    /// Whether the page goes on.
-    case events(token: String)
-    /// A step that a form of it takes.
-    case step(token: String, String)
-
-    /// Finds the route of a path; nil for a path that is none of these.
-    package init?(_ path: [Substring]) {
-        guard path.first == "signin", path.allSatisfy({ (1...100).contains($0.utf8.count) }) else { return nil }
-        if let recovery = RecoveryRoute(path) {
-            self = .recovery(recovery)
-            return
-        }
-        switch path.count {
-        case 2: self = .page(token: String(path[1]))
-        case 4 where path[1] == "assets": self = .asset(String(path[3]), digest: String(path[2]))
-        case 3 where path[2] == "events": self = .events(token: String(path[1]))
-        case 3: self = .step(token: String(path[1]), String(path[2]))
-        default: return nil
-        }
-    }
-}
+internal import IdentityCore
+internal import ServerHTTP
 
 extension Endpoint {
-    /// The names of the routes below `/signin`, for metrics.
-    package static let signInNames = ["signin", "signin/step", "signin/events", "signin/assets", "signin/recover"]
-
-    /// The endpoint of a route below `/signin`.
-    package static func signIn(
-        _ route: SignInRoute, _ engine: Engine, _ pages: PageWriter
-    ) -> Endpoint {
-        switch route {
-        case .recovery(let route): recovery(route, engine, pages)
-        case .asset(let name, let digest): asset(name, digest, pages)
-        case .events(let token): events(of: token, engine, pages)
-        case .page(let token): page(token, engine, pages)
-        case .step(let token, let step): self.step(step, of: token, engine, pages)
-        }
+    /// The endpoints of sign-ins, below `/signin`.
+    static func signIn(_ engine: Engine, _ pages: PageWriter) -> [Endpoint] {
+        [page(engine, pages), step(engine, pages), events(engine, pages), asset(pages)]
     }
 
-    private static func page(_ token: String, _ engine: Engine, _ pages: PageWriter) -> Endpoint {
-        Endpoint(name: "signin", methods: [.get], isCrossOrigin: false) { call in
-            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
-            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
-            // Who looks without taking, as a preview does, must not use up what only a browser can take.
+    private static func page(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(page: .signIn, methods: [.get], engine, pages) { call in
+            // A `HEAD` request, such as of a link preview, must not advance the sign-in.
             guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
+            let token = call.parameter(0)
             let answer = try await engine.signInPage(
                 token, browser: pages.cookies(for: call).read(call.request, signIn: token), context: call.request.context)
             call.courier.deliver(answer.logouts)
@@ -64,21 +21,18 @@ extension Endpoint {
         }
     }
 
-    private static func step(
-        _ step: String, of token: String, _ engine: Engine, _ pages: PageWriter
-    ) -> Endpoint {
-        Endpoint(name: "signin/step", methods: [.post], isCrossOrigin: false) { call in
+    private static func step(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(page: .signInStep, methods: [.post], engine, pages) { call in
             let request = call.request
-            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
-            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
-            guard ProtocolForm.isForm(request.head.headerFields[.contentType]), !request.isTooLarge,
-                let form = try? FormParameters(parsing: request.body)
-            else { return pages.message(\.unreadableForm, status: .badRequest, to: call) }
-            guard let action = HostedAction(step, form) else { return pages.message(\.notFound, status: .notFound, to: call) }
+            let token = call.parameter(0)
+            guard let form = request.form else { return pages.message(\.unreadableForm, status: .badRequest, to: call) }
+            guard let action = HostedAction(call.parameter(1), form) else {
+                return pages.message(\.notFound, status: .notFound, to: call)
+            }
             let answer = try await engine.signInStep(
                 action, of: token, formToken: form["form_token"], browser: pages.cookies(for: call).read(request, signIn: token),
                 context: request.context)
-            // Stored already: what is not sent, the device fetches.
+            // The challenge is stored already: if a push is lost, the device can still fetch it.
             call.courier.deliver(answer.pushes)
             call.courier.deliver(answer.messages, origin: call.snapshot.origin)
             call.courier.deliver(answer.logouts)
@@ -86,12 +40,12 @@ extension Endpoint {
         }
     }
 
-    private static func asset(_ name: String, _ digest: String, _ pages: PageWriter) -> Endpoint {
-        Endpoint(name: "signin/assets", methods: [.get], isCrossOrigin: false) { call in
-            guard let (file, isPromised) = pages.assets.file(name, digest: digest) else {
+    private static func asset(_ pages: PageWriter) -> Endpoint {
+        Endpoint(.asset, methods: [.get], isCrossOrigin: false) { call in
+            guard let (file, isPromised) = pages.assets.file(call.parameter(1), digest: call.parameter(0)) else {
                 return pages.message(\.notFound, status: .notFound, to: call)
             }
-            // A picture that is opened by itself shows, and does nothing else.
+            // An image that is opened by itself must not run scripts.
             return ServerResponse(
                 status: .ok,
                 headers: [
@@ -103,7 +57,6 @@ extension Endpoint {
 }
 
 extension HostedAction {
-    /// What a form asks for; nil if there is no such step.
     fileprivate init?(_ step: String, _ form: FormParameters) {
         switch step {
         case "password": self = .password(login: form["username"] ?? "", password: form["password"] ?? "")
@@ -140,12 +93,11 @@ extension HostedAction {
 }
 
 extension Endpoint {
-    /// What who opens the address of a QR code in a browser sees: which app it is for. The ticket is in the fragment, which does not come
-    /// here; so nothing that is asked for is said, logged or used up.
-    package static func enrollHere(_ authenticatorID: String, _ engine: Engine, _ pages: PageWriter) -> Endpoint {
-        Endpoint(name: "enroll", methods: [.get], isCrossOrigin: false) { call in
-            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
-            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
+    /// Creates the endpoint of the URL in a QR code, for a user who opens it in a browser. Its page names the right app. The ticket is in
+    /// the fragment, which browsers do not send, so that it is neither logged nor consumed.
+    static func enrollHere(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(page: RoutePath(PhoneTicket.path("{id}")), methods: [.get], engine, pages, admits: { _ in true }) { call in
+            let authenticatorID = call.parameter(0)
             guard authenticatorID.utf8.count <= 100,
                 let authenticator = call.snapshot.authenticators.first(where: { $0.id == authenticatorID && $0.isActive })
             else { return pages.message(\.notFound, status: .notFound, to: call) }

@@ -5,16 +5,14 @@ internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 internal import ServiceLifecycle
 
-/// The streams of server-sent events that pages listen to while a person answers on a device.
-///
-/// Each looks once a second, which costs one read, and ends after a minute at the latest: the browser then opens another by itself.
-/// Where there are too many, a page asks now and then instead. Safe from any task.
+/// The server-sent event streams of pages that wait for the user's answer on a device. A stream polls once a second at the cost of one
+/// read, and ends after a minute at most; the browser then opens a new one. Over the limits, pages poll instead. Thread-safe.
 final class LiveWaiting: Sendable {
-    /// The most streams of the whole server.
+    /// The maximum number of streams of the server.
     static let most = 2_000
-    /// The most of one sign-in: a page that was reloaded may not have let go of its stream yet.
+    /// The maximum number of streams of one sign-in. It is more than one, because a reloaded page may still hold its old stream.
     static let mostOfOne = 4
-    /// Seconds after which a stream ends.
+    /// The maximum duration of a stream, in seconds.
     static let longest: TimeInterval = 55
 
     private struct Open: Sendable {
@@ -27,20 +25,16 @@ final class LiveWaiting: Sendable {
 
     init(clock: any WallClock) { self.clock = clock }
 
-    /// How many streams are open.
     var count: Int { open.withLockedValue { $0.total } }
 
-    /// A place for a stream, given back when nobody holds it any more.
+    /// A place for a stream, freed when the object is deallocated.
     final class Seat: Sendable {
         private let giveBack: @Sendable () -> Void
         fileprivate init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
         deinit { giveBack() }
     }
 
-    /// Takes a place.
-    ///
-    /// - Parameter token: What names the sign-in.
-    /// - Returns: Nil if there are too many.
+    /// Takes a place; `nil` if a limit is reached. `token` names the sign-in.
     func seat(of token: String) -> Seat? {
         let isFree = open.withLockedValue { open in
             guard open.total < Self.most, open.byToken[token, default: 0] < Self.mostOfOne else { return false }
@@ -58,12 +52,8 @@ final class LiveWaiting: Sendable {
         }
     }
 
-    /// The answer that tells a page when to go on.
-    ///
-    /// - Parameters:
-    ///   - seat: Its place, held until the answer is sent or given up.
-    ///   - isWaiting: Whether there is still something to wait for.
-    /// - Returns: Server-sent events: `answered` at most, and comments, by which is noticed that the browser is gone.
+    /// Returns the stream that tells a page when to continue: at most one event `answered`, and comments, which detect that the browser has
+    /// disconnected. The place is held until the response ends.
     func stream(_ seat: Seat, while isWaiting: @escaping @Sendable (Date) async throws -> Bool) -> ServerResponse {
         var response = ServerResponse(status: .ok, headers: [.contentType: "text/event-stream"])
         response.headers[.xAccelBuffering] = "no"
@@ -85,12 +75,11 @@ final class LiveWaiting: Sendable {
 }
 
 extension Endpoint {
-    /// What a page asks while a person answers on a device: events for who wants a stream, else whether to wait on.
-    static func events(of token: String, _ engine: Engine, _ pages: PageWriter) -> Endpoint {
-        Endpoint(name: "signin/events", methods: [.get], isCrossOrigin: false) { call in
+    /// The endpoint that a waiting page calls: an event stream if the page accepts one, else whether to wait longer.
+    static func events(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
+        Endpoint(page: .signInEvents, methods: [.get], engine, pages) { call in
             let request = call.request
-            let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: request.context)
-            guard limit.isAdmitted else { return pages.refusal(HostedRefusal(tooMany: limit), to: call) }
+            let token = call.parameter(0)
             let browser = pages.cookies(for: call).read(request, signIn: token)
             let isWaiting: @Sendable (Date) async throws -> Bool = { now in
                 var context = request.context

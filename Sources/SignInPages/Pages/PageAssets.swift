@@ -1,11 +1,11 @@
 internal import Crypto
 internal import Foundation
+internal import ServerHTTP
 
-/// The files that the pages load, all of them the server's own: a stylesheet, a script, and the logo.
-///
-/// Each address holds a digest of all of them, so that browsers may keep a file for good and still have the right one.
+/// The files that the pages load: a stylesheet, a script, and the logo. Each URL contains a digest of all files, so that browsers can cache
+/// them permanently.
 struct PageAssets: Sendable {
-    /// The addresses, as templates name them.
+    /// The URLs, as templates name them.
     struct Addresses: Sendable {
         var style = ""
         var script = ""
@@ -17,7 +17,6 @@ struct PageAssets: Sendable {
         var bytes: [UInt8]
     }
 
-    /// The addresses, as templates name them.
     let addresses: Addresses
     private let files: [String: File]
     private let digest: String
@@ -35,17 +34,13 @@ struct PageAssets: Sendable {
             hash.update(data: file.bytes)
         }
         digest = hash.finalize().prefix(8).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-        let folder = "/signin/assets/\(digest)/"
-        addresses = Addresses(style: folder + "pages.css", script: folder + "pages.js", logo: folder + logo.name)
+        addresses = Addresses(
+            style: RoutePath.asset(digest, "pages.css"), script: RoutePath.asset(digest, "pages.js"),
+            logo: RoutePath.asset(digest, logo.name))
     }
 
-    /// Finds a file.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - digest: What the address held.
-    /// - Returns: The file, and whether it is what the address promised. Where servers of two versions answer side by side, it may be
-    ///   another: better than none, but not to be kept. Nil if there is none of that name.
+    /// Returns the file with a name, and whether the digest in its URL matches. If servers of two versions run side by side, it may not;
+    /// then browsers must not cache the file. `nil` for an unknown name.
     func file(_ name: String, digest: String) -> (file: File, isPromised: Bool)? {
         files[name].map { ($0, digest == self.digest) }
     }

@@ -2,8 +2,9 @@ internal import Foundation
 internal import IdentityCore
 internal import OAuthWire
 internal import QRCode
+internal import ServerHTTP
 
-/// What the template of a page shows. Names are the templates' own; texts are in the person's language.
+/// The data of a page's template, in the user's language. The property names are those of the templates.
 struct PageView: Sendable {
     struct Factor: Sendable {
         var value: String
@@ -25,60 +26,59 @@ struct PageView: Sendable {
     var status: String?
     /// Seconds until the step can be repeated.
     var cooldown: String?
-    /// Seconds after which the page is loaded again.
+    /// Seconds until the page reloads.
     var refresh: String?
-    /// The address of the sign-in.
+    /// The URL of the sign-in.
     var action = ""
     var formToken = ""
     var login: String?
     var isLoginFixed = false
     var factors: [Factor] = []
     var asksForCode = false
-    /// What the application asks for, in sentences.
+    /// The requested scopes, as sentences.
     var scopes: [String] = []
     var number: String?
-    /// What a new password must be, and what the last one was not.
+    /// The rules for a new password, and those that the last one violated.
     var rules: [String] = []
     var violations: [String] = []
     var hasViolations = false
-    /// For the application's maker.
+    /// The error detail for the application's developer.
     var detail: String?
     var redirectURI = ""
-    /// An SVG element of the server's own.
+    /// An SVG element that the server made.
     var picture: String?
     var secret: String?
-    /// Whether a phone can be set up in place of an app, and what the app's button says.
+    /// Whether the user can enrol a phone or an app, and the label of the app's button.
     var canAddPhone = false
     var canAddApp = false
     var beginApp = ""
     var parameters: [Parameter] = []
-    /// Whether who forgot a password, or has a locked account, is led on from here.
+    /// Whether the page links to password recovery or unlock.
     var canRecover = false
     var canUnlock = false
-    /// Whether it is a page of a recovery, which has no sign-in to begin again or to cancel.
+    /// Whether it is a page of a recovery, which cannot be restarted or cancelled.
     var isRecovery = false
-    /// What the main button says, and the one that sends once more.
+    /// The labels of the main button and of the resend button.
     var button = ""
     var resend: String?
-    /// The last part of the address that a form is sent to, where a template has more than one use.
+    /// The last component of the form's URL, for templates with several uses.
     var step = ""
-    /// Whether it listens for what happens elsewhere.
+    /// Whether the page waits for an answer elsewhere.
     var isWaiting = false
-    /// A security question.
     var question: String?
-    /// Where the link back leads.
+    /// The URL of the link back.
     var back: String?
-    /// Whether nothing was proved yet, so that there is nothing to begin again.
+    /// Whether nothing was proved yet, so that the page offers no restart.
     var isFirst = false
-    /// Whether the notice is about what was typed.
+    /// Whether the notice concerns the typed value.
     var isInvalid = false
     var assets = PageAssets.Addresses()
 
-    /// Whether a factor has a button.
+    /// Whether the page has a button for a factor.
     var hasFactors = false
-    /// Whether there is a button and a field.
+    /// Whether the page has both a button and a field.
     var hasChoice = false
-    /// Whether the field of the code is where typing begins.
+    /// Whether the code field gets the focus.
     var focusesCode = false
 
     init(_ texts: PageTexts, organization: String, title: String, lead: String, application: String = "") {
@@ -91,14 +91,14 @@ struct PageView: Sendable {
 }
 
 extension PageView {
-    /// In groups of four, for who types it.
+    /// The secret in groups of four characters, which is easier to type.
     private static func grouped(_ secret: String) -> String {
         let characters = Array(secret)
         return stride(from: 0, to: characters.count, by: 4).map { String(characters[$0..<min($0 + 4, characters.count)]) }
             .joined(separator: " ")
     }
 
-    /// The page of a sign-in, and the name of its template.
+    /// Returns the view of a sign-in's page, and the name of its template.
     static func signIn(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
         var view: PageView
         let template: String
@@ -187,7 +187,7 @@ extension PageView {
                 texts, organization: organization, title: isAllowed ? flows.deviceAllowedTitle : flows.deviceDeniedTitle,
                 lead: isAllowed ? flows.deviceAllowed : flows.deviceDenied)
         }
-        if view.action.isEmpty { view.action = "/signin/\(token)" }
+        if view.action.isEmpty { view.action = RoutePath.signIn(token) }
         view.formToken = page.formToken
         view.notice = page.notice.map(texts.notice)
         view.isInvalid =
@@ -197,7 +197,7 @@ extension PageView {
         return (view, template)
     }
 
-    /// What a page shows that asks for a new password.
+    /// Sets the texts of a form for a new password.
     mutating func ask(for login: String, rules: [PasswordRule], violated: [PasswordRule]) {
         self.login = login
         self.rules = rules.map(texts.passwords.sentence)
@@ -205,7 +205,7 @@ extension PageView {
         hasViolations = !violated.isEmpty
     }
 
-    /// The page that says why a sign-in does not go on.
+    /// Returns the error page of a sign-in that cannot continue.
     static func refusal(_ refusal: HostedRefusal, organization: String, texts: PageTexts) -> PageView {
         switch refusal.reason {
         case .badRequest:
@@ -220,7 +220,7 @@ extension PageView {
         }
     }
 
-    /// The page whose form takes an answer to the client (OAuth 2.0 Form Post Response Mode).
+    /// Returns the page whose form sends a response to the client (OAuth 2.0 Form Post Response Mode).
     static func post(_ response: AuthorizationResponse, organization: String, texts: PageTexts) -> PageView {
         var view = PageView(texts, organization: organization, title: texts.goOnTitle, lead: texts.goOnLead)
         view.redirectURI = response.redirectURI
@@ -251,7 +251,7 @@ extension PageTexts {
         }
     }
 
-    /// What a scope means to a person.
+    /// The text of a scope on the consent page.
     fileprivate func sentence(for scope: HostedScope) -> String {
         switch scope.name {
         case "openid": scopeOpenID
@@ -265,7 +265,7 @@ extension PageTexts {
         }
     }
 
-    /// What the button of a factor says; nil for one that has a field.
+    /// The label of a factor's button; `nil` for a factor with a field.
     fileprivate func label(of choice: HostedFactorChoice) -> String? {
         let text: String? =
             switch choice.factor {

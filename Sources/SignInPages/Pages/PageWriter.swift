@@ -4,24 +4,17 @@ internal import IdentityCore
 internal import OAuthWire
 package import ServerHTTP
 
-/// Makes the HTTP answers of the pages: HTML with a policy that lets nothing in, redirects, cookies.
+/// Creates the HTTP responses of the pages: HTML with a strict content security policy, redirects, and cookies.
 package struct PageWriter: Sendable {
-    /// Whether browsers connect by TLS.
+    /// The connection between browsers and the server: with or without TLS.
     package let transport: BrowserTransport
-    /// The files that pages load.
     let assets: PageAssets
-    /// The streams that pages listen to.
+    /// The event streams of waiting pages.
     let live: LiveWaiting
     private static let openerPolicy = "same-origin"
     private let library: PageLibrary
     private let branding: Branding
 
-    /// Makes a writer of pages.
-    ///
-    /// - Parameters:
-    ///   - transport: Whether browsers connect by TLS.
-    ///   - branding: How the pages look.
-    ///   - clock: What waiting pages go by.
     package init(transport: BrowserTransport, branding: Branding, clock: any WallClock) {
         self.transport = transport
         assets = PageAssets(branding: branding)
@@ -33,13 +26,7 @@ package struct PageWriter: Sendable {
     /// The cookies of the pages, with the attributes that the browsers' origin requires.
     func cookies(for call: Endpoint.Call) -> BrowserCookies { call.cookies(transport) }
 
-    /// The answer to a browser.
-    ///
-    /// - Parameters:
-    ///   - answer: What the engine says.
-    ///   - token: The sign-in's token, where a page is shown.
-    ///   - call: The request.
-    /// - Returns: HTML or a redirect, with the cookies; no cache keeps it.
+    /// Returns the HTML or redirect of an answer, with its cookies, uncached. `token` names the sign-in of a page.
     func response(_ answer: HostedAnswer, token: String = "", to call: Endpoint.Call) -> ServerResponse {
         let organization = call.snapshot.organization.name
         var response: ServerResponse
@@ -50,10 +37,10 @@ package struct PageWriter: Sendable {
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
             response = html(view, template: template, formsTo: page.returnURI, runsScript: view.isWaiting)
         case .goOn(let token):
-            response = redirect(to: "/signin/\(token)")
+            response = redirect(to: RoutePath.signIn(token))
             signIn = token
         case .recovery(let place):
-            response = redirect(to: RecoveryRoute.path(of: place))
+            response = redirect(to: place.path)
             if case .page(let token) = place { signIn = token }
         case .again(let client, let uri):
             let query = URLComponents.query(["client_id": client, "request_uri": uri])
@@ -63,7 +50,7 @@ package struct PageWriter: Sendable {
                 let view = PageView.post(answer, organization: organization, texts: texts(for: call.request))
                 response = html(view, template: "post", formsTo: answer.redirectURI, runsScript: true)
             } else {
-                // After a form 302 would do as well, for what browsers make of it; 303 says so.
+                // 303 makes the browser use GET; with 302 that is only customary.
                 response = redirect(to: answer.location, status: call.request.head.method == .post ? .seeOther : .found)
             }
             response.trace.reason = answer.reason
@@ -73,7 +60,7 @@ package struct PageWriter: Sendable {
         return response.uncached()
     }
 
-    /// The page that says why a sign-in does not go on.
+    /// Returns the error page of a sign-in that cannot continue.
     func refusal(_ refusal: HostedRefusal, to call: Endpoint.Call) -> ServerResponse {
         let view = PageView.refusal(
             refusal, organization: call.snapshot.organization.name, texts: texts(for: call.request))
@@ -89,7 +76,7 @@ package struct PageWriter: Sendable {
         return response.uncached()
     }
 
-    /// A page with one sentence.
+    /// Returns an error page with one sentence.
     func message(_ sentence: any KeyPath<PageTexts, String> & Sendable, status: HTTPResponse.Status, to call: Endpoint.Call)
         -> ServerResponse
     {
@@ -101,10 +88,10 @@ package struct PageWriter: Sendable {
         return response.uncached()
     }
 
-    /// A redirect to an address of the server's own, or to one that a client registered.
+    /// Redirects to a URL of this server, or to a registered redirect URI.
     func goOn(to location: String) -> ServerResponse { redirect(to: location) }
 
-    /// On with GET, whatever came before: going back, or loading again, sends no form twice.
+    /// Always redirects to a GET request, so that going back or reloading never resubmits a form.
     private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
         var response = ServerResponse(status: status, headers: [.location: location])
         // The same policy as the target page: browsers compare the policies along a redirect and switch processes where they differ.
@@ -133,19 +120,16 @@ package struct PageWriter: Sendable {
 }
 
 extension URLComponents {
-    /// A query whose values hold nothing that means anything in it.
     fileprivate static func query(_ values: KeyValuePairs<String, String>) -> String {
         let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return values.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: plain) ?? "")" }.joined(separator: "&")
     }
 }
 
-/// Words of a Content-Security-Policy.
+/// Source expressions of a Content-Security-Policy.
 enum ContentPolicy {
-    /// What `form-action` must allow for a form whose answer redirects to a URI: browsers follow no redirect of a form to elsewhere.
-    ///
-    /// - Parameter uri: A registered redirect URI.
-    /// - Returns: Its origin; its scheme where that is all that can be named.
+    /// Returns the source that `form-action` must allow for a form whose response redirects to a registered URI: its origin, or its scheme
+    /// if there is none. Browsers block such a redirect to other sources.
     static func source(of uri: String) -> String {
         let scheme = uri.utf8.prefix { $0 != UInt8(ascii: ":") }
         let isScheme = !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import IdentityCore
+internal import ServerHTTP
 
-/// The pages of getting back into an account.
 extension PageView {
-    /// A page of a recovery, and the name of its template.
+    /// Returns the view of a recovery's page, and the name of its template.
     static func recovery(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
         func view(_ title: String, _ lead: String) -> PageView {
             var view = PageView(texts, organization: organization, title: title, lead: lead, application: page.applicationName)
@@ -15,14 +15,14 @@ extension PageView {
         case .recover(let isUnlock, let channels, let login):
             let kind = recovery.kind(isUnlock: isUnlock)
             var view = view(kind.title, kind.lead)
-            view.action = RecoveryRoute.path(of: .form(signIn: token, isUnlock: isUnlock))
-            view.back = "/signin/\(token)"
+            view.action = RecoveryPlace.form(signIn: token, isUnlock: isUnlock).path
+            view.back = RoutePath.signIn(token)
             view.login = login.isEmpty ? nil : login
             view.factors = channels.map { Factor(value: $0 == .voice ? "call" : $0.rawValue, label: recovery.label(of: $0)) }
             return (view, "recover")
         case .recoveryMailed(let isUnlock):
             var view = view(recovery.mailedTitle, recovery.kind(isUnlock: isUnlock).mailed)
-            view.back = "/signin/\(token)"
+            view.back = RoutePath.signIn(token)
             view.button = recovery.back
             return (view, "done")
         case .recoveryLink(let kind, let login):
@@ -52,7 +52,7 @@ extension PageView {
         case .recovered(let kind, let signIn):
             let link = recovery.link(of: kind)
             var view = view(link.doneTitle, link.done)
-            view.back = signIn.map { "/signin/\($0)" }
+            view.back = signIn.map { RoutePath.signIn($0) }
             view.button = recovery.signIn
             view.detail = signIn == nil ? recovery.toApplication : nil
             return (view, "done")
