@@ -2,20 +2,16 @@ internal import Foundation
 internal import IdentityCore
 internal import Store
 
-/// The plans in which a step of a classic sign-in ends.
+/// The plans that end a step of a classic sign-in.
 extension ClassicState {
-    /// A state of the sign-in, with its outcome and its effects.
+    /// The sign-in after a step, with its outcome and its effects.
     typealias Step = (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
 
     /// Plans a step with its effects.
-    ///
     /// - Parameters:
-    ///   - step: The transaction after the step, the outcome, and the effects to write.
     ///   - writes: Writes to commit in addition to the effects.
     ///   - remembers: Whether the device is remembered if the step proved a factor.
     ///   - wrong: The refusal if the user may try again.
-    /// - Returns: The plan.
-    /// - Throws: If a record can't be encoded.
     func conclude(
         _ step: Step, writes: Writes = Writes(), remembers: Bool = false, wrong: ClassicRefusal
     ) throws -> ClassicPlan {
@@ -38,14 +34,14 @@ extension ClassicState {
         case .unlocked:
             writes += [try stored.writing(next), .closeTickets(of: RecordReference(.transaction, next.id))]
             var shown = ClassicTransaction(.success)
-            shown.recoveryType = ClassicRecovery.Kind.unlock.rawValue
+            shown.recoveryType = Recovery.Kind.unlock.rawValue
             shown.relayState = next.classic?.relayState
             shown.user = ClassicPerson(person)
             answer = .success(ClassicStepAnswer(shown))
         case .tryAgain:
             // Locking ends the sign-in, except during unlock.
             let isLocked =
-                next.classic?.recovery == nil && person.isLocked(for: subject.origin, policy: snapshot.passwordPolicy, now: context.now)
+                next.recovery == nil && person.isLocked(for: subject.origin, policy: snapshot.passwordPolicy, now: context.now)
             if isLocked {
                 next.end = .refused
                 writes += [.closeTickets(of: RecordReference(.transaction, next.id))]
@@ -63,7 +59,7 @@ extension ClassicState {
         return Plan(answer, writes).answering { $0.deviceToken = deviceToken }
     }
 
-    /// Plans the step of an answer to a factor that was judged.
+    /// Plans the step of a verified answer to a factor.
     func answered(
         _ verdict: FactorVerdict, by verifier: some FactorVerifier, remembers: Bool = false, wrong: ClassicRefusal = .wrongCode
     ) throws -> ClassicPlan {
@@ -77,7 +73,7 @@ extension ClassicState {
     func show(_ next: SignInTransaction, writes: Writes = Writes()) throws -> ClassicPlan {
         let step = next.proved(subject, "user.authentication", [])
         switch step.1 {
-        case .authenticated where next.classic?.recovery == nil, .refused where next.classic?.recovery == nil:
+        case .authenticated where next.recovery == nil, .refused where next.recovery == nil:
             // The policy, or the user's factors, changed.
             return try conclude(step, writes: writes, wrong: .wrongCode)
         default: break
@@ -87,12 +83,11 @@ extension ClassicState {
         return Plan(shown(written), writes + changes)
     }
 
-    /// The answer that shows a state of the sign-in.
     func shown(_ transaction: SignInTransaction) -> Result<ClassicStepAnswer, ClassicRefusal> {
         Result { () throws(ClassicRefusal) in ClassicStepAnswer(try representation(of: transaction)) }
     }
 
-    /// Refuses a step in any other status; throws ``ClassicRefusal``.
+    /// Throws ``ClassicRefusal`` unless the sign-in has one of the statuses.
     func require(_ allowed: ClassicTransaction.Status...) throws(ClassicRefusal) {
         let status = status(of: transaction)
         guard let status, allowed.contains(status) else { throw .notAllowed(in: status?.rawValue ?? "none") }
@@ -105,7 +100,7 @@ extension SignInTransaction {
         version: Int64, user: User, random: any RandomSource, now: Date
     ) throws -> (ClassicTransaction, Writes) {
         var ended = self
-        // The session token leads to the transaction.
+        // The session token refers to the transaction.
         ended.expiresAt = now.addingTimeInterval(SessionToken.lifetime)
         let token = try random.secret(prefix: "20")
         var writes = Writes([

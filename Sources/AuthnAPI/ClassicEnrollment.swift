@@ -2,7 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The setup of a factor as one read finds it.
+/// The enrolment of a factor, as one read finds it.
 private enum SetupStep: Sendable {
     case code(CodeChannel)
     case question(key: String, answer: String)
@@ -11,26 +11,20 @@ private enum SetupStep: Sendable {
     case app(AuthenticatorAppSetup, TOTPProvider)
 }
 
-/// The confirmation of a setup as one read finds it.
+/// The confirmation of an enrolment, as one read finds it.
 private enum ActivationStep: Sendable {
     /// A phone whose ticket is shown again.
     case shownPhone
-    /// A phone that gets another ticket.
+    /// A phone that gets a new ticket.
     case phone(PhoneSetup)
     case code(Enrollment, String)
     case app(Enrollment, Writes)
 }
 
-/// Setting up a factor in a classic sign-in (authn reference 4.5 and 4.6): the same ceremony as elsewhere, permitted by the proofs so far.
+/// The enrolment of a factor in a classic sign-in (authn reference 4.5 and 4.6). The proofs so far permit it.
 extension Engine {
-    /// Begins to set up a factor.
-    ///
-    /// - Parameters:
-    ///   - request: The factor and its data.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal: `E0000001` for a factor that cannot be set up, `E0000079` if none is to be set up.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Starts the enrolment of a factor.
+    /// - Returns: The state; or a refusal: `E0000001` for a factor that cannot be enrolled, `E0000079` if no enrolment is requested.
     package func classicEnroll(
         _ request: ClassicEnrollmentRequest, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -81,15 +75,8 @@ extension Engine {
         }
     }
 
-    /// Confirms by a code that a factor works, which is then enrolled.
-    ///
-    /// - Parameters:
-    ///   - factorID: The factor, from the path.
-    ///   - passCode: The code as it was typed; `nil` for none.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
+    /// Confirms a new factor by its code, and enrols it.
     /// - Returns: The state; or a refusal: `E0000068` for a wrong code, `E0000047` for too many of them.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicActivate(
         factorID: String, passCode: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -136,15 +123,8 @@ extension Engine {
     /// The maximum number of codes per minute to activate a factor.
     private static let mostActivations = 5
 
-    /// Returns the content of the QR code by which an app or a phone is set up.
-    ///
-    /// - Parameters:
-    ///   - userID: The user, from the path.
-    ///   - factorID: The factor, from the path.
-    ///   - token: The last part of the path, which is secret.
-    ///   - context: The request.
-    /// - Returns: The text to draw; `nil` if there is none, or it has expired.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the content of the QR code that enrols an app or a phone; `nil` if there is none, or it has expired. `token` is the last
+    /// component of the path, which is secret.
     package func classicPicture(
         userID: String, factorID: String, token: String, context: RequestContext
     ) async throws -> String? {
@@ -166,7 +146,7 @@ extension Engine {
 }
 
 extension ClassicState {
-    /// Plans that the setup of a factor begins. The sign-in is read again to be shown.
+    /// Plans the start of an enrolment. The sign-in is then read again and shown.
     func begin(_ enrollmentID: String, _ writes: Writes) throws -> ClassicPlan {
         var next = transaction
         next.classic?.enrolling = enrollmentID
@@ -183,19 +163,18 @@ extension ClassicState {
         return try conclude(step, writes: writes, wrong: .wrongCode)
     }
 
-    /// The proofs so far, as the ceremony needs them.
+    /// The authentication so far, with its last proof's time; `nil` before the first proof.
     var provedSoFar: AuthenticationContext? {
         transaction.proofs.last.map { AuthenticationContext(userID: user.value.id, time: $0.time, methods: transaction.methods) }
     }
 
-    /// The subject once the user has one more factor.
+    /// The subject with one more enrolled factor.
     func subject(having factor: ClassicPolicy.Factor) -> SignInTransaction.Subject {
         var after = subject
-        var classic = classic
-        classic.enrolled += 1
         if factor != .question { after.canEnroll = false }
-        after.offer = policy.offer(having: held.union([factor]), classic)
-        after.secondFactorGrantTypes = Set(after.secondFactorGrantTypes + factor.kind.secondFactorGrantTypes).sorted()
+        after.offer = policy.offer(
+            having: held.union([factor]), enrolled: transaction.enrolledCount + 1, rules: transaction.rules)
+        after.secondFactors = Set(after.secondFactors + [factor.kind]).sorted { $0.rawValue < $1.rawValue }
         return after
     }
 }
@@ -206,7 +185,6 @@ extension ClassicRefusal {
         code: "E0000015", status: 401, summary: "This organization does not offer this factor. Choose one of those listed.",
         reason: "authn: factor is not supported")
 
-    /// A required member is missing.
     static func missing(_ name: String) -> ClassicRefusal {
         ClassicRefusal(
             code: "E0000028", status: 400, summary: "The request is missing a required parameter.",

@@ -4,19 +4,19 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The setup of a phone that is permitted, before its ticket is made.
+/// A permitted phone enrolment, before its ticket is created.
 struct PhoneSetup: Sendable {
     fileprivate let authenticator: PushAuthenticator
-    /// When the proof becomes too old for it.
+    /// The time from which on the last proof is too old.
     fileprivate let end: Date
-    /// The id under which it was begun before; `nil` for a new one.
+    /// The method id of the earlier ticket; `nil` for a new enrolment.
     fileprivate let methodID: String?
 }
 
-/// Setting up a phone with push in a classic sign-in (authn reference 4.6 and 5.5): the same ticket as on the hosted pages, shown as a
-/// picture or sent as a link. The phone exchanges it and enrols (``EnrollmentTicketGrant``); the client polls.
+/// The enrolment of a phone for push in a classic sign-in (authn reference 4.6 and 5.5). It uses the same ticket as the hosted pages, shown
+/// as a QR code or sent as a link. The phone exchanges it and enrols (`EnrollmentTicketGrant`) while the client polls.
 extension Engine {
-    /// Permits and counts a setup; throws ``ClassicRefusal``.
+    /// Permits and counts an enrolment; throws ``ClassicRefusal``.
     func phoneSetup(_ state: ClassicState, methodID: String?) throws -> PhoneSetup {
         guard let proof = state.transaction.proofs.last,
             let authenticator = state.snapshot.phoneAuthenticators(for: state.user.value).first
@@ -27,14 +27,8 @@ extension Engine {
         return PhoneSetup(authenticator: authenticator, end: end, methodID: methodID)
     }
 
-    /// Polls whether a phone was set up.
-    ///
-    /// - Parameters:
-    ///   - factorID: The factor, from the path.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal: `E0000079` if no phone is being set up, `E0000007` for another one.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Polls whether a phone was enrolled.
+    /// - Returns: The state; or a refusal: `E0000079` if no phone is being enrolled, `E0000007` for another one.
     package func classicPollActivation(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -43,23 +37,16 @@ extension Engine {
         } decide: { state, _ in
             if let phone = state.phone {
                 guard phone.methodID == factorID else { throw ClassicRefusal.unknownFactor }
-            } else if state.classic.enrolledPhone != factorID {
+            } else if state.transaction.enrolledPhone != factorID {
                 throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
             return try state.show(state.transaction)
         }
     }
 
-    /// Sends the content of the QR code as a link, to be opened on the phone.
-    ///
-    /// - Parameters:
-    ///   - factorID: The factor, from the path.
-    ///   - channel: Text, or mail, which goes to the user's own address.
-    ///   - phoneNumber: The number of a text, as it was typed.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal: as of other messages, `E0000079` if no phone is being set up.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Sends the content of the QR code as a link to open on the phone: by text message to `phoneNumber`, or by mail to the user's own
+    /// address.
+    /// - Returns: The state; or a refusal: as of other messages, `E0000079` if no phone is being enrolled.
     package func classicSendActivation(
         factorID: String, by channel: CodeChannel, phoneNumber: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -114,7 +101,7 @@ extension Engine {
         return CodeDestination(number)
     }
 
-    /// The content of the QR code by which a phone is set up; `nil` if the path leads to none.
+    /// Returns the content of the QR code that enrols a phone; `nil` if the path is not valid.
     func phonePicture(userID: String, factorID: String, token: String, context: RequestContext) async throws -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let code = try? Base64URL.decode(String(parts[1])) else { return nil }
@@ -134,16 +121,15 @@ extension Engine {
 }
 
 extension PhoneTicket {
-    /// Whether a phone can still exchange it.
+    /// Whether a phone can still exchange the ticket.
     func isShown(at now: Date) -> Bool { grantID == nil && now < expiresAt }
 
-    /// The secret of the QR code.
     fileprivate func secret(of transactionID: String, environment: EngineEnvironment) throws -> String {
         let owner = RecordReference(.transaction, transactionID)
         return String(decoding: try RecordCoding.open(sealedSecret, for: owner, masterKey: environment.masterKey), as: UTF8.self)
     }
 
-    /// The material of the picture's secret address, which changes with the ticket.
+    /// The input of the QR code's secret path component. It changes with the ticket.
     fileprivate func pictureMaterial(of transactionID: String) -> [UInt8] {
         Array("authn phone \(transactionID) ".utf8) + digest
     }
@@ -155,10 +141,10 @@ extension PhoneTicket {
 }
 
 extension ClassicState {
-    /// The phone that is being set up; `nil` for none.
-    var phone: PhoneTicket? { status(of: transaction) == .factorEnrollActivate ? classic.phone : nil }
+    /// The phone that is being enrolled; `nil` for none.
+    var phone: PhoneTicket? { status(of: transaction) == .factorEnrollActivate ? transaction.phone : nil }
 
-    /// Plans that a phone gets a ticket. The previous one, and its grant, become invalid.
+    /// Plans a new ticket for a phone. The previous ticket and its grant become invalid.
     func begin(_ setup: PhoneSetup) throws -> ClassicPlan {
         let secret = try environment.random.secret()
         let owner = RecordReference(.transaction, transaction.id)
@@ -166,7 +152,7 @@ extension ClassicState {
         let ticket = Ticket(
             kind: .enrollmentTicket, digest: TicketDigest(of: secret), owner: owner, use: .once, expiresAt: expiresAt)
         var next = transaction
-        next.classic?.phone = PhoneTicket(
+        next.phone = PhoneTicket(
             authenticatorID: setup.authenticator.id, digest: ticket.digest.bytes,
             sealedSecret: try RecordCoding.seal(Array(secret.utf8), for: owner, environment: environment), expiresAt: expiresAt,
             methodID: try setup.methodID ?? environment.random.identifier(prefix: "opf"))
@@ -179,10 +165,10 @@ extension ClassicState {
         snapshot.phoneAuthenticators(for: user.value).first { $0.id == phone.authenticatorID }
     }
 
-    /// The client's view of the phone that is being set up.
+    /// The client's view of the phone that is being enrolled.
     func phoneFactor(_ transaction: SignInTransaction) -> ClassicFactor? {
         let now = context.now
-        guard let phone = transaction.classic?.phone else { return nil }
+        guard let phone = transaction.phone else { return nil }
         var factor = ClassicFactor(id: phone.methodID, type: "push", provider: "OKTA", profile: [:])
         factor.isSetUp = false
         let isWaiting = now < phone.expiresAt && authenticator(of: phone) != nil

@@ -2,20 +2,12 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The beginning of a classic sign-in: a name and a password (authn reference 4.2).
+/// The start of a classic sign-in by user name and password (authn reference 4.2).
 extension Engine {
-    /// Signs a person in by name and password, to the organization itself.
-    ///
-    /// As at the other doors: whatever keeps a person out before their password was right is answered alike and after the same time.
-    /// Counters, log, the transaction and the token that it gives are committed before this returns.
-    ///
-    /// - Parameters:
-    ///   - request: What the client sent.
-    ///   - caller: Who calls.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the sign-in stands; or a refusal: `E0000004` for everything that keeps the person out, `E0000047` over a limit,
-    ///   `E0000011` for an API token that is nobody's.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    /// Signs a user in to the organization by user name and password. Wrong password, unknown, locked and suspended accounts return the
+    /// same response after the same time, unless the policy shows the lockout.
+    /// - Returns: The committed state; or a refusal: `E0000004` for every failed sign-in, `E0000047` over a limit, `E0000011` for an
+    ///   unknown API token.
     package func classicSignIn(
         _ request: ClassicRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -31,7 +23,8 @@ extension Engine {
         return try await finish(step, context: context)
     }
 
-    /// Who calls, and by which policy; throws ``ClassicRefusal`` if the API is off, or an API token is nobody's.
+    /// Returns the policy, and the trusted caller of a valid API token. Throws ``ClassicRefusal`` if the API is off or the API token is
+    /// unknown.
     func admit(
         _ caller: ClassicCaller, snapshot: OrgSnapshot
     ) throws(ClassicRefusal) -> (policy: ClassicPolicy, trusted: ClassicPolicy.TrustedCaller?) {
@@ -51,23 +44,20 @@ private struct ClassicFirstStep: Sendable {
     private let first: FirstFactor
     private let isRepeated: Bool
 
-    /// - Throws: ``ClassicRefusal`` if the caller may not sign users in.
+    /// Throws ``ClassicRefusal`` if the caller may not sign users in.
     init(
         _ request: ClassicRequest, caller: ClassicCaller, reading: Reading<Result<FactorVerdict, ClassicRefusal>>, context: RequestContext
     ) throws {
         let snapshot = try reading.snapshot
         let (policy, trusted) = try reading.engine.admit(caller, snapshot: snapshot)
         guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
-        var signIn = SignInRequest(application: application, server: nil, scopes: [])
-        signIn.isHosted = true
         var transaction = SignInTransaction(
-            id: try reading.engine.environment.random.identifier(prefix: "txn"), request: signIn, now: context.now,
-            lifetime: ClassicSignIn.idleLifetime)
-        transaction.classic = ClassicSignIn(
-            relayState: request.relayState, enrollsOptional: request.enrollsOptional, warnsBeforeExpiry: request.warnsBeforeExpiry,
-            device: caller.device(isTrusted: trusted != nil).map { TicketDigest(of: $0).bytes },
-            renewsDevice: caller.isPage && trusted == nil ? true : nil,
-            autoPush: caller.autoPush.isEmpty ? nil : Array(caller.autoPush.prefix(ClassicSignIn.mostAutoPush)))
+            id: try reading.engine.environment.random.identifier(prefix: "txn"),
+            request: SignInRequest(application: application, server: nil, scopes: [], rules: .classic), now: context.now,
+            lifetime: SignInTransaction.idleLifetime)
+        transaction.begin(
+            by: caller, isTrusted: trusted != nil, relayState: request.relayState, enrollsOptional: request.enrollsOptional,
+            warnsBeforeExpiry: request.warnsBeforeExpiry)
         login = Engine.possibleName(request.username)
         (password, self.policy, self.context, isRepeated) = (request.password, policy, context, reading.isRepeated)
         first = try FirstFactor(
@@ -75,10 +65,9 @@ private struct ClassicFirstStep: Sendable {
             context: context, engine: reading.engine)
     }
 
-    /// The origin before anything is known of the user: a device counts only if the caller can't have invented it.
+    /// The origin before the user is identified. A device counts only if the caller cannot have invented it.
     private func typedOrigin(_ application: Application) -> RequestOrigin {
-        let classic = first.transaction.classic
-        return RequestOrigin(context, application: application, device: classic?.renewsDevice == true ? nil : classic?.device)
+        RequestOrigin(context, application: application, device: first.transaction.presentedDevice?.typed)
     }
 
     /// Counts the attempt and checks the password; throws ``ClassicRefusal`` over the limit.

@@ -1,18 +1,17 @@
 internal import Foundation
 package import IdentityCore
 
-/// What begins a recovery (authn reference 4.9 and 4.10).
+/// A request to start a recovery (authn reference 4.9 and 4.10).
 package struct ClassicRecoveryRequest: Sendable {
-    /// Whether an account is to be unlocked; otherwise a password was forgotten.
+    /// Whether to unlock an account; otherwise the user forgot the password.
     package var isUnlock: Bool
-    /// The name as it was typed.
+    /// The user name as typed.
     package var username: String
-    /// `SMS`, `CALL` or `EMAIL`, in any case; nil for a trusted caller that brings the token itself.
+    /// `SMS`, `CALL` or `EMAIL`, in any case; `nil` for a trusted caller that passes the token on itself.
     package var factorType: String?
-    /// Given back with every answer.
+    /// Returned with every response.
     package var relayState: String?
 
-    /// Describes a request.
     package init(isUnlock: Bool, username: String, factorType: String?, relayState: String? = nil) {
         self.isUnlock = isUnlock
         self.username = username
@@ -20,7 +19,7 @@ package struct ClassicRecoveryRequest: Sendable {
         self.relayState = relayState
     }
 
-    private var kind: ClassicRecovery.Kind { isUnlock ? .unlock : .password }
+    private var kind: Recovery.Kind { isUnlock ? .unlock : .password }
 
     private var channel: CodeChannel? {
         switch factorType?.lowercased() {
@@ -33,10 +32,11 @@ package struct ClassicRecoveryRequest: Sendable {
 
     fileprivate func recovery(isTrusted: Bool) -> RecoveryRequest {
         RecoveryRequest(
-            kind, username: username, channel: channel, givesToken: isTrusted && factorType == nil, relayState: relayState)
+            kind, username: username, channel: channel, givesToken: isTrusted && factorType == nil,
+            door: ClassicSignIn(relayState: relayState).door, rules: .classic)
     }
 
-    /// The answer to a recovery that was started; the user is shown to a trusted caller only.
+    /// Returns the response to a started recovery. Only a trusted caller sees the user.
     fileprivate func answer(_ begun: BegunRecovery, user: User?) -> ClassicStepAnswer {
         var answer = ClassicStepAnswer(shown(begun, user: user))
         if let token = begun.stateToken { answer.outcome = .continues(token: token) }
@@ -63,14 +63,8 @@ package struct ClassicRecoveryRequest: Sendable {
 }
 
 extension Engine {
-    /// Begins the recovery of an account.
-    ///
-    /// - Parameters:
-    ///   - request: The user name, the channel of the message, and whether to unlock the account.
-    ///   - caller: The caller; a valid API token makes it a trusted caller.
-    ///   - context: The time, for limits; the origin, for limits and known devices.
+    /// Starts the recovery of an account. A valid API token makes the caller a trusted caller.
     /// - Returns: The state; or a refusal: `E0000001`, a limit, or for a trusted caller the reason.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicRecover(
         _ request: ClassicRecoveryRequest, caller: ClassicCaller, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {

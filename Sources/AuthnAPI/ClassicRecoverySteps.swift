@@ -5,49 +5,34 @@ internal import Store
 /// The steps of a recovery (authn reference 4.4, 4.11 and 4.12).
 extension Engine {
     /// Checks the code that was sent.
-    ///
-    /// - Parameters:
-    ///   - passCode: The code as it was typed; `nil` for none.
-    ///   - stateToken: The state token of the recovery.
-    ///   - context: The request.
     /// - Returns: The state; or a refusal: `E0000068`, `E0000069` after too many wrong codes.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicRecoveryVerify(
         passCode: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await step(passCode.map { .code($0) }, needs: "passCode", at: .recoveryChallenge, of: stateToken, context: context)
     }
 
-    /// Sends the code again. The answer is the same if none can be sent.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The state token of the recovery.
-    ///   - context: The request.
+    /// Sends the code again. The response is the same if none can be sent.
     /// - Returns: The state; or a refusal: a limit, `E0000079`.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicRecoveryResend(
         stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await step(.resend, at: .recoveryChallenge, of: stateToken, context: context)
     }
 
-    /// Exchanges the token that was mailed, or given to a back end.
-    ///
-    /// - Parameters:
-    ///   - token: The single-use token.
-    ///   - enrollsOptional: Whether the client wants optional factors to be offered, one after the other.
-    ///   - context: The request.
-    /// - Returns: The state; or `E0000011`.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Exchanges the single-use token that was mailed, or given to a back end, for the state of the recovery; refuses an invalid one
+    /// (`E0000011`). With `enrollsOptional`, the client wants optional factors to be offered.
     package func classicRecoveryToken(
         _ token: String, enrollsOptional: Bool = false, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
-        try await exchange(.recoveryToken, token, context: context) { $0.enrollsOptional = enrollsOptional }
+        try await exchange(.recoveryToken, token, context: context) {
+            if enrollsOptional { $0.rules.insert(.offersOptionalFactors) }
+        }
     }
 
     /// Exchanges a single-use token for a sign-in, which starts with this exchange.
     func exchange(
-        _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout ClassicSignIn) -> Void
+        _ kind: TicketKind, _ token: String, context: RequestContext, _ change: (inout SignInTransaction) -> Void
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         let stateToken = try environment.random.secret(prefix: "00")
         let step = try await transact(context, refusing: ClassicRefusal.self) { reading in
@@ -60,27 +45,14 @@ extension Engine {
     }
 
     /// Checks the answer to the user's security question.
-    ///
-    /// - Parameters:
-    ///   - answer: The answer as it was typed; `nil` for none.
-    ///   - stateToken: The state token of the recovery.
-    ///   - context: The request.
     /// - Returns: The state; or a refusal: `E0000087`, `E0000069` after too many wrong answers.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
     package func classicRecoveryAnswer(
         _ answer: String?, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await step(answer.map { .answer($0) }, needs: "answer", at: .recovery, of: stateToken, context: context)
     }
 
-    /// Sets a new password in place of a forgotten one, and continues the sign-in.
-    ///
-    /// - Parameters:
-    ///   - new: The new password as it was typed.
-    ///   - stateToken: The state token of the recovery.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal: `E0000080` for an unacceptable password.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    /// Sets a new password in place of a forgotten one, and continues the sign-in. Refuses an unacceptable password (`E0000080`).
     package func classicResetPassword(
         to new: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -111,9 +83,8 @@ extension Engine {
 }
 
 extension ClassicState {
-    /// Plans a step of a recovery.
     fileprivate func conclude(_ decision: RecoveryDecision) throws -> ClassicPlan {
-        // A code that is sent again leaves the recovery as it is.
+        // Sending a code again does not change the recovery.
         guard decision.step.0 != transaction else {
             return try show(transaction, writes: decision.writes).answering { $0.messages = decision.messages }
         }
@@ -128,12 +99,11 @@ extension ClassicState {
 }
 
 extension ClassicRefusal {
-    /// Runs a part of a recovery, and spells its refusal.
+    /// Runs a part of a recovery, and converts its refusal to this API's form.
     static func spelling<Value>(_ context: RequestContext, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let refusal as RecoveryRefusal { throw ClassicRefusal(refusal, context: context) }
     }
 
-    /// The refusal of a recovery.
     init(_ refusal: RecoveryRefusal, context: RequestContext) {
         switch refusal {
         case .notEnabled: self = .notEnabled

@@ -3,7 +3,7 @@ internal import IdentityCore
 
 /// The client's view of a classic sign-in.
 extension ClassicState {
-    /// The client's view of a state of this sign-in; throws ``ClassicRefusal`` if nothing is asked for.
+    /// Returns the client's view of a state of this sign-in; throws ``ClassicRefusal`` if nothing is requested.
     func representation(of transaction: SignInTransaction) throws(ClassicRefusal) -> ClassicTransaction {
         guard let status = status(of: transaction) else { throw ClassicRefusal.invalidToken("authn: nothing is asked for") }
         var shown = ClassicTransaction(status)
@@ -11,7 +11,7 @@ extension ClassicState {
         shown.expiresAt = transaction.expiresAt
         shown.relayState = classic.relayState
         shown.user = status == .recoveryChallenge ? nil : ClassicPerson(user.value)
-        shown.recoveryType = transaction.classic?.recovery?.kind.rawValue
+        shown.recoveryType = transaction.recovery?.kind.rawValue
         shown.canCancel = true
         switch status {
         case .factorRequired:
@@ -41,7 +41,7 @@ extension ClassicState {
                 shown.canSkip = true
             }
         case .recoveryChallenge:
-            shown.recoveryChannel = transaction.classic?.recovery?.channel
+            shown.recoveryChannel = transaction.recovery?.channel
             shown.next = .verify
             shown.canResend = true
         case .recovery:
@@ -53,7 +53,7 @@ extension ClassicState {
         case .factorEnroll:
             shown.factors = choices
             if transaction.requirement(for: subject) == .enrollmentOffer(canSkip: true) { shown.canSkip = true }
-        case .factorEnrollActivate where transaction.classic?.phone != nil:
+        case .factorEnrollActivate where transaction.phone != nil:
             shown.factor = phoneFactor(transaction)
             shown.factorResult = shown.factor?.activation?.result
             shown.canReturn = true
@@ -68,16 +68,16 @@ extension ClassicState {
         return shown
     }
 
-    /// What can be set up, and what is.
+    /// The factors that can be or are enrolled.
     var offered: [ClassicPolicy.Factor] {
         ClassicPolicy.Factor.allCases.filter { factor in
-            // A question is no second factor that could be asked for.
+            // A security question does not count as a second factor that the policy requires.
             if factor == .question, asked == .enrollment { return false }
             return policy.enrolling(factor) != .notAllowed
         }
     }
 
-    /// How the client sees that.
+    /// The client's view of the offered factors.
     private var choices: [ClassicFactor] {
         offered.map { choice in
             var factor = ClassicFactor(type: choice.wireName.type, provider: choice.wireName.provider, profile: [:])
@@ -87,7 +87,7 @@ extension ClassicState {
         }
     }
 
-    /// A factor that is set up.
+    /// The client's view of an enrolled factor.
     func factor(_ enrollment: Enrollment) -> ClassicFactor {
         let name = ClassicPolicy.Factor.of(enrollment)?.wireName ?? (enrollment.factor.rawValue, "OKTA")
         func factor(_ profile: [String: String]) -> ClassicFactor {
@@ -123,6 +123,20 @@ extension ClassicState {
         case .never: ClassicRemembering(isAllowed: false, isDefault: false, minutes: 0)
         case .device: ClassicRemembering(isAllowed: true, isDefault: isDefault, minutes: 0)
         case .time(let minutes): ClassicRemembering(isAllowed: true, isDefault: isDefault, minutes: minutes)
+        }
+    }
+}
+
+extension ClassicPolicy.Factor {
+    /// The factor type and the provider (authn reference 5.1).
+    var wireName: (type: String, provider: String) {
+        switch self {
+        case .totp: ("token:software:totp", "GOOGLE")
+        case .oktaTOTP: ("token:software:totp", "OKTA")
+        case .rsa: ("token", "RSA")
+        case .symantec: ("token", "SYMANTEC")
+        case .hotp: ("token:hotp", "CUSTOM")
+        default: (rawValue, "OKTA")
         }
     }
 }

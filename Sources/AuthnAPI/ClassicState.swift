@@ -10,41 +10,42 @@ struct ClassicState: Sendable {
     let environment: EngineEnvironment
     let policy: ClassicPolicy
     let application: Application
-    /// The devices of those that are on one, by their ids.
+    /// The devices of push factors, by id.
     let devices: [String: Device]
-    /// The enrolment whose device approved; written unchanged, so that closing it at the same moment conflicts.
+    /// The enrolment whose device approved. It is written unchanged, so that a concurrent revocation causes a version conflict.
     let approver: Enrollment?
     /// The remembered device of the sign-in; it may no longer count.
     let remembered: RememberedDevice?
-    /// All of the person's that are remembered.
+    /// All remembered devices of the user.
     let allRemembered: [RememberedDevice]
-    /// What factors the person has, usable or not.
+    /// The user's factors, usable or not.
     let held: Set<ClassicPolicy.Factor>
-    /// The factor that is being set up; nil if there is none, or it is too late.
+    /// The factor that is being enrolled; `nil` if there is none, or it has expired.
     let pending: PendingFactor?
 
     var stored: StoredTransaction { base.stored }
     var transaction: SignInTransaction { base.transaction }
-    var classic: ClassicSignIn { base.classic }
+    let classic: ClassicSignIn
     var user: StoredUser { base.user }
     var context: RequestContext { base.context }
     var snapshot: OrgSnapshot { base.snapshot }
     var subject: SignInTransaction.Subject { base.subject }
     var isRepeated: Bool { base.isRepeated }
-    /// What the person can present now.
+    /// The factors that the user can present now.
     var enrollments: [Enrollment] { subject.enrollments.usable }
-    /// All that the person has, those that wait among them.
+    /// All factors of the user, including pending ones.
     var allEnrollments: [Enrollment] { subject.enrollments.all }
 
-    /// Finds the sign-in that a state token leads to; throws ``ClassicRefusal`` if it leads to none that is open.
+    /// Finds the open sign-in of a state token; throws ``ClassicRefusal`` if there is none.
     init(_ token: String, reading: Reading<some Sendable>, context: RequestContext) throws {
         let base = try ClassicRefusal.spelling(context) { try RecoveryState(token, reading, context: context) }
         try self.init(base, token: token, view: reading.view, environment: reading.engine.environment)
     }
 
-    /// Reads what a sign-in that was found needs; throws ``ClassicRefusal`` if it is not open.
+    /// Reads the state of a sign-in; throws ``ClassicRefusal`` if it is not open.
     init(_ base: RecoveryState, token: String, view: any StoreView, environment: EngineEnvironment) throws {
-        let (snapshot, subject, classic, now) = (base.snapshot, base.subject, base.classic, base.context.now)
+        let (snapshot, subject, now) = (base.snapshot, base.subject, base.context.now)
+        classic = base.transaction.classic ?? ClassicSignIn()
         guard let policy = snapshot.classicPolicy(for: base.user.value), let application = snapshot.classicApplication else {
             throw ClassicRefusal.notEnabled
         }
@@ -59,7 +60,7 @@ struct ClassicState: Sendable {
         allRemembered = try view.records(
             .rememberedDevice, where: "user", is: base.transaction.userID ?? "", limit: 2 * RememberedDevice.most
         ).map(RememberedDevice.init)
-        remembered = allRemembered.first { $0.device == classic.device }
+        remembered = allRemembered.first { $0.device == base.transaction.presentedDevice?.digest }
         held = Set(subject.enrollments.held.compactMap(ClassicPolicy.Factor.of))
         pending = try classic.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
             .flatMap {
@@ -69,15 +70,14 @@ struct ClassicState: Sendable {
             }
     }
 
-    /// The user's security question.
     var question: QuestionMethod? { base.question }
 
-    /// What is asked for now, by policy and proofs.
+    /// The current requirement by policy and proofs.
     var asked: SignInTransaction.Requirement { transaction.requirement(for: subject) }
 
     /// The status of a transaction of this sign-in.
     func status(of transaction: SignInTransaction) -> ClassicTransaction.Status? {
-        switch transaction.classic?.recovery?.stage {
+        switch transaction.recovery?.stage {
         case .code?: return .recoveryChallenge
         case .question?: return .recovery
         case .reset?: return .passwordReset
@@ -94,21 +94,21 @@ struct ClassicState: Sendable {
     }
 
     private func isEnrolling(_ transaction: SignInTransaction) -> Bool {
-        pending.map { $0.enrollment.id == transaction.classic?.enrolling } ?? false || transaction.classic?.phone != nil
+        pending.map { $0.enrollment.id == transaction.classic?.enrolling } ?? false || transaction.phone != nil
     }
 
-    /// What the person can present that is asked for.
+    /// The user's factors that meet the current requirement.
     var presentable: [Enrollment] {
-        guard case .factor(let grants) = asked else { return [] }
-        return enrollments.filter { $0.factor.secondFactorGrantTypes.contains(where: grants.contains) }
+        guard case .factor(let kinds) = asked else { return [] }
+        return enrollments.filter { kinds.contains($0.factor) }
     }
 
-    /// The factor that was chosen, if it is still there.
+    /// The chosen factor, if it is still enrolled.
     func selected(in transaction: SignInTransaction) -> Enrollment? {
         transaction.classic?.selected.flatMap { id in presentable.first { $0.classicID == id } }
     }
 
-    /// What came of the challenge to a factor; nil if that is not asked by a challenge.
+    /// The result of the challenge to a factor; `nil` without a challenge.
     func result(of enrollment: Enrollment, in transaction: SignInTransaction) -> ClassicTransaction.FactorResult? {
         guard enrollment.push != nil, let challenge = transaction.challenge,
             challenge.targets.contains(where: { $0.enrollmentID == enrollment.id })
@@ -121,6 +121,6 @@ struct ClassicState: Sendable {
 }
 
 extension Enrollment {
-    /// What the classic API calls it.
+    /// The id of the enrolment in the classic API.
     var classicID: String { push?.id ?? id }
 }

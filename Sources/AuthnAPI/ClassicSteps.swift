@@ -5,23 +5,13 @@ internal import Store
 /// The steps that concern no particular factor (authn reference 4.13 and 4.14).
 extension Engine {
     /// Returns the current state and extends the expiry.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or `E0000011` if the sign-in is over.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// - Returns: The state; or `E0000011` if the sign-in has ended.
     package func classicTransaction(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { try $0.show($0.transaction) }
     }
 
-    /// Returns to the choice of a factor. A pending push becomes invalid; a factor whose setup was begun is removed.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
+    /// Returns to the choice of a factor. A pending push becomes invalid; a factor whose enrolment was started is removed.
     /// - Returns: The state; or a refusal: `E0000011`, or `E0000079` if there is no previous step.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicPrevious(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { state in
             try state.require(.factorChallenge, .factorEnrollActivate)
@@ -40,13 +30,8 @@ extension Engine {
         }
     }
 
-    /// Continues without an optional step.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
+    /// Skips an optional step.
     /// - Returns: The state; or a refusal: `E0000011`, or `E0000079` if the step is required.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicSkip(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { state in
             switch state.asked {
@@ -54,7 +39,7 @@ extension Engine {
                 return try state.conclude(state.transaction.step(.passwordKept(state.subject), now: context.now), wrong: .wrongCode)
             case .enrollmentOffer(canSkip: true) where state.status(of: state.transaction) == .factorEnroll:
                 var next = state.transaction
-                next.classic?.skipsEnrollment = true
+                next.skipsOffer = true
                 return try state.show(next)
             default: throw ClassicRefusal.notAllowed(in: state.status(of: state.transaction)?.rawValue ?? "none")
             }
@@ -62,12 +47,7 @@ extension Engine {
     }
 
     /// Cancels the sign-in: its state token becomes invalid, and a later push approval has no effect.
-    ///
-    /// - Parameters:
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The relay state; or `E0000011` if the sign-in is over.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// - Returns: The relay state; or `E0000011` if the sign-in has ended.
     package func classicCancel(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { state in
             let (next, _, effects) = state.transaction.step(.cancelled, now: context.now)
@@ -80,14 +60,13 @@ extension Engine {
 
 extension ClassicState {
     /// Remembers the device of the sign-in once a second factor was proved on it.
-    ///
     /// - Returns: The writes, and the new token of the device; `nil` if the device keeps its token.
     func remember(_ transaction: SignInTransaction) throws -> (Writes, token: String?) {
         guard policy.remembering != .never, let account = transaction.account else { return (Writes(), nil) }
         var writes = Writes()
         var token: String?
-        // An attacker may have planted the token that a browser brings: the browser gets a new one.
-        let brought = classic.renewsDevice == true ? nil : classic.device
+        // An attacker may have planted the token that a browser sends, so the browser gets a new one.
+        let brought = transaction.presentedDevice?.typed
         var device =
             try remembered
             ?? RememberedDevice(

@@ -3,18 +3,15 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// What a client presents for a factor (authn reference 4.7); without anything, a challenge is asked for.
+/// The client's proof of a factor (authn reference 4.7). Without a code or answer, the request asks for a challenge.
 package struct ClassicProof: Sendable {
-    /// A code.
     package var passCode: String?
-    /// The answer to a security question.
     package var answer: String?
-    /// Whether the device is to stand in for the factor from now on, where the policy lets it.
+    /// Whether the device may replace the factor from now on, if the policy allows it.
     package var remembersDevice: Bool
-    /// Whether the client is to ask this push factor by itself from now on; nil to leave that as it is.
+    /// Whether the client asks this push factor automatically from now on; `nil` for no change.
     package var autoPush: Bool?
 
-    /// Describes what is presented.
     package init(passCode: String? = nil, answer: String? = nil, remembersDevice: Bool = false, autoPush: Bool? = nil) {
         self.autoPush = autoPush
         self.passCode = passCode
@@ -24,27 +21,25 @@ package struct ClassicProof: Sendable {
 }
 
 extension ClassicProof {
-    /// What is presented for a factor; nil if nothing is.
+    /// The response to a factor; `nil` if the proof has none.
     func response(to factor: Enrollment) -> FactorResponse? {
         factor.question == nil ? passCode.map(FactorResponse.code) : answer.map(FactorResponse.answer)
     }
 }
 
 extension ClassicProof: Redacted {
-    /// Which parts there are; never what was typed.
     package var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
 }
 
 /// A request for a factor, as one read finds it.
 private struct FactorStep: Sendable {
     enum Action: Sendable {
-        /// Shows the sign-in.
         case show
-        /// Selects the factor: its answer is typed.
+        /// Selects the factor, whose answer the user types.
         case select
         case sendCode
         case sendPush(PlannedChallenge)
-        /// Looks at the device's answer to the push.
+        /// Reads the device's answer to the push.
         case poll
         case answer(FactorResponse)
     }
@@ -55,15 +50,8 @@ private struct FactorStep: Sendable {
 
 /// Challenging, verifying and polling a factor (authn reference 4.7 and 4.8).
 extension Engine {
-    /// Asks for a factor, checks an answer to it, or polls a push.
-    ///
-    /// - Parameters:
-    ///   - factorID: The factor, from the path.
-    ///   - proof: The code or answer, which is empty for a poll, and the client's choices for the device.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The time, for codes and expiry; the origin, for rate limits and known devices.
+    /// Starts a challenge, verifies an answer, or polls a push. A proof without a code or answer polls.
     /// - Returns: The state; or a refusal: `E0000068` for a wrong answer, `E0000007` for an unknown factor, or a limit.
-    /// - Throws: ``StoreError`` if the store failed.
     package func classicVerify(
         factorID: String, _ proof: ClassicProof, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -79,13 +67,7 @@ extension Engine {
     }
 
     /// Sends a code or a push again.
-    ///
-    /// - Parameters:
-    ///   - factorID: The factor, from the path.
-    ///   - stateToken: The state token of the sign-in.
-    ///   - context: The request.
-    /// - Returns: The state; or a refusal: `E0000079` unless this factor is asked for.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// - Returns: The state; or a refusal: `E0000079` unless this factor is being challenged.
     package func classicResend(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -97,7 +79,7 @@ extension Engine {
             if factor.code != nil { return FactorStep(factor: factor, action: .sendCode) }
             // If the device has approved already, the approval counts and no other push is sent.
             if state.transaction.challenge?.approver != nil { return FactorStep(factor: factor, action: .poll) }
-            // As on the pages, a push that the user is just reading is not replaced.
+            // As on the pages, a recent push is not replaced, because the user may be reading it.
             if state.transaction.isChallengeYoung(at: context.now) { return FactorStep(factor: factor, action: .show) }
             return FactorStep(factor: factor, action: .sendPush(try challenge(factor, state, view)))
         } decide: { [self] state, step in
@@ -118,7 +100,7 @@ extension Engine {
     ) throws -> FactorStep.Action {
         if factor.push != nil {
             // The result of a push is reported once; a later request asks for another push.
-            let isTold = state.classic.reportedChallenge == state.transaction.challengeCount
+            let isTold = state.transaction.reportedChallenge == state.transaction.challengeCount
             guard state.classic.selected == factor.classicID, !isTold, state.result(of: factor, in: state.transaction) != nil else {
                 return .sendPush(try challenge(factor, state, autoPush: proof.autoPush, view))
             }
@@ -144,9 +126,7 @@ extension Engine {
         }
     }
 
-    // MARK: - Answers
-
-    /// The check of an answer that takes time; `nil` for a factor whose answers are judged at once.
+    /// The slow check of an answer; `nil` for factors that are verified at once.
     private func check(_ step: FactorStep, _ state: ClassicState) throws -> Check<Result<FactorVerdict, ClassicRefusal>>? {
         guard case .answer(let response) = step.action else { return nil }
         let factor = step.factor
@@ -178,8 +158,8 @@ extension Engine {
         if factor.hotp != nil {
             let verifier = HOTPVerifier(environment: environment, enrollment: factor)
             let (verdict, match) = try verifier.judge(response, of: user)
-            // `E0000083` (authn reference 4.7) does not apply to counters. A code of a later counter is answered like a wrong one: otherwise
-            // an attacker could guess it now and keep it.
+            // `E0000083` (authn reference 4.7) does not apply to counters. A code of a later counter is answered like a wrong one:
+            // otherwise an attacker could guess it now and keep it.
             return try state.answered(verdict, by: verifier, remembers: remembers, wrong: match == .used ? .replayedCode : .wrongCode)
         }
         let verifier = TOTPVerifier(environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: now)
@@ -187,8 +167,6 @@ extension Engine {
         let wrong = try verdict == .failed ? state.refusal(of: response, factor) : .wrongCode
         return try state.answered(verdict, by: verifier, remembers: remembers, wrong: wrong)
     }
-
-    // MARK: - Pushes and codes
 
     /// Plans a push to the device of a factor; throws ``ClassicRefusal``.
     private func challenge(
@@ -236,7 +214,6 @@ extension Engine {
 }
 
 extension ClassicState {
-    /// The check of an answer.
     func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<Result<FactorVerdict, ClassicRefusal>> {
         let (user, policy) = (user.value, snapshot.passwordPolicy)
         return Check(of: enrollments.filter { $0.factor == verifier.kind }) {
@@ -283,10 +260,10 @@ extension ClassicState {
 }
 
 extension ClassicSignIn {
-    /// The most push factors of which a browser keeps that they are asked by themselves.
+    /// The maximum number of automatic push factors that a browser stores.
     static let mostAutoPush = 10
 
-    /// What the browser is to keep once a person chose.
+    /// The browser's new list of automatic push factors.
     fileprivate func autoPush(of factorID: String, set isOn: Bool) -> [String] {
         let others = (autoPush ?? []).filter { $0 != factorID }
         return Array((isOn ? others + [factorID] : others).suffix(Self.mostAutoPush))
@@ -294,7 +271,7 @@ extension ClassicSignIn {
 }
 
 extension ClassicState {
-    /// A factor that can be presented now; throws ``ClassicRefusal`` if there is no such factor, or none is asked for.
+    /// Returns a factor that can be presented now; throws ``ClassicRefusal`` for another one.
     func presentable(_ factorID: String) throws(ClassicRefusal) -> Enrollment {
         switch status(of: transaction) {
         case .factorRequired?, .factorChallenge?: break

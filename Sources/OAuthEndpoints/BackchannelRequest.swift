@@ -5,17 +5,12 @@ package import OAuthWire
 internal import Store
 
 extension Engine {
-    /// The longest `binding_message`, in characters: it has to fit a phone's screen, and a push.
+    /// The maximum length of `binding_message` in characters; it must fit a phone's screen and a push.
     private static let longestMessage = 100
 
-    /// Asks a person, in the name of a client that they do not use right now, to confirm something on their device
-    /// (`/bc/authorize`, OpenID Connect CIBA Core section 7; oauth reference 2.7).
-    ///
-    /// - Parameters:
-    ///   - request: The client, which must authenticate, and the parameters.
-    ///   - context: When and from where it came.
-    /// - Returns: `auth_req_id` and its times, with what is to be sent; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
+    /// Starts a back-channel request: a confidential client asks the user to approve a sign-in on their device (`/bc/authorize`, OpenID
+    /// Connect CIBA Core section 7; oauth reference 2.7).
+    /// - Returns: `auth_req_id`, its times, and the messages to send; or a refusal.
     package func backchannelAuthorize(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
             let attempts = countAttempt(login: Self.possibleName(hint), snapshot: snapshot, context: context)
@@ -46,9 +41,7 @@ extension Engine {
             guard let user = try person(admitted, reading.view), user.value.status == .active else {
                 throw Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: "bc: unknown user")
             }
-            let signIn = SignInRequest(
-                application: admitted.application, server: admitted.server.id, scopes: scopes,
-                contextClasses: admitted["acr_values"]?.spaceSeparated ?? [])
+            let signIn = SignInRequest(admitted, scopes: scopes)
             let transaction = SignInTransaction(
                 id: try environment.random.identifier(prefix: "txn"), purpose: .backchannel, request: signIn, now: context.now,
                 lifetime: lifetime)
@@ -88,12 +81,12 @@ extension Engine {
         return TimeInterval(seconds)
     }
 
-    /// Whom the one hint names.
+    /// Returns the user that the only hint names; `nil` for an unknown one.
     private func person(_ admitted: AdmittedRequest, _ view: any StoreView) throws -> StoredUser? {
         switch (admitted["login_hint"], admitted["id_token_hint"], admitted["login_hint_token"]) {
         case (let login?, nil, nil): return try user(login: Self.possibleName(login), in: view)
         case (nil, let token?, nil):
-            // It says who, like a login, and permits nothing: neither its end nor what was granted with it matters.
+            // The ID token only identifies the user. So its expiry and its revocation are ignored.
             let claims = admitted.snapshot.keyRing.verification.claims(
                 ofHint: token, issuer: admitted.snapshot.issuer(of: admitted.server), now: admitted.context.now)
             guard let claims, claims.audience == [admitted.application.id], claims.jwtID.flatMap(TokenID.init)?.kind == .id,
@@ -106,7 +99,7 @@ extension Engine {
     }
 }
 
-/// A person's confirmation on their device, asked for in the back channel (`ciba`; CIBA Core section 10.1).
+/// The grant of a back-channel request (`ciba`; CIBA Core section 10.1).
 struct BackchannelGrant: PollGrantHandler {
     static let grantType = GrantType.ciba
 

@@ -4,10 +4,10 @@ internal import JOSE
 package import OAuthWire
 internal import Store
 
-/// Codes by text and call in direct authentication (oauth reference 2.5, 2.6 and 6.5): the client is given an `oob_code`, and brings it
-/// back together with what the person received.
+/// Codes by text message and call in direct authentication (oauth reference 2.5, 2.6 and 6.5). The client receives an `oob_code` and sends
+/// it back with the code that the user received.
 extension Engine {
-    /// The channel of a code that a client asks for; nil for a push, or for what is none.
+    /// The channel of a requested code; `nil` for a push and for unsupported channels.
     package static func codeChannel(_ request: TokenRequest) -> CodeChannel? {
         switch request.parameters["channel_hint"] {
         case "sms": .sms
@@ -34,7 +34,6 @@ extension Engine {
         }
     }
 
-    /// The writes and the answer.
     private func plan(
         _ code: FoundCode, _ channel: CodeChannel, context: RequestContext
     ) throws -> Plan<Result<StartedChallenge, Refusal>> {
@@ -48,7 +47,7 @@ extension Engine {
         } catch let refusal as CodeRefusal {
             throw Refusal.codeNotSent(refusal, now: context.now)
         }
-        // Whatever led to an earlier challenge leads nowhere from now on; the mfa_token stays good.
+        // An earlier challenge becomes invalid; the mfa_token stays valid.
         let closing = next.closingChallenge
         next.withdrawChallenge(now: context.now)
         let secret = try environment.random.secret(prefix: "oob_")
@@ -70,14 +69,14 @@ extension Engine {
     }
 }
 
-/// Whose code is sent, as one read found it.
+/// The sign-in and the enrolment that receives the code, as one read returns them.
 private struct FoundCode: Sendable {
     let start: ChallengeStart
     let enrollment: Enrollment
     let snapshot: OrgSnapshot
     let application: Application
 
-    /// Throws ``Refusal`` if no code can be asked for.
+    /// Throws ``Refusal`` if no code may be sent.
     init(_ channel: CodeChannel, _ start: ChallengeStart, _ admitted: AdmittedRequest, _ view: any StoreView) throws {
         let user = start.user.value
         let now = admitted.context.now
@@ -91,9 +90,9 @@ private struct FoundCode: Sendable {
         }
         if transaction.isRejectedForGood { throw Refusal.rejectedOnDevice }
         try start.requireUsable(subject, in: view)
-        // Another of the same kind would prove nothing more.
+        // Another factor of the same kind would not meet the requirement.
         if !transaction.proofs.isEmpty {
-            guard case .factor(let grants) = transaction.requirement(for: subject), grants.contains(GrantType.secondFactorOOB)
+            guard case .factor(let kinds) = transaction.requirement(for: subject), kinds.contains(where: \.isOutOfBand)
             else {
                 throw ChallengePlan.unusable("no further factor of this kind is asked for")
             }
@@ -106,7 +105,7 @@ private struct FoundCode: Sendable {
 }
 
 extension Refusal {
-    /// A code was not sent, as the challenge endpoints spell it (oauth reference 2.16).
+    /// The refusal of a code request, in the form of the challenge endpoints (oauth reference 2.16).
     fileprivate static func codeNotSent(_ refusal: CodeRefusal, now: Date) -> Refusal {
         switch refusal {
         case .tooSoon(_, let until), .tooMany(_, let until):
@@ -120,16 +119,16 @@ extension Refusal {
     }
 }
 
-/// A second factor that takes no step of the server's: the person has a code to type already (oauth reference 2.6 and 6.4).
+/// A second factor by an authenticator app, which needs no message from the server (oauth reference 2.6 and 6.4).
 extension Engine {
-    /// Whether a client asks for a code rather than for something out of band. Of a client that can do both, the channel tells.
+    /// Whether the client asks for an app's code. If it supports both challenge types, a `channel_hint` means out of band.
     static func asksForCode(_ request: TokenRequest) -> Bool {
         let types = request.parameters["challenge_types_supported"]?.spaceSeparated ?? []
         guard types.contains(GrantType.secondFactorOTP) else { return false }
         return !types.contains(GrantType.secondFactorOOB) || request.parameters["channel_hint"]?.isEmpty ?? true
     }
 
-    /// Says whether a code will do. Nothing is started, and nothing is written but the use of a client's assertion.
+    /// Returns whether the user can use an authenticator app. Only the use of a client's assertion is written.
     func codeChallenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         try await transact(request, context: context) { (refusal, admitted, _: Bool?) in
             guard admitted?.application.isConfidential == true else { return nil }

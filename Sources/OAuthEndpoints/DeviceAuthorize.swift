@@ -2,24 +2,22 @@ internal import Foundation
 package import IdentityCore
 package import JOSE
 package import OAuthWire
+internal import ServerHTTP
 internal import Store
 
-/// What a device is told when it begins (RFC 8628 section 3.2).
+/// The device authorization response (RFC 8628 section 3.2).
 package struct DeviceAuthorizationStart: Sendable {
-    /// The members of the answer.
     package var members: [String: JSONValue]
 }
 
 extension DeviceAuthorizationStart: Redacted {}
 
 extension Engine {
-    /// Begins a sign-in for a device that has no browser (`/device/authorize`, RFC 8628 section 3.1; oauth reference 2.8).
-    ///
-    /// - Parameters:
-    ///   - request: The client and the parameters `scope` and `acr_values`.
-    ///   - context: When and from where it came.
-    /// - Returns: The codes and their times; or a refusal.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was begun.
+    /// Seconds until a device code expires.
+    private static let deviceCodeLifetime: TimeInterval = 600
+
+    /// Starts a sign-in for a device without a browser (`/device/authorize`, RFC 8628 section 3.1; oauth reference 2.8).
+    /// - Parameter request: The client and the parameters `scope` and `acr_values`.
     package func deviceAuthorize(
         _ request: TokenRequest, context: RequestContext
     ) async throws -> Result<DeviceAuthorizationStart, Refusal> {
@@ -37,7 +35,8 @@ extension Engine {
     private static func deviceSignIn(_ request: AdmittedRequest) throws(Refusal) -> SignInRequest {
         try request.requireGrant(GrantType.deviceCode)
         let scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
-        // Who enrols a phone does it on that phone; a code that somebody was talked into typing must not.
+        // An attacker could persuade a user to enter a code, and would then enrol their own phone. Enrolment takes a sign-in on the phone
+        // itself.
         guard ScopeRequest.interactive.isDisjoint(with: scopes) else {
             throw Refusal(.invalidScope, "The scope takes a sign-in on the device itself.", reason: "device: interactive scope")
         }
@@ -50,31 +49,30 @@ extension Engine {
         let (deviceCode, userCode) = (try environment.random.secret(prefix: "dc_"), try UserCode.make(environment.random))
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"), purpose: .device, request: beginning.signIn, now: now,
-            lifetime: DeviceRequest.lifetime)
-        transaction.device = DeviceRequest(userCode: TicketDigest(of: userCode).bytes)
+            lifetime: Self.deviceCodeLifetime)
+        transaction.userCode = TicketDigest(of: userCode).bytes
         let owner = RecordReference(.transaction, transaction.id)
         let changes: [Change] = [
             .put(try transaction.record()),
             .issue(
                 Ticket(
                     kind: .userCode, digest: TicketDigest(of: userCode), owner: owner, use: .once, expiresAt: transaction.expiresAt)),
-            // Kept longer, so that a device that comes late is told so.
+            // Kept longer, so that a late device receives `expired_token`.
             .issue(
                 Ticket(
                     kind: .deviceCode, digest: TicketDigest(of: deviceCode), owner: owner, use: .once,
                     expiresAt: transaction.expiresAt.addingTimeInterval(SignInTransaction.keptAfter))),
         ]
-        let page = beginning.origin + "/activate"
+        let page = beginning.origin + RoutePath.activate.pattern
         let start = DeviceAuthorizationStart(members: [
             "device_code": .string(deviceCode), "user_code": .string(userCode), "verification_uri": .string(page),
             "verification_uri_complete": .string("\(page)?user_code=\(userCode)"),
-            "expires_in": .integer(Int64(clamping: DeviceRequest.lifetime)), "interval": .integer(Int64(clamping: pollPacer.interval)),
+            "expires_in": .integer(Int64(clamping: Self.deviceCodeLifetime)), "interval": .integer(Int64(clamping: pollPacer.interval)),
         ])
         return Plan(.success(start), Writes(changes))
     }
 }
 
-/// A device's sign-in that begins.
 private struct DeviceBeginning: Sendable {
     var signIn: SignInRequest
     /// The organization's own origin.

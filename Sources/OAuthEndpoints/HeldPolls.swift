@@ -1,35 +1,27 @@
 internal import Foundation
 package import IdentityCore
+internal import NIOConcurrencyHelpers
 package import ServerHTTP
 internal import Store
 
-/// The polls of the token endpoint that wait for a user's decision (CIBA Core 1.0 section 7.3).
-///
-/// A held poll is an entry of a table and the suspended task of its request: it occupies no thread and has no timer.
-///
+/// The polls of the token endpoint that wait for a user's decision (CIBA Core 1.0 section 7.3). A held poll is an entry of a table and the
+/// suspended task of its request: it occupies no thread and has no timer. Thread-safe.
 /// - A change that this process commits wakes the poll at once (``Engine/observeTransactions(_:)``).
 /// - For changes by other processes with the same store, one task compares the versions of all awaited transactions in one read, at most
-///   every 250 ms and only while a poll waits. The same task ends the waits that are over.
+///   every 250 ms and only while a poll waits. The same task ends expired waits.
 /// - The number of polls is limited: in all, per client, per address, and to one per transaction. A poll beyond a limit is answered at
 ///   once.
-///
-/// Safe from any task.
 package final class HeldPolls: Sendable {
-    /// How many polls are held at the same time.
+    /// The maximum number of polls that are held at the same time.
     package struct Limits: Sendable {
-        /// Of the process.
+        /// The maximum of the process.
         package var total: Int
-        /// Of one client, so that one application leaves places to the others.
+        /// The maximum of one client, so that one application leaves places to the others.
         package var perClient: Int
-        /// Of one address, for IPv6 of one /64, so that one device leaves places to the others.
+        /// The maximum of one address, for IPv6 of one /64, so that one device leaves places to the others.
         package var perAddress: Int
 
-        /// Sets limits.
-        ///
-        /// - Parameters:
-        ///   - total: The maximum of the process.
-        ///   - perClient: The maximum of one client; `nil` for half of the total.
-        ///   - perAddress: The maximum of one address.
+        /// Creates limits. `perClient` defaults to half of `total`.
         package init(total: Int = 10_000, perClient: Int? = nil, perAddress: Int = 128) {
             self.total = total
             self.perClient = perClient ?? max(1, total / 2)
@@ -37,11 +29,10 @@ package final class HeldPolls: Sendable {
         }
     }
 
-    /// Why a wait ended.
+    /// The reason why a wait ended.
     enum End: Sendable {
-        /// The transaction changed.
         case changed
-        /// The time is over.
+        /// The deadline has passed.
         case over
         /// The poll lost its place: the client left, a newer poll for the same transaction came, or the server shuts down.
         case released
@@ -53,46 +44,39 @@ package final class HeldPolls: Sendable {
         fileprivate let transactionID: String
     }
 
-    /// Seconds between two reads for the changes of other processes.
+    /// The seconds between two reads for the changes of other processes.
     static let readInterval: TimeInterval = 0.25
 
     private let limits: Limits
     private let store: any Store
     private let clock: any WallClock
-    private let state = Locked(State())
+    private let state = NIOLockedValueBox(State())
 
-    /// Makes a table that is told of an engine's changes. The engine then announces the interval of held polls.
-    ///
-    /// - Parameters:
-    ///   - engine: The engine; it has one such table at most.
-    ///   - clock: The clock of the waits.
-    ///   - limits: How many polls are held.
+    /// Creates a table and registers it with the engine for changes. The engine then announces the interval of held polls. An engine has at
+    /// most one such table.
     package init(engine: Engine, clock: any WallClock, limits: Limits = Limits()) {
         (store, self.clock, self.limits) = (engine.store, clock, limits)
         engine.observeTransactions { [weak self] in self?.transactionChanged($0) }
         engine.pollPacer.expectHeldPolls()
     }
 
-    /// How many polls have a place.
-    package var count: Int { state.withLock { $0.entries.count } }
+    /// The number of polls with a place.
+    package var count: Int { state.withLockedValue { $0.entries.count } }
 
-    /// How many of them wait at this moment, and are not being decided.
-    var waitingCount: Int { state.withLock { $0.entries.values.count { $0.wait != nil } } }
+    /// The number of polls that wait and are not being decided.
+    var waitingCount: Int { state.withLockedValue { $0.entries.values.count { $0.wait != nil } } }
 
-    /// Whether a task looks after them.
-    var isWatching: Bool { state.withLock { $0.watcher != nil } }
+    /// Whether the watching task runs.
+    var isWatching: Bool { state.withLockedValue { $0.watcher != nil } }
 
     /// The time by which waits end.
     var now: Date { clock.now }
 
-    // MARK: - Places
-
-    /// Takes the place of a poll. An earlier poll for the same transaction loses its place.
-    ///
-    /// - Returns: `nil` if a limit is reached or the server shuts down.
+    /// Takes a place for a poll. An earlier poll for the same transaction loses its place. Returns `nil` if a limit is reached or the
+    /// server shuts down.
     func place(for awaited: AwaitedDecision, address: String?) -> Place? {
         let subject = address.map(RateLimiter.Subject.from)
-        let (place, earlier) = state.withLock { state -> (Place?, Continuation?) in
+        let (place, earlier) = state.withLockedValue { state -> (Place?, Continuation?) in
             guard !state.isShutDown else { return (nil, nil) }
             let earlier = state.remove(awaited.transactionID)?.wait?.continuation
             guard state.entries.count < limits.total, state.clients[awaited.clientID, default: 0] < limits.perClient,
@@ -104,9 +88,9 @@ package final class HeldPolls: Sendable {
         return place
     }
 
-    /// Gives a place back. A wait there ends with ``End/released``, as does each later one.
+    /// Frees a place. A wait there ends with ``End/released``, as does each later one.
     func leave(_ place: Place) {
-        let waiting = state.withLock { state -> Continuation? in
+        let waiting = state.withLockedValue { state -> Continuation? in
             guard state.entries[place.transactionID]?.id == place.id else { return nil }
             return state.remove(place.transactionID)?.wait?.continuation
         }
@@ -115,7 +99,7 @@ package final class HeldPolls: Sendable {
 
     /// Answers all held polls, and holds no further one.
     package func shutdown() {
-        let (waiting, watcher) = state.withLock { state in
+        let (waiting, watcher) = state.withLockedValue { state in
             state.isShutDown = true
             return (state.entries.keys.compactMap { state.remove($0)?.wait?.continuation }, state.watcher)
         }
@@ -123,15 +107,13 @@ package final class HeldPolls: Sendable {
         for continuation in waiting { continuation.resume(returning: .released) }
     }
 
-    // MARK: - Waiting
-
     /// Waits at a place until the transaction has another version, until the deadline, or until the place is lost. A cancelled task loses
     /// it.
     func wait(at place: Place, version: Int64, until deadline: Date) async -> End {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let now = clock.now
-                let end = state.withLock { state -> End? in
+                let end = state.withLockedValue { state -> End? in
                     // The cancellation handler may have run before this.
                     guard var entry = state.entries[place.transactionID], entry.id == place.id, !Task.isCancelled else { return .released }
                     guard !entry.isChanged else {
@@ -151,9 +133,8 @@ package final class HeldPolls: Sendable {
         }
     }
 
-    /// Wakes the poll that waits for a transaction.
     private func transactionChanged(_ id: String) {
-        let waiting = state.withLock { state -> Continuation? in
+        let waiting = state.withLockedValue { state -> Continuation? in
             if let waiting = state.wake(id) { return waiting }
             // For a poll that is being decided by an older read.
             state.entries[id]?.isChanged = true
@@ -161,8 +142,6 @@ package final class HeldPolls: Sendable {
         }
         waiting?.resume(returning: .changed)
     }
-
-    // MARK: - Watching
 
     /// Runs while a poll waits.
     private func watch() async {
@@ -176,20 +155,21 @@ package final class HeldPolls: Sendable {
             }
             endWaits()
             let now = clock.now
-            // A clock that was set back must not put the read off.
+            // A clock that was set back must not delay the read.
             guard now >= nextRead || now < nextRead.addingTimeInterval(-Self.readInterval) else { continue }
             await readVersions()
             nextRead = clock.now.addingTimeInterval(Self.readInterval)
         }
     }
 
-    /// The minimum seconds between two looks at all waits, which take time in proportion to their number. A wait can end that much late.
+    /// The minimum seconds between two checks of all waits, because a check takes time in proportion to their number. A wait can end that
+    /// much late.
     private static let shortestPause = 0.05
 
     /// The seconds until the next read or the first deadline; `nil` if no poll waits.
     private func pause(until nextRead: Date) -> TimeInterval? {
         let now = clock.now
-        return state.withLock { state in
+        return state.withLockedValue { state in
             let first = state.entries.values.lazy.compactMap(\.wait?.deadline).min()
             guard let first else {
                 state.watcher = nil
@@ -199,25 +179,25 @@ package final class HeldPolls: Sendable {
         }
     }
 
-    /// Ends the waits whose deadline has passed, and those that began after the clock's time: it was set back, and their deadline is too
-    /// far away.
+    /// Ends the waits whose deadline has passed. Also ends those that started after the current time: the clock was set back, and their
+    /// deadline is too far away.
     private func endWaits() {
         let now = clock.now
-        let waiting = state.withLock { state in
+        let waiting = state.withLockedValue { state in
             let over = state.entries.filter { _, entry in entry.wait.map { now >= $0.deadline || now < $0.start } ?? false }
             return over.keys.compactMap { state.wake($0) }
         }
         for continuation in waiting { continuation.resume(returning: .over) }
     }
 
-    /// Wakes the polls whose transaction was changed or removed by another process.
+    /// Wakes the polls whose transaction another process changed or removed.
     private func readVersions() async {
-        let asked = state.withLock { $0.entries.compactMapValues { $0.wait?.version } }
+        let asked = state.withLockedValue { $0.entries.compactMapValues { $0.wait?.version } }
         let ids = Array(asked.keys)
         guard !ids.isEmpty else { return }
-        // A store that can't be read now is read again 250 ms later; the poll itself reports a lasting failure at its deadline.
+        // A failed read is repeated 250 ms later. The poll itself reports a lasting failure at its deadline.
         guard let found = try? await store.read({ try $0.versions(of: .transaction, ids: ids) }) else { return }
-        let waiting = state.withLock { state in
+        let waiting = state.withLockedValue { state in
             // A poll that waits for another version meanwhile has read the store since.
             asked.filter { id, version in found[id] != version && state.entries[id]?.wait?.version == version }.keys
                 .compactMap { state.wake($0) }
@@ -246,7 +226,7 @@ extension HeldPolls {
     }
 
     private struct State {
-        /// By transaction.
+        /// The entries by transaction.
         var entries: [String: Entry] = [:]
         var clients: [String: Int] = [:]
         var addresses: [RateLimiter.Subject: Int] = [:]
@@ -270,7 +250,7 @@ extension HeldPolls {
             return entry
         }
 
-        /// Takes the continuation of a poll that waits. It keeps its place.
+        /// Takes the continuation of a waiting poll, which keeps its place.
         mutating func wake(_ transactionID: String) -> Continuation? {
             guard let wait = entries[transactionID]?.wait else { return nil }
             entries[transactionID]?.wait = nil

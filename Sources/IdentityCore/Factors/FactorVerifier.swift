@@ -1,59 +1,47 @@
-/// What a factor rests on; two factors count as two only if they differ in this.
+/// The class of a factor. Two factors count as two only if their classes differ.
 package enum FactorClass: String, Sendable, Codable {
     case knowledge, possession, inherence
-    /// What a person once said of themselves. Weaker than a password, and no more than that; it counts beside one only because the
-    /// organization chose to ask for it.
+    /// A fact about the user, such as the answer to a security question. Weaker than a password. It counts as a second factor only because
+    /// the organization chose to require it.
     case recollection
 }
 
-/// What a person answered.
+/// The user's input for a factor.
 package enum FactorResponse: Sendable {
     case password(String)
-    /// Of an authenticator app, or one that was sent.
+    /// A code of an authenticator app, or one that was sent.
     case code(String)
-    /// The link that came with a code was opened, and there the person said that it is them.
+    /// The user opened the link that was sent with a code, and confirmed the sign-in there.
     case confirmedLink
-    /// To a security question.
+    /// The answer to a security question.
     case answer(String)
 }
 
-/// What an answer came to.
+/// The result of checking a response.
 package enum FactorVerdict: Sendable, Equatable {
-    /// It is right; `passwordHash` replaces the stored one if its parameters are out of date, `enrollment` the stored one if the answer
-    /// is used up.
+    /// The response is correct. `passwordHash` replaces the stored hash if its parameters are outdated; `enrollment` replaces the stored
+    /// one if the response was consumed.
     case proved(passwordHash: String?, enrollment: Enrollment? = nil)
-    /// It is wrong, or there is nothing that it could be right against.
+    /// The response is wrong, or the factor does not exist.
     case failed
-    /// It is wrong, which the stored enrolment counts.
+    /// The response is wrong, and the enrolment to store counts it.
     case wrong(Enrollment)
 }
 
-/// Checks one kind of factor.
-///
-/// The asynchronous part of a sign-in: it computes or calls out, decides nothing beyond its verdict and writes nothing.
+/// Checks one kind of factor. It is the asynchronous part of a sign-in: it computes or calls out, and neither decides nor writes.
 /// ``SignInTransaction`` turns the verdict into an outcome. Conforming types are safe from any task.
 package protocol FactorVerifier: Sendable {
-    /// What it checks.
     var kind: FactorKind { get }
-    /// What the factor rests on.
     var factorClass: FactorClass { get }
-    /// What it adds to `amr` (RFC 8176).
+    /// The `amr` values that the factor adds (RFC 8176).
     var methods: [String] { get }
 
-    /// Checks an answer. Takes as long for nobody as for somebody.
-    ///
-    /// - Parameters:
-    ///   - response: What the person answered.
-    ///   - user: The person; nil if the name that they gave is nobody's.
-    ///   - policy: The password policy.
-    /// - Returns: Whether the answer is right.
-    /// - Throws: What keeps it from telling, such as ``PasswordHasher/Overloaded``.
+    /// Checks a response. The time does not reveal whether the user exists; `user` is `nil` for an unknown name. Throws if no verdict is
+    /// possible, for example ``PasswordHasher/Overloaded``.
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict
 }
 
-/// A kind of factor.
-///
-/// Open, so that a factor is added by one file: its kind, its class, its verifier.
+/// A kind of factor. Not an enum, so that a new factor needs only one file: its kind, class and verifier.
 package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package var rawValue: String
 
@@ -67,25 +55,16 @@ package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package static let sms = FactorKind(rawValue: "sms")
     package static let voice = FactorKind(rawValue: "voice")
     package static let email = FactorKind(rawValue: "email")
-    static let question = FactorKind(rawValue: "question")
-    /// A device whose codes follow a counter.
-    static let hotp = FactorKind(rawValue: "hotp")
-    /// A token that another system knows.
+    package static let question = FactorKind(rawValue: "question")
+    /// An HOTP device.
+    package static let hotp = FactorKind(rawValue: "hotp")
+    /// A token that an external system manages.
     package static let token = FactorKind(rawValue: "token")
-    /// The token that an administrator gave, in place of a password; nobody is asked for it.
+    /// The activation token of an administrator, in place of a password; never requested from the user.
     static let activation = FactorKind(rawValue: "activation")
 
-    /// The grants by which a client can present the factor as the second one; what `supported_challenge_types` lists.
-    package var secondFactorGrantTypes: [String] {
-        switch self {
-        case .push, .sms, .voice: [GrantType.secondFactorOOB]
-        case .email: [GrantType.mailedCode]
-        case .question: [GrantType.securityQuestion]
-        case .hotp, .token: [GrantType.hardwareCode]
-        case .totp: [GrantType.secondFactorOTP]
-        default: []
-        }
-    }
+    /// Whether the user answers on another channel than the sign-in (NIST SP 800-63B section 5.1.3).
+    package var isOutOfBand: Bool { [.push, .sms, .voice].contains(self) }
 }
 
 /// Checks passwords against their scrypt hashes.
@@ -103,10 +82,10 @@ package struct PasswordVerifier: FactorVerifier {
     package var factorClass: FactorClass { .knowledge }
     package var methods: [String] { ["pwd"] }
 
-    /// More than any person types; what is longer is wrong without being hashed at its length.
+    /// The maximum length; a longer password is wrong, and only its beginning is hashed.
     static let maximumBytes = 1_024
 
-    /// What is hashed of a password that nobody has. Cut by bytes: one character can have any number of them.
+    /// The part of an oversized password that is hashed. Cut by bytes, because one character can have any number of them.
     static func beginning(of password: String) -> String { String(decoding: password.utf8.prefix(64), as: UTF8.self) }
 
     package func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict {

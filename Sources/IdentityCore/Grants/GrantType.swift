@@ -1,4 +1,4 @@
-/// The `grant_type` values that the engine knows, as they stand on the wire.
+/// The `grant_type` values that the engine knows.
 package enum GrantType {
     package static let password = "password"
     package static let authorizationCode = "authorization_code"
@@ -11,14 +11,8 @@ package enum GrantType {
     package static let webAuthn = "urn:okta:params:oauth:grant-type:webauthn"
     package static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
     package static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
-    /// No grant: stands for a factor that pages and the classic API can ask for, and no client can by itself.
-    static let mailedCode = "countersign:mailed-code"
-    /// Likewise.
-    static let securityQuestion = "countersign:security-question"
-    /// Likewise.
-    static let hardwareCode = "countersign:hardware-code"
     package static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// The ticket of a QR code on a sign-in page; of this project's own.
+    /// The ticket of the QR code on a sign-in page; specific to this project.
     package static let enrollmentTicket = "urn:countersign:params:oauth:grant-type:enrollment-ticket"
     package static let ciba = "urn:openid:params:grant-type:ciba"
 }

@@ -1,9 +1,7 @@
 internal import Foundation
 
 extension OrganizationDefinition {
-    /// What is wrong with the definition, if anything.
-    ///
-    /// - Returns: Every problem, in the order of the definition; empty for a good one.
+    /// Returns all errors of the definition, in its order; empty if it is valid.
     package func problems() -> [OrganizationError.Problem] {
         var check = DefinitionCheck(self)
         check.organization()
@@ -19,7 +17,7 @@ extension OrganizationDefinition {
     }
 }
 
-/// Collects what is wrong with a definition; each method looks at one part of it.
+/// Collects the errors of a definition; each method validates one part.
 struct DefinitionCheck {
     typealias Step = OrganizationError.Problem.Step
 
@@ -27,7 +25,7 @@ struct DefinitionCheck {
     let definition: OrganizationDefinition
     let groups: Set<String>
     let clients: Set<String>
-    /// As logins are compared.
+    /// The keys by which logins are compared.
     let logins: Set<String>
 
     init(_ definition: OrganizationDefinition) {
@@ -74,7 +72,7 @@ struct DefinitionCheck {
     }
 
     static func isLoopback(_ host: String) -> Bool {
-        // Digits and dots only: 127.0.0.1.example.com is anybody's.
+        // Digits and dots only, because 127.0.0.1.example.com is a public name.
         let isAddress = host.hasPrefix("127.") && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
         return isAddress || host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" || host == "::1"
     }
@@ -150,7 +148,7 @@ struct DefinitionCheck {
     mutating func callingCodes() {
         for (index, code) in (definition.callingCodes ?? []).enumerated() {
             let isCode = (1...3).contains(code.utf8.count) && code.first != "0" && code.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            // As numbers are told apart: one that no number has would shut everybody out.
+            // Uses the parser of phone numbers: a code that no number can have would block every message.
             guard !isCode || PhoneNumber("+\(code)00000000000")?.callingCode != code else { continue }
             problem(
                 [.key("callingCodes"), .index(index)],
@@ -200,7 +198,7 @@ struct DefinitionCheck {
         }
     }
 
-    /// Whether a text is an origin as browsers write it: http only on loopback.
+    /// Whether a text is an origin in the format of browsers; http only on loopback.
     private static func isOrigin(_ text: String) -> Bool {
         guard let url = URLComponents(string: text), let host = url.host, !host.isEmpty, url.path.isEmpty, url.query == nil,
             url.fragment == nil, url.user == nil, text == text.lowercased()
@@ -271,9 +269,7 @@ struct DefinitionCheck {
 }
 
 extension OrganizationDefinition {
-    /// What is allowed, and most likely not meant: for the log of the start.
-    ///
-    /// - Returns: Every warning, with what to write instead.
+    /// Returns settings that are valid but probably unintended, with a correction, for the log at start.
     package func warnings() -> [OrganizationError.Problem] {
         guard let classic, classic.enrolling(.question) != .required else { return [] }
         let path: [OrganizationError.Problem.Step] = [.key("classic")]
@@ -290,28 +286,22 @@ extension OrganizationDefinition {
         }
     }
 
-    /// What nobody could set up, because nobody judges the codes of such tokens.
-    ///
-    /// - Returns: A problem for each kind of token of other systems that the definition offers; for a server without a ``TokenService``.
+    /// Returns an error for each factor of an external token system that the definition offers. For a server without a ``TokenService``,
+    /// which cannot verify such codes.
     package func problemsWithoutTokenService() -> [OrganizationError.Problem] {
         guard let classic else { return [] }
         return ClassicPolicy.Factor.allCases.filter { $0.tokenProvider != nil && classic.enrolling($0) != .notAllowed }.map { factor in
             OrganizationError.Problem(
                 [.key("classic"), .key("factors"), .key(factor.rawValue)],
-                "This server has no service that judges tokens of \(factor.wireName.provider), so nobody could set one up. "
+                "This server has no service that judges tokens of \(factor.tokenProvider?.rawValue ?? factor.rawValue), so nobody could set one up. "
                     + "Write not_allowed, or remove the line; a program that brings such a service starts the server by itself.")
         }
     }
 }
 
-/// Finds what somebody probably meant to write.
+/// Finds the probable intended spelling of a name.
 package enum Suggestion: Sendable {
-    /// The candidate that differs least from a word.
-    ///
-    /// - Parameters:
-    ///   - word: What was written.
-    ///   - candidates: What could have been meant.
-    /// - Returns: The nearest candidate; nil if none is within a third of the word's length, or one edit of a short one.
+    /// Returns the candidate most similar to a word; `nil` if none is within a third of the word's length, or one edit of a short word.
     package static func nearest(to word: String, among candidates: some Collection<String>) -> String? {
         let allowed = max(1, word.count / 3)
         return candidates.map { ($0, distance(Array(word.lowercased()), Array($0.lowercased()))) }
@@ -319,7 +309,7 @@ package enum Suggestion: Sendable {
             .min { ($0.1, $0.0) < ($1.1, $1.0) }?.0
     }
 
-    /// How many characters must be inserted, removed or replaced (Levenshtein).
+    /// Returns the Levenshtein distance.
     private static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var row = Array(0...b.count)
         for (i, left) in a.enumerated() {

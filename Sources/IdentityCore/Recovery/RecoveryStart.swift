@@ -1,26 +1,26 @@
 package import Foundation
 package import Store
 
-/// A request to start a recovery.
 package struct RecoveryRequest: Sendable {
-    package var kind: ClassicRecovery.Kind
-    /// The user name as it was typed.
+    package var kind: Recovery.Kind
+    /// The user name as entered.
     package var username: String
     /// The channel of the message; `nil` for none.
     package var channel: CodeChannel?
     /// Whether a trusted caller gets the token itself if there is no channel.
     package var givesToken = false
-    /// Returned with every answer.
-    package var relayState: String?
+    /// The state of the protocol module that starts the recovery.
+    package var door: DoorState?
+    package var rules: DoorRules
     /// The page on which the recovery starts; `nil` at an API.
     package var page: RecoveryBeginning?
 
     package init(
-        _ kind: ClassicRecovery.Kind, username: String, channel: CodeChannel?, givesToken: Bool = false, relayState: String? = nil,
-        page: RecoveryBeginning? = nil
+        _ kind: Recovery.Kind, username: String, channel: CodeChannel?, givesToken: Bool = false, door: DoorState? = nil,
+        rules: DoorRules, page: RecoveryBeginning? = nil
     ) {
         (self.kind, self.username, self.channel, self.givesToken) = (kind, username, channel, givesToken)
-        (self.relayState, self.page) = (relayState, page)
+        (self.door, self.rules, self.page) = (door, rules, page)
     }
 }
 
@@ -36,10 +36,9 @@ package struct BegunRecovery: Sendable {
 }
 
 extension Engine {
-    /// Counts the attempt, and reads the account; throws ``RecoveryRefusal``.
-    ///
-    /// Unknown user names follow the same steps until a code is correct, so that responses do not reveal whether an account exists. A
-    /// trusted caller that names no channel gets the token, or the reason of the refusal.
+    /// Counts the attempt, and reads the account. Throws ``RecoveryRefusal``. Unknown user names follow the same steps until a code is
+    /// correct, so that responses do not reveal whether an account exists. A trusted caller that names no channel gets the token, or the
+    /// reason of the error.
     package func recoveryStart(
         _ request: RecoveryRequest, _ reading: Reading<Never>, _ context: RequestContext
     ) throws -> RecoveryStart {
@@ -77,35 +76,36 @@ extension Engine {
     }
 
     private func transaction(
-        _ found: RecoveryStart, stage: ClassicRecovery.Stage, user: User?, lifetime: TimeInterval, context: RequestContext
+        _ found: RecoveryStart, stage: Recovery.Stage, user: User?, lifetime: TimeInterval, context: RequestContext
     ) throws -> SignInTransaction {
         let request = found.request
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"),
-            request: SignInRequest(application: found.application, server: nil, scopes: []), now: context.now, lifetime: lifetime)
+            request: SignInRequest(application: found.application, server: nil, scopes: [], rules: request.rules), now: context.now,
+            lifetime: lifetime)
         if let user { transaction.meet(user) }
-        transaction.classic = ClassicSignIn(relayState: request.relayState)
-        transaction.classic?.recovery = ClassicRecovery(kind: request.kind, stage: stage, channel: request.channel)
-        transaction.classic?.page = try request.page.map { try RecoveryPage($0, of: transaction.id, environment: environment) }
+        transaction.door = request.door
+        transaction.recovery = Recovery(kind: request.kind, stage: stage, channel: request.channel)
+        transaction.recovery?.page = try request.page.map { try RecoveryPage($0, of: transaction.id, environment: environment) }
         return transaction
     }
 
-    /// Plans that a trusted caller gets the token.
+    /// Plans the response with the token for a trusted caller.
     private func startTrusted(_ found: RecoveryStart, _ context: RequestContext) throws -> Plan<BegunRecovery> {
         guard let user = found.user else { throw RecoveryRefusal.unknownUser }
         guard found.isOpen else { throw RecoveryRefusal.closedAccount(found.request.kind) }
         let transaction = try transaction(
-            found, stage: .token, user: user.value, lifetime: ClassicRecovery.tokenLifetime, context: context)
+            found, stage: .token, user: user.value, lifetime: Recovery.tokenLifetime, context: context)
         let token = try environment.random.secret(prefix: "rt_")
         var writes = Writes([.put(try transaction.record()), transaction.issue(.recoveryToken, token)])
         writes.log("user.account.recovery", .success, reason: "a trusted caller got the token", userID: user.value.id)
         return Plan(BegunRecovery(expiresAt: transaction.expiresAt, recoveryToken: token), writes)
     }
 
-    /// Plans a mail with a link. Without a recipient, the engine commits the same writes, returns the same answer and discards the token.
+    /// Plans a mail with a link. Without a recipient, the writes and the response are the same, and the token is discarded.
     private func mailLink(_ found: RecoveryStart, _ context: RequestContext) throws -> Plan<BegunRecovery> {
         let transaction = try transaction(
-            found, stage: .token, user: found.recipient, lifetime: ClassicRecovery.tokenLifetime, context: context)
+            found, stage: .token, user: found.recipient, lifetime: Recovery.tokenLifetime, context: context)
         let token = try environment.random.secret(prefix: "rt_")
         var writes = found.logged + [.put(try transaction.record()), transaction.issue(.recoveryToken, token)]
         var begun = BegunRecovery(expiresAt: transaction.expiresAt)
@@ -123,13 +123,13 @@ extension Engine {
         return Plan(begun, writes)
     }
 
-    /// Plans that a code is sent. Without a recipient, or over a limit, the answer is the same.
+    /// Plans to send a code. Without a recipient, or over a limit, the response is the same.
     private func sendCode(
         _ found: RecoveryStart, by channel: CodeChannel, _ context: RequestContext
     ) throws -> Plan<BegunRecovery> {
         let request = found.request
         let transaction = try transaction(
-            found, stage: .code, user: found.recipient, lifetime: ClassicSignIn.idleLifetime, context: context)
+            found, stage: .code, user: found.recipient, lifetime: SignInTransaction.idleLifetime, context: context)
         let token = try environment.random.secret(prefix: "00")
         var begun = BegunRecovery(expiresAt: transaction.expiresAt, stateToken: token)
         var writes = found.logged
@@ -144,13 +144,13 @@ extension Engine {
                 writes.log(unsent: refusal, to: user)
             }
         } else {
-            // Does the work of sending a code, for an unknown user name.
+            // Does the same work as for a known user name.
             _ = environment.digest(ofCode: try environment.makeCode(), enrollment: "", owner: transaction.id)
             writes += [try found.account.idleWrite()]
             writes.log("user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id)
         }
         if request.page != nil {
-            // The page refuses a second message that is too early, even if no first message was sent.
+            // The page rejects a second message that is too early, even if no first message was sent.
             _ = recoveryPacer.refusal(
                 channel, to: transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
         }
@@ -165,7 +165,7 @@ extension Writes {
     }
 }
 
-/// The account of the user name and the destination of the message, as one read finds them.
+/// The account of the user name and the destination of the message, from one read.
 package struct RecoveryStart: Sendable {
     let request: RecoveryRequest
     let snapshot: OrgSnapshot
@@ -176,15 +176,14 @@ package struct RecoveryStart: Sendable {
     let isOpen: Bool
     /// The destination of the code or the link; `nil` if none is sent.
     let destination: CodeDestination?
-    /// The telephone of the destination.
+    /// The phone enrolment of the destination.
     let enrollment: Enrollment?
-    /// For the log.
+    /// The reason for the log.
     let reason: String
 
     /// The user who gets a message; `nil` for none.
     var recipient: User? { destination == nil ? nil : user?.value }
 
-    /// The log event of the request.
     var logged: Writes {
         var writes = Writes()
         writes.log("user.account.recovery", recipient == nil ? .denied : .success, reason: reason, userID: user?.value.id)
@@ -197,7 +196,7 @@ package struct RecoveryStart: Sendable {
     ) {
         (self.request, self.snapshot, self.application, self.account) = (request, snapshot, application, account)
         let (kind, channel, user) = (request.kind, request.channel, account.user)
-        // Wrong answers to any factor lock the account; recovering the password unlocks it only if users may unlock.
+        // Wrong answers to any factor lock the account. Password recovery unlocks it only if the policy permits users to unlock it.
         let isLocked = user?.value.isLocked(for: origin, policy: snapshot.passwordPolicy, now: now) == true
         isOpen =
             user?.value.status == .active
@@ -232,16 +231,15 @@ package struct RecoveryStart: Sendable {
 }
 
 extension SignInTransaction {
-    /// Issues a single-use token that leads to the sign-in.
+    /// Issues a single-use token for the sign-in.
     package func issue(_ kind: TicketKind, _ token: String) -> Change {
         let owner = RecordReference(.transaction, id)
         return .issue(Ticket(kind: kind, digest: TicketDigest(of: token), owner: owner, use: .once, expiresAt: expiresAt))
     }
 
-    /// The ticket of the state token.
     package func classicTicket(_ token: String) -> Ticket {
         Ticket(
             kind: .stateToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,
-            expiresAt: createdAt.addingTimeInterval(ClassicSignIn.lifetime + Self.keptAfter))
+            expiresAt: createdAt.addingTimeInterval(SignInTransaction.longestLifetime + Self.keptAfter))
     }
 }

@@ -6,11 +6,8 @@ package import Store
 package enum RecoveryInput: Sendable, Redacted {
     /// Enters the code. `nextSecret` replaces the secret of the browser after the correct code; it is `nil` at an API.
     case code(String, nextSecret: String? = nil)
-    /// Requests another code.
     case resend
-    /// Answers the security question.
     case answer(String)
-    /// Enters a new password.
     case password(String)
 }
 
@@ -20,7 +17,7 @@ package enum RecoveryVerdict: Sendable {
     case password(NewPassword)
 }
 
-/// A step of a recovery, which an endpoint commits and answers.
+/// The decision on one step of a recovery, which an endpoint commits.
 package struct RecoveryDecision: Sendable {
     /// The transaction after the step, the outcome, and the effects to write.
     package var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
@@ -28,15 +25,15 @@ package struct RecoveryDecision: Sendable {
     package var writes = Writes()
     /// The messages to send after the commit.
     package var messages: [OutgoingMessage] = []
-    /// The refusal if the user may try again.
+    /// The error if the user may try again.
     package var wrong = RecoveryRefusal.wrongCode(limit: nil)
 }
 
 /// The steps of a recovery with a state token. An endpoint admits an action in its read, runs the check, and commits the decision.
 extension Engine {
-    /// Refuses an action at another stage, or over a limit. Counts it once per request.
+    /// Rejects an action at another stage, or over a limit. Counts it once per request.
     package func admit(_ input: RecoveryInput, _ state: RecoveryState) throws(RecoveryRefusal) {
-        let stage: ClassicRecovery.Stage =
+        let stage: Recovery.Stage =
             switch input {
             case .code, .resend: .code
             case .answer: .question
@@ -70,7 +67,7 @@ extension Engine {
         }
     }
 
-    /// Decides on an action; throws ``RecoveryRefusal`` if it changes nothing.
+    /// Decides on an action. Throws ``RecoveryRefusal`` if it changes nothing.
     package func decide(_ input: RecoveryInput, _ verdict: RecoveryVerdict?, _ state: RecoveryState) throws -> RecoveryDecision {
         switch (input, verdict) {
         case (.code(let code, let nextSecret), _): return try verify(code, nextSecret: nextSecret, state)
@@ -84,7 +81,7 @@ extension Engine {
         }
     }
 
-    /// Counts an attempt of the user, once per request; refuses it over a limit.
+    /// Counts an attempt of the user, once per request. Throws if it is over a limit.
     package func countAttempt(_ state: RecoveryState) throws(RecoveryRefusal) {
         guard !state.isRepeated else { return }
         let attempts = countAttempt(
@@ -125,8 +122,8 @@ extension Engine {
         case .proved(_, let used):
             var step = transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: now)
             if let nextSecret {
-                step.0.classic?.page?.browser.bind(to: nextSecret)
-                step.0.classic?.page?.acceptedCode = acceptedDigest(of: passCode, for: transaction.id)
+                step.0.recovery?.page?.browser.bind(to: nextSecret)
+                step.0.recovery?.page?.acceptedCode = acceptedDigest(of: passCode, for: transaction.id)
             }
             return RecoveryDecision(step: step, writes: Writes(try used?.changes() ?? []))
         case .wrong(let counted):
@@ -171,7 +168,7 @@ extension Engine {
             ? transaction.step(.recoveryFailed("too many wrong codes and answers of all users together"), now: now)
             : transaction.step(.recoveryAnswered(isRight: isRight, state.subject), now: now)
         // A repeated code must not give access to what the answer proved.
-        if isRight { step.0.classic?.page?.acceptedCode = nil }
+        if isRight { step.0.recovery?.page?.acceptedCode = nil }
         // A concurrent wrong answer, which may close the question, causes a conflict.
         let condition = isRight && !step.2.writesUser ? [state.user.unchanged] : []
         let isCounted = !isRight && !isClosed && !state.user.value.isQuestionClosed(at: now)
@@ -182,33 +179,26 @@ extension Engine {
 }
 
 extension RecoveryState {
-    /// Decides to exchange the single-use token that led to the recovery. The sign-in starts with this exchange.
-    ///
+    /// Decides to exchange the single-use token of the recovery for a state token; the sign-in starts with this exchange. Throws
+    /// ``RecoveryRefusal/over(_:)`` if the token is valid on the pages only.
     /// - Parameters:
-    ///   - kind: The kind of the token.
-    ///   - token: The token.
-    ///   - stateToken: The state token that replaces it.
     ///   - browser: The initial secret and the new secret of the browser on the hosted pages; `nil` at an API.
-    ///   - change: Sets what the client asks of the sign-in.
-    /// - Returns: The step.
-    /// - Throws: ``RecoveryRefusal/over(_:)`` if the token is valid on the pages only.
+    ///   - change: Sets the client's options of the sign-in.
     package func exchanged(
         _ kind: TicketKind, _ token: String, for stateToken: String, browser: (start: String, bound: String)? = nil,
-        _ change: (inout ClassicSignIn) -> Void = { _ in }
+        _ change: (inout SignInTransaction) -> Void = { _ in }
     ) throws(RecoveryRefusal) -> RecoveryDecision {
         // A recovery from a page, and an activation by mail, continue on pages only, where they do not sign the user in.
-        guard browser != nil || (classic.page == nil && recovery?.isMailed != true) else { throw .over("\(kind.rawValue): of a page") }
+        guard browser != nil || (recovery?.page == nil && recovery?.isMailed != true) else { throw .over("\(kind.rawValue): of a page") }
         var begun = transaction
         // The sign-in starts now. Ending all sessions before this request does not cancel it.
         begun.meet(user.value)
-        var classic = classic
-        change(&classic)
+        change(&begun)
         // Set before the step, because a recovery on a page does not end in a session token.
-        classic.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: self.classic.page) }
-        begun.classic = classic
+        begun.recovery?.page = browser.map { RecoveryPage(in: $0.start, bound: $0.bound, continuing: recovery?.page) }
         var step = begun.step(.recoveryProved(hasQuestion: question != nil, subject), now: context.now)
         step.0.createdAt = context.now
-        step.0.expiresAt = context.now.addingTimeInterval(ClassicSignIn.idleLifetime)
+        step.0.expiresAt = context.now.addingTimeInterval(SignInTransaction.idleLifetime)
         let changes: [Change] = [
             .take(kind, digest: TicketDigest(of: token), now: context.now, gave: []), .issue(step.0.classicTicket(stateToken)),
         ]
@@ -217,7 +207,7 @@ extension RecoveryState {
 }
 
 extension [Enrollment] {
-    /// The telephone to which a recovery sends its code.
+    /// Returns the phone enrolment to which a recovery sends its code.
     func telephone(for channel: CodeChannel) -> Enrollment? {
         let active = filter { $0.status == .active }
         return active.first { $0.code?.channel == channel } ?? active.first { $0.code?.destination.phoneNumber != nil }

@@ -40,8 +40,8 @@ extension Engine {
         let now = context.now
         let user = proved.user.value
         let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)
-        // Given once before, the secret may not have arrived.
-        let isNew = proved.transaction.proofs.count > (proved.transaction.hosted?.inherited ?? 0) || proved.transaction.hosted?.code != nil
+        // After an earlier issue, the browser may not have received the secret.
+        let isNew = proved.transaction.proofs.count > proved.transaction.inherited || proved.transaction.authorization?.code != nil
         var writes = Writes()
         if var session = proved.session, session.userID == user.id {
             session.use(by: client, now: now)
@@ -53,7 +53,7 @@ extension Engine {
             writes += [.put(try session.record()), .issue(session.secretTicket)]
             return (session, secret, writes, [])
         }
-        // One browser, one person: somebody else's session ends.
+        // A browser has one session: the session of another user ends.
         var logouts: [BackchannelLogout] = []
         if let other = proved.session {
             writes += other.ending(reason: "somebody else signed in", clientID: client.id, server: client.server)

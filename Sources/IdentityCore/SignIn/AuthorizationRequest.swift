@@ -1,58 +1,54 @@
 internal import Foundation
 internal import JOSE
 
-/// What an application asks of the authorize endpoint, checked (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1).
-///
-/// A value that is kept with the sign-in that it began, and with the code that it led to.
+/// A validated authorization request (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), stored with its sign-in and code.
 package struct AuthorizationRequest: Sendable, Equatable, Codable {
-    /// What the client says of how the person may be asked.
+    /// The values of the `prompt` parameter.
     package enum Prompt: String, Sendable, Codable {
-        /// Not at all.
+        /// No page is shown.
         case none
-        /// Anew, whatever they proved before.
+        /// The user must sign in again.
         case login
-        /// Whether the client may have what it asks for, even if they said so before.
+        /// The user is asked for consent, even if they consented before.
         case consent
     }
 
-    /// How the answer reaches the client.
+    /// The way in which the response reaches the client.
     package enum ResponseMode: String, Sendable, Codable, CaseIterable {
-        /// In the query of the redirect URI.
         case query
-        /// In its fragment.
         case fragment
-        /// In the body of a form that the browser posts there.
+        /// In a form that the browser posts to the redirect URI.
         case formPost = "form_post"
     }
 
     package var clientID: String
-    /// The authorization server's id; nil for the org server.
+    /// The id of the authorization server; `nil` for the org server.
     package var server: String?
-    /// As it was asked for; of a loopback address, with the port that the client listens on.
+    /// As requested. A loopback address includes the client's port.
     package var redirectURI: String
     package var responseMode: ResponseMode
-    /// What will be granted.
+    /// The scopes that will be granted, which can differ from the requested ones.
     package var scopes: [String]
     package var state: String
     package var nonce: String?
-    /// The SHA-256 of the verifier in base64url (RFC 7636 section 4.2); there is no other method.
+    /// The base64url SHA-256 digest of the code verifier (RFC 7636 section 4.2). No other method is supported.
     package var codeChallenge: String?
-    /// The key that the code is bound to (`dpop_jkt`, RFC 9449 section 10).
+    /// The thumbprint of the key that the code is bound to (`dpop_jkt`, RFC 9449 section 10).
     package var keyThumbprint: String?
     package var prompts: Set<Prompt> = []
-    /// Seconds since each proof at most; nil for the session's own life.
+    /// The maximum age of each proof in seconds; `nil` if the client sets no limit.
     package var maxAge: Int?
-    /// The name that the page is filled with; nobody is believed for it.
+    /// The user name to fill in on the page. It does not identify the user.
     package var loginHint: String?
-    /// The person whom an id token of this client named; nobody else may sign in.
+    /// The user that `id_token_hint` names. No other user may sign in.
     package var hintedUserID: String?
-    /// The session that the id token was given in; nil for none.
+    /// The session in which that ID token was issued; `nil` for none.
     package var hintedSessionID: String?
-    /// The classes that were asked for (`acr_values`), in order of preference.
+    /// The requested `acr_values`, in order of preference.
     package var contextClasses: [String] = []
-    /// The digest of the one-time token that begins a session without a page.
+    /// The digest of the one-time token that starts a session without a page.
     package var sessionToken: [UInt8]?
-    /// The languages that were asked for, in order of preference.
+    /// The requested `ui_locales`, in order of preference.
     package var locales: [String] = []
 
     package init(
@@ -81,14 +77,13 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable {
     }
 }
 
-/// The parameters of an authorize request as they came, unchecked.
+/// The parameters of an authorization or logout request, not validated.
 package struct AuthorizationParameters: Sendable {
-    /// Each parameter that has a value; of one that was sent several times, the first.
+    /// The parameters that have a value. Of a repeated parameter, the first value.
     package var values: [String: String]
-    /// The names that were sent more than once.
+    /// The names of the parameters that were sent more than once.
     package var repeated: Set<String>
 
-    /// Collects parameters.
     package init(_ values: [String: String], repeated: Set<String> = []) {
         self.values = values
         self.repeated = repeated
@@ -96,14 +91,14 @@ package struct AuthorizationParameters: Sendable {
 }
 
 extension AuthorizationParameters: Redacted {
-    /// The client that they name; never a token or a hint.
+    /// The client id only, because other parameters can contain tokens and hints.
     package var description: String { "AuthorizationParameters(client: \(values["client_id"] ?? "none"))" }
 }
 
-/// Where an answer may go.
+/// The check of redirect URIs.
 package enum RedirectURI {
-    /// Whether a client registered a URI. URIs are compared byte by byte (RFC 9700 section 2.1). A native application may use any port of
-    /// a loopback address, because it learns its port when it begins to listen (RFC 8252 section 7.3).
+    /// Whether a client registered the URI, compared byte by byte (RFC 9700 section 2.1). A native application may use any port of a
+    /// loopback address, because it gets its port at run time (RFC 8252 section 7.3).
     package static func isRegistered(_ uri: String, among registered: [String], of application: Application) -> Bool {
         if registered.contains(where: { $0.utf8.elementsEqual(uri.utf8) }) { return true }
         guard application.kind == .native, let (host, rest) = loopback(uri) else { return false }
@@ -113,7 +108,7 @@ package enum RedirectURI {
         }
     }
 
-    /// The host and what follows the port, of a loopback address. `localhost` is a name, and names can be told to mean anybody.
+    /// The host of a loopback address and the part after the port. `localhost` is excluded because it can resolve to another host.
     private static func loopback(_ uri: String) -> (host: String, rest: Substring)? {
         for host in ["127.0.0.1", "[::1]"] {
             let prefix = "http://" + host

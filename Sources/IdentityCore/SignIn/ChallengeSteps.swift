@@ -1,24 +1,24 @@
 package import Foundation
 
-/// The steps of a transaction that waits for a person's devices.
+/// The steps of push challenges in a sign-in.
 extension SignInTransaction {
     private static let pushType = "user.authentication.push"
-    /// Seconds in which a device is not asked again: a form came twice, or the person is just reading the question.
+    /// The time in seconds in which no further challenge is sent: the form can be sent twice, or the user is still reading the request.
     private static let youth: TimeInterval = 10
 
-    /// Whether the person's devices were asked only a moment ago, and can still answer.
+    /// Whether the last challenge is open and was sent only a few seconds ago.
     package func isChallengeYoung(at now: Date) -> Bool {
         guard let challenge, challenge.isOpen(at: now) else { return false }
         return now < challenge.createdAt.addingTimeInterval(Self.youth)
     }
 
-    /// A challenge is sent: by somebody who proved something, by somebody who begins with it, or by a client in the back channel.
+    /// Records a challenge that is about to be sent: after a proof, as the first factor, or for a back-channel request.
     func challenged(_ challenge: PushChallenge, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
-        // A transaction that proved nothing yet begins with this account; one that did goes on with the account that it met.
+        // Without a proof, the sign-in is bound to this account now. With one, the account must be the same.
         guard end == nil, now < expiresAt, isAbout(subject.user), subject.user.status == .active else {
             return refused(.overTransaction, Self.pushType, [])
         }
-        // Whoever said no is not asked until they give in; the client is told as if it had polled.
+        // After a denial no further challenge is sent. The client gets the same response as to a poll.
         if isRejectedForGood { return refused(.rejectedOnDevice, Self.pushType, []) }
         guard subject.decision.assurance != .deny else { return refused(denied(by: subject.decision), Self.pushType, []) }
         var next = self
@@ -32,7 +32,7 @@ extension SignInTransaction {
         return (next, .challenged, [.log(type: "user.mfa.push.challenge", .success, reason: reason)])
     }
 
-    /// A device answers: the first final answer decides, also for the other devices.
+    /// Handles a device's answer. The first final answer decides, also for the other devices.
     func answered(_ answer: PushAnswer, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         if let reported = reported(answer, now: now) { return reported }
         guard let challenge, let target = challenge.targets.first(where: { $0.id == answer.targetID }) else {
@@ -64,21 +64,19 @@ extension SignInTransaction {
         return (next, .judged(verdict), [effect])
     }
 
-    /// Keeps the challenge that is about to be replaced or withdrawn, as long as devices could have answered it.
+    /// Keeps an open challenge that is about to be replaced or withdrawn, because a device can still report it as suspicious.
     mutating func keepReplacedChallenge(now: Date) {
         let open = ((replacedChallenges ?? []) + [challenge].compactMap(\.self)).filter { $0.isOpen(at: now) }.suffix(PushLimits.most)
         replacedChallenges = open.isEmpty ? nil : Array(open)
     }
 
-    /// The challenge that a device was asked, also one that was replaced or withdrawn.
+    /// The challenge of a target, including replaced and withdrawn challenges.
     package func challenge(ofTarget id: String) -> PushChallenge? {
         ([challenge].compactMap(\.self) + (replacedChallenges ?? [])).first { $0.targets.contains { $0.id == id } }
     }
 
-    /// A suspicious report about a challenge that was replaced or withdrawn ends the sign-in: otherwise an attacker could prevent the report
-    /// by sending another push.
-    ///
-    /// - Returns: `nil` for any other answer.
+    /// Ends the sign-in if a device reports a replaced or withdrawn challenge as suspicious. Otherwise an attacker could prevent the report
+    /// by sending another push. Returns `nil` for any other answer.
     private func reported(_ answer: PushAnswer, now: Date) -> (SignInTransaction, Outcome, [Effect])? {
         let replaced = replacedChallenges?.first { $0.targets.contains { $0.id == answer.targetID } }
         guard end == nil, now < expiresAt, let replaced, replaced.isOpen(at: now),
@@ -91,10 +89,12 @@ extension SignInTransaction {
         return (next, .judged(.denied(isSuspicious: true)), [effect])
     }
 
-    /// The client asks for its tokens.
+    /// Handles a poll of the client.
     func polled(_ subject: Subject?, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard end == nil, let challenge else { return refused(.overTransaction, Self.pushType, []) }
-        guard now < challenge.expiresAt || (classic != nil && challenge.isRejected) else { return unanswered(.expiredChallenge) }
+        guard now < challenge.expiresAt || (rules.contains(.outlivesChallenges) && challenge.isRejected) else {
+            return unanswered(.expiredChallenge)
+        }
         switch challenge.state {
         case .pending:
             return (self, .pending, [])
@@ -105,10 +105,10 @@ extension SignInTransaction {
                 return refused(.overTransaction, Self.pushType, [])
             }
             var next = self
-            // Where a sign-in may go on after an approval, that counts once.
+            // If the sign-in continues after an approval, the approval counts only once.
             if countedChallenge == challengeCount { return proved(subject, Self.pushType, []) }
             next.countedChallenge = challengeCount
-            // It was proved when the device answered: something else may have been proved between then and now.
+            // Proofs are ordered by time. Another factor may have been proved since the device answered.
             let place = proofs.firstIndex { $0.time > time } ?? proofs.endIndex
             next.proofs.insert(
                 Proof(
@@ -122,21 +122,22 @@ extension SignInTransaction {
         }
     }
 
-    /// A challenge was denied or not answered. That ends the challenge, and the sign-in only if it can't continue with another factor.
+    /// Handles a denied, failed or expired challenge. The sign-in ends only if it cannot continue with another factor.
     private func unanswered(_ refusal: Refusal) -> (SignInTransaction, Outcome, [Effect]) {
-        guard classic != nil || outlivesChallenges && !isRejectedForGood else { return refused(refusal, Self.pushType, []) }
+        guard rules.contains(.outlivesChallenges) || outlivesChallenges && !isRejectedForGood else {
+            return refused(refusal, Self.pushType, [])
+        }
         var next = self
-        let isNews = classic?.reportedChallenge != challengeCount
-        next.classic?.reportedChallenge = challengeCount
+        let isNews = !rules.contains(.outlivesChallenges) || reportedChallenge != challengeCount
+        if rules.contains(.outlivesChallenges) { next.reportedChallenge = challengeCount }
         return (next, .tryAgain(refusal), isNews ? [.log(type: Self.pushType, .denied, reason: refusal.reason)] : [])
     }
 
-    /// Whether the user may present another factor after a challenge that was denied or not answered: at the classic API, and elsewhere once
-    /// a first factor was proved.
-    private var outlivesChallenges: Bool { classic != nil || (purpose == .signIn && !proofs.isEmpty) }
+    /// Whether the user may present another factor after a failed challenge: with the rule ``DoorRules/outlivesChallenges``, or in an
+    /// ordinary sign-in after a first factor.
+    private var outlivesChallenges: Bool { rules.contains(.outlivesChallenges) || (purpose == .signIn && !proofs.isEmpty) }
 
-    /// Whether a denial ends the sign-in, regardless of other proofs. If the sign-in can outlive its challenges, only a denial that the user
-    /// reported as suspicious ends it.
+    /// Whether a denial ends the sign-in. If the user may present another factor, only a report of suspicious activity does.
     package var isRejectedForGood: Bool {
         guard let challenge, challenge.isRejected else { return false }
         guard outlivesChallenges else { return true }
@@ -144,16 +145,16 @@ extension SignInTransaction {
         return false
     }
 
-    /// Whether a challenge of this sign-in can be sent without any proof.
+    /// Whether a challenge would be sent before any proof.
     var isUnproved: Bool { purpose == .signIn && proofs.isEmpty }
 
     /// The maximum number of times that are kept: more than the limits on unanswered challenges allow.
     private static let mostChallengeTimes = 10
 
-    /// The times when challenges were sent, the most recent last. Records of earlier versions contain only the most recent time.
+    /// The times when challenges were sent, the most recent last. For records of earlier versions, the most recent time repeated.
     var challengeTimes: [Date] { sentChallenges ?? challenge.map { Array(repeating: $0.createdAt, count: challengeCount) } ?? [] }
 
-    /// The number of challenges of these transactions that were sent in the last minutes and not approved.
+    /// The number of challenges that these sign-ins sent within ``ChallengePlan/lifetime`` and that were not approved.
     static func unansweredChallenges(_ transactions: [SignInTransaction], now: Date) -> Int {
         transactions.reduce(0) { count, transaction in
             let isApproved = transaction.challenge?.approver != nil
@@ -162,13 +163,13 @@ extension SignInTransaction {
         }
     }
 
-    /// The refusal of a user whom the policy denies the application. A caller that proved nothing gets the answer for an unknown user.
+    /// The refusal if the policy denies access. Before any proof, the response is the same as for a user who cannot receive a push.
     package func denied(by decision: SignOnDecision) -> Refusal {
         guard !proofs.isEmpty else { return ChallengePlan.unusable(decision.reason) }
         return Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason)
     }
 
-    /// The client gives up, so that a later approval signs nobody in.
+    /// Cancels the sign-in for the client. A later approval has no effect.
     func cancelled() -> (SignInTransaction, Outcome, [Effect]) {
         guard end == nil else { return (self, .cancelled, []) }
         var next = self
@@ -178,7 +179,7 @@ extension SignInTransaction {
 }
 
 extension PushChallenge {
-    /// Whether somebody said no, or answered in a way that counts as one.
+    /// Whether a device denied the challenge, or its answer failed the check.
     var isRejected: Bool {
         switch state {
         case .denied, .failed: true
@@ -193,7 +194,7 @@ extension Refusal {
 
     static let expiredChallenge = Refusal(.expiredToken, "Nobody answered in time. Sign in again.", reason: "challenge expired")
 
-    /// The transaction was finished, cancelled, or met an account that changed since.
+    /// The refusal if the sign-in has ended or expired, or the account has changed since.
     package static let overTransaction = Refusal(
         .invalidGrant, "The sign-in is over. Begin again.", reason: "transaction is over, or the account changed")
 }

@@ -1,34 +1,27 @@
 internal import JOSE
 internal import Store
 
-/// What holds at the classic sign-in API, which knows no application: the organization itself asks there
-/// (authn reference 1.2, 6.3 and 6.4).
+/// The settings of the classic sign-in API, where users sign in to the organization itself (authn reference 1.2, 6.3 and 6.4).
 package struct ClassicPolicy: Sendable, Equatable, Codable {
-    /// Whether a device can stand in for the second factor after it was proved there once.
+    /// How long a device replaces the second factor after the user proved it there.
     package enum Remembering: Sendable, Equatable, Codable {
-        /// Never.
         case never
-        /// As long as the device brings its token, at most a year.
+        /// While the device presents its token, for at most one year.
         case device
-        /// For some minutes, 1 to 525,600.
+        /// For 1 to 525,600 minutes.
         case time(minutes: Int)
     }
 
-    /// A back end that may say more than anybody else: which device it speaks for.
+    /// A trusted back end, which may name the user's device and address.
     package struct TrustedCaller: Sendable, Equatable, Codable {
-        /// What the system log calls it.
+        /// Its name in the system log.
         package var name: String
-        /// The SHA-256 of its token.
+        /// The SHA-256 digest of its token.
         package var tokenDigest: [UInt8]
-        /// The addresses and networks, such as `10.0.0.0/8`, from which its `X-Forwarded-For` is believed; nil for none.
+        /// The addresses and networks, such as `10.0.0.0/8`, from which its `X-Forwarded-For` is trusted; `nil` for none.
         package var gateways: [String]?
 
-        /// Names a caller.
-        ///
-        /// - Parameters:
-        ///   - name: What the system log calls it.
-        ///   - token: What it sends in `Authorization: SSWS`; only its digest is kept.
-        ///   - gateways: From where it says for whom it asks: what cannot be read as an address or a network is none.
+        /// Stores only the digest of `token`, which the caller sends in `Authorization: SSWS`. Invalid `gateways` are ignored.
         package init(name: String, token: String, gateways: [String]? = nil) {
             self.name = name
             tokenDigest = TicketDigest(of: token).bytes
@@ -36,27 +29,23 @@ package struct ClassicPolicy: Sendable, Equatable, Codable {
         }
     }
 
-    /// The name of the sign-on policy that decides there.
+    /// The name of the sign-on policy for these sign-ins.
     package var signOnPolicy: String
-    /// Whether a locked account is told from a wrong password. That tells everybody which accounts there are.
+    /// Whether responses distinguish a locked account from a wrong password. That reveals which accounts exist.
     package var showsLockout: Bool
-    /// Whether devices are remembered.
     package var remembering: Remembering
-    /// Which factors people set up. Of those that are not named, authenticator apps and phones with push can be.
+    /// Which factors users can enrol. By default, authenticator apps and push are optional, and all other factors are not allowed.
     package var factors: [Factor: Enrolling]
-    /// Whether who has no factor is offered to set one up, at every sign-in until they do.
+    /// Whether a user without a factor is offered the optional ones at every sign-in.
     package var offersOptional: Bool
-    /// How people get back into an account whose password they forgot; empty for not at all.
+    /// The channels for the recovery of a forgotten password; empty if users cannot recover it.
     package var recovery: Set<CodeChannel>
-    /// Whether they can unlock it in the same ways.
+    /// Whether users can unlock their account through the same channels.
     package var unlocksBySelfService: Bool
-    /// Who is believed more.
     package var trustedCallers: [TrustedCaller]
-    /// The origins, beside the organization's own, whose pages may read what the API answers, and to which a browser may be sent after its
-    /// session began.
+    /// Additional origins whose pages may read responses, and to which a browser may be redirected after its session starts.
     package var trustedOrigins: [String]
 
-    /// Makes a policy; what is left out is the safe default.
     package init(
         signOnPolicy: String, showsLockout: Bool = false, remembering: Remembering = .never, factors: [Factor: Enrolling] = [:],
         offersOptional: Bool = false, recovery: Set<CodeChannel> = [], unlocksBySelfService: Bool = false,
@@ -74,37 +63,31 @@ package struct ClassicPolicy: Sendable, Equatable, Codable {
         self.trustedOrigins = trustedOrigins
     }
 
-    /// The caller that a token is of; nil for nobody's.
+    /// Returns the caller with this token; `nil` for an unknown token.
     package func caller(token: String) -> TrustedCaller? {
         let digest = TicketDigest(of: token).bytes
-        // All of them, each in constant time: how long it takes tells nothing of any.
+        // Compares with every caller in constant time, so that the duration reveals nothing.
         return trustedCallers.reduce(nil) { found, caller in caller.tokenDigest.isSameSecret(as: digest) ? caller : found }
     }
 }
 
 extension OrgSnapshot {
-    /// The back end that shows an API token.
-    ///
-    /// - Parameter token: The token.
-    /// - Returns: Nil for nobody's.
+    /// Returns the trusted back end with this API token; `nil` for an unknown token.
     package func trustedCaller(token: String) -> ClassicPolicy.TrustedCaller? { organization.classic?.caller(token: token) }
 
-    /// Whether pages of an origin are trusted: the organization's own, and those that its classic API names.
-    ///
-    /// - Parameter origin: As browsers write it: `https://portal.example.com`.
-    /// - Returns: False for every other.
+    /// Whether an origin, such as `https://portal.example.com`, is the organization's own or trusted by the classic API.
     package func isTrusted(origin: String) -> Bool {
         origin == self.origin || organization.classic?.trustedOrigins.contains(origin) == true
     }
 }
 
 extension ClassicPolicy {
-    /// Stands for the organization where a sign-in wants an application. No application can be called so: ids have no colon.
+    /// The application id of sign-ins to the organization. No application can have it, because their ids contain no colon.
     static let applicationID = "authn:api"
 }
 
 extension OrgSnapshot {
-    /// What signs in by the classic API sign in to: the organization. Nil if the API is off.
+    /// The organization as the application of classic sign-ins; `nil` if the API is off.
     package var classicApplication: Application? {
         organization.classic.map {
             Application(
@@ -113,8 +96,8 @@ extension OrgSnapshot {
         }
     }
 
-    /// The application of a transaction; nil if it is gone.
+    /// The application of a transaction; `nil` if it no longer exists.
     func application(of transaction: SignInTransaction) -> Application? {
-        transaction.classic == nil ? application(transaction.applicationID) : classicApplication
+        transaction.isForOrganization ? classicApplication : application(transaction.applicationID)
     }
 }

@@ -3,15 +3,15 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// What a person allowed a client to have, remembered so that they are asked once; the payload of a consent record.
+/// The scopes that a user allowed a client, stored so that the user is asked only once.
 package struct Consent: Sendable, Equatable, Codable {
     package var userID: String
     package var clientID: String
-    /// The authorization server's id; nil for the org server.
+    /// The id of the authorization server; `nil` for the org server.
     package var server: String?
     package var scopes: [String]
     package var updatedAt: Date
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the stored record; 0 before it is stored.
     var version: Int64 = 0
 
     package init(userID: String, clientID: String, server: String? = nil, scopes: [String], updatedAt: Date, version: Int64 = 0) {
@@ -25,13 +25,12 @@ package struct Consent: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey { case userID, clientID, server, scopes, updatedAt }
 
-    /// One for each person, client and server.
+    /// A digest of user, client and server, so that each combination has one record.
     static func recordID(userID: String, clientID: String, server: String?) -> String {
         let text = [userID, clientID, server ?? "."].joined(separator: "\u{0}")
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
     }
 
-    /// The record to store.
     package func record() throws -> Record {
         Record(
             kind: .consent, id: Self.recordID(userID: userID, clientID: clientID, server: server), version: version,
@@ -47,16 +46,10 @@ extension Consent {
 }
 
 extension Application {
-    /// Whether a person must say that they meant this application, where nothing but their session speaks for it.
-    ///
-    /// Any program of a device can open the browser, listen at a loopback port and claim a scheme: who it is is not shown by that, and PKCE
-    /// proves only that it is the one that asked. What the person allowed before does not count, for it may have been another program.
-    ///
-    /// - Parameters:
-    ///   - request: What the application asks.
-    ///   - sessionID: The session that speaks for it. An id token that was given in it shows who holds it; one of another session, which may
-    ///     have ended for a reason, shows nothing.
-    /// - Returns: Whether they are asked.
+    /// Whether the user must confirm a sign-in that their session alone would answer. Any program on a device can open the browser, listen
+    /// on a loopback port and claim a URL scheme. PKCE proves only that the program that redeems the code also sent the request. A stored
+    /// consent does not count, because another program may have obtained it. No confirmation is needed if the request has an ID token that
+    /// was issued in the session `sessionID`.
     package func needsConfirmation(of request: AuthorizationRequest, in sessionID: String?) -> Bool {
         guard silentSignIn == .assured, !isConfidential, !request.redirectURI.hasPrefix("https://") else { return false }
         return request.hintedSessionID == nil || request.hintedSessionID != sessionID
@@ -64,13 +57,12 @@ extension Application {
 }
 
 extension StoreView {
-    /// What a person allowed a client before; nil for nothing.
+    /// Returns the stored consent of the user to the client; `nil` for none.
     package func consent(of userID: String, to request: AuthorizationRequest) throws -> Consent? {
         try record(.consent, id: Consent.recordID(userID: userID, clientID: request.clientID, server: request.server)).map(Consent.init)
     }
 
-    /// Whether the person must be asked before the client gets what it asks for: by its own wish, or because it is a stranger's and they
-    /// did not allow all of that yet.
+    /// Whether to ask the user for consent: if the client requests it, or if the application requires it and a scope is not yet allowed.
     package func needsConsent(of userID: String, to request: AuthorizationRequest, by application: Application) throws -> Bool {
         if request.prompts.contains(.consent) { return true }
         guard application.consent == .required else { return false }

@@ -1,12 +1,12 @@
 internal import Crypto
 internal import Foundation
 internal import JOSE
+internal import NIOConcurrencyHelpers
 package import Store
 
-/// Generates the accounts that replace unknown user names, so that a request without a proof does the same work for every name.
-///
-/// A keyed hash of the name chooses the decoy: it is always the same for one name, and an attacker can't predict it. Decoys have different
-/// numbers of factors, as users have, so that the work for several factors reveals nothing either. Safe from any thread.
+/// Generates the accounts that replace unknown user names, so that a request without a proof does the same work for every name. A keyed
+/// hash of the name chooses the decoy: it is constant for a name, and an attacker cannot predict it. Decoys have different numbers of
+/// factors, as users have, so that the work for several factors reveals nothing either. Safe from any thread.
 final class DecoyAccounts: Sendable {
     /// The records that are decoded in place of stored ones.
     private struct Templates: Sendable {
@@ -17,7 +17,7 @@ final class DecoyAccounts: Sendable {
 
     private let environment: EngineEnvironment
     private let key: SymmetricKey
-    private let templates = Locked<Templates?>(nil)
+    private let templates = NIOLockedValueBox<Templates?>(nil)
 
     init(environment: EngineEnvironment) {
         self.environment = environment
@@ -25,7 +25,7 @@ final class DecoyAccounts: Sendable {
             inputKeyMaterial: environment.masterKey, info: Data("countersign decoys".utf8), outputByteCount: 32)
     }
 
-    /// The decoy of a user name, known or not.
+    /// Returns the decoy of a user name, known or not.
     package func decoy(for login: String) throws -> Decoy {
         OperationMeter.note(.hmac)
         let digest = Array(HMAC<SHA256>.authenticationCode(for: Data(User.key(forLogin: login).utf8), using: key))
@@ -36,14 +36,14 @@ final class DecoyAccounts: Sendable {
             device: templates.device)
     }
 
-    /// The number of factors of the decoys, and how many of them are authenticator apps and phones with push.
+    /// The numbers of factors, authenticator apps and phones with push of the decoys.
     private static let profiles = [
         (0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0), (2, 2, 0), (2, 0, 1), (2, 1, 1), (2, 0, 2), (3, 1, 1), (3, 2, 1),
         (3, 1, 2),
     ]
 
     private func made() throws -> Templates {
-        if let known = templates.withLock({ $0 }) { return known }
+        if let known = templates.withLockedValue({ $0 }) { return known }
         var user = User(id: "decoy", login: "decoy@example.com", passwordHash: nil, createdAt: .distantPast)
         user.profile = ["name": "Decoy Account", "given_name": "Decoy", "family_name": "Account", "email": "decoy@example.com"]
         let app = try Enrollment(
@@ -53,7 +53,7 @@ final class DecoyAccounts: Sendable {
             createdAt: .distantPast, updatedAt: .distantPast)
         let fresh = Templates(
             user: try StoredUser(new: user, origin: .api).record(holding: user), app: try app.record(), device: try device.record())
-        return templates.withLock { known in
+        return templates.withLockedValue { known in
             known = known ?? fresh
             return known ?? fresh
         }
@@ -62,7 +62,7 @@ final class DecoyAccounts: Sendable {
 
 /// The account that replaces an unknown user name.
 package struct Decoy: Sendable {
-    /// One of 256, so that the records for unknown names are bounded.
+    /// One of 256 ids, which bounds the number of records for unknown names.
     let id: String
     let factorCount: Int
     let appCount: Int
@@ -71,7 +71,7 @@ package struct Decoy: Sendable {
     fileprivate let app: Record
     fileprivate let device: Record
 
-    /// Decodes a user, as for a name that is known.
+    /// Decodes a user, as for a known name.
     func decodeUser() throws -> StoredUser { try StoredUser(user) }
 
     /// Decodes the given number of factors, or as many as the decoy has, and returns them as authenticator apps.
@@ -89,7 +89,7 @@ package struct Decoy: Sendable {
         }
     }
 
-    /// The record that a failure writes, and the version that it replaces; 0 for the first one.
+    /// The record that a failure writes. `version` is that of the record to replace; 0 for the first one.
     fileprivate func record(holding user: StoredUser, version: Int64) throws -> Record {
         var record = try user.record(holding: user.value)
         (record.kind, record.id, record.version, record.uniqueKeys) = (.decoy, id, version, ["login": id])
@@ -101,16 +101,16 @@ package struct Decoy: Sendable {
 package struct NamedAccount: Sendable {
     /// `nil` for an unknown name.
     package let user: StoredUser?
-    /// The decoy for an unknown name.
+    /// The user, or the decoy for an unknown name.
     package let standIn: StoredUser
     package let decoy: Decoy
     fileprivate let decoyVersion: Int64
     /// The active factors, if they were requested.
     package let enrollments: [Enrollment]
-    /// The factors to compare a code with if the user has no authenticator app.
+    /// The decoy factors to compare a code with if the user has no authenticator app.
     package let decoyApps: [Enrollment]
 
-    /// The write of a failure that changes no account: every failure writes one record.
+    /// The write of a failure that changes no account, because every failure writes one record.
     package func idleWrite() throws -> Change {
         if let user { return .put(try user.record(holding: user.value)) }
         return .put(try decoy.record(holding: standIn, version: decoyVersion))
@@ -118,8 +118,7 @@ package struct NamedAccount: Sendable {
 }
 
 extension Engine {
-    /// Reads the account that a user name leads to, with the same queries and as many decoded records for every name; for use inside
-    /// `store.read`.
+    /// Reads the account of a user name, with the same queries and number of decoded records for every name. For use inside `store.read`.
     package func namedAccount(_ login: String, withEnrollments: Bool = false, in view: any StoreView) throws -> NamedAccount {
         let decoy = try decoys.decoy(for: login)
         let decoyVersion = try view.record(.decoy, id: decoy.id)?.version ?? 0
@@ -137,12 +136,12 @@ extension Engine {
 }
 
 extension SignInTransaction.Subject {
-    /// The subject of a user without a proof, sufficient to judge a wrong answer. `nil` if the application no longer exists.
+    /// The subject of a user before any proof, sufficient to judge a wrong answer. `nil` if the application no longer exists.
     init?(unproved user: User, of transaction: SignInTransaction, from origin: RequestOrigin, snapshot: OrgSnapshot) {
         guard let application = snapshot.application(of: transaction) else { return nil }
         self.init(
             user: user, decision: snapshot.signOnDecision(for: user, application: application), passwordPolicy: snapshot.passwordPolicy,
-            origin: origin, secondFactorGrantTypes: [])
+            origin: origin, secondFactors: [])
     }
 }
 

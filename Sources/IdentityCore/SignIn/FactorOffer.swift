@@ -1,38 +1,33 @@
 internal import Foundation
 internal import Store
 
-/// Whether there are factors to set up when all that was asked for is proved.
+/// The offer to enrol factors after all required proofs.
 package enum FactorOffer: Sendable, Equatable {
     case none
-    /// Some that the person can leave for another time.
+    /// The user can skip the enrolment.
     case optional
-    /// One that the policy wants everybody to have.
+    /// The policy requires a factor that the user does not have.
     case required
 }
 
 extension ClassicPolicy {
-    /// A factor that people can set up at the classic API.
+    /// A factor of the classic API.
     package enum Factor: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
-        /// The codes of any authenticator app.
+        /// Codes of any authenticator app.
         case totp
-        /// The codes of the app that takes pushes too, beside those of any app.
+        /// Codes of the app that also receives pushes.
         case oktaTOTP = "okta_totp"
-        /// An approval on a phone.
+        /// Approval on a phone.
         case push
-        /// A code by text.
         case sms
-        /// A code by call.
         case call
-        /// A code by mail.
         case email
-        /// The answer to a question.
         case question
-        /// A token that another system knows.
+        /// A token that an external system verifies.
         case rsa, symantec
-        /// A device whose codes follow a counter. An administrator gives it; people do not set it up.
+        /// A device with counter-based codes. Only administrators can assign it.
         case hotp
 
-        /// What the engine calls it.
         package var kind: FactorKind {
             switch self {
             case .totp, .oktaTOTP: .totp
@@ -46,75 +41,60 @@ extension ClassicPolicy {
             }
         }
 
-        /// The way that its codes take; nil for one that sends none.
+        /// The channel of its codes; `nil` if it sends none.
         package var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 
-        /// The factor that an enrolment is of.
+        /// Returns the factor of an enrolment; `nil` if the classic API has no such factor.
         package static func of(_ enrollment: Enrollment) -> Factor? {
-            allCases.first { factor in
-                factor.kind == enrollment.factor
-                    && (enrollment.totp?.provider.rawValue ?? enrollment.token?.provider.rawValue ?? factor.wireName.provider)
-                        == factor.wireName.provider
-            }
-        }
-
-        /// What the protocol calls it (authn reference 5.1).
-        package var wireName: (type: String, provider: String) {
-            switch self {
-            case .totp: ("token:software:totp", "GOOGLE")
-            case .oktaTOTP: ("token:software:totp", "OKTA")
-            case .rsa: ("token", "RSA")
-            case .symantec: ("token", "SYMANTEC")
-            case .hotp: ("token:hotp", "CUSTOM")
-            case .push: ("push", "OKTA")
-            default: (rawValue, "OKTA")
+            switch (enrollment.totp?.provider, enrollment.token?.provider) {
+            case (.okta?, _): .oktaTOTP
+            case (_, .symantec?): .symantec
+            default: allCases.first { $0.kind == enrollment.factor }
             }
         }
     }
 
-    /// Whether people set a factor up.
+    /// The policy for the enrolment of a factor.
     package enum Enrolling: String, Sendable, Codable {
-        /// Everybody, when they next sign in.
+        /// Every user must enrol it at the next sign-in.
         case required = "REQUIRED"
-        /// Whoever wants to.
         case optional = "OPTIONAL"
-        /// Nobody.
         case notAllowed = "NOT_ALLOWED"
     }
 
-    /// Those that can be set up in a sign-in now.
+    /// The factors that users can enrol during a sign-in.
     static let available = Set(Factor.allCases).subtracting([.hotp])
 
-    /// Those that can be set up where the policy says nothing: they need no delivery, and nobody else knows them.
+    /// The factors that are optional by default: they need no message delivery and no third party.
     private static let standard: Set<Factor> = [.totp, .push]
 
-    /// What the policy says of a factor.
+    /// Returns the policy for the enrolment of a factor.
     package func enrolling(_ factor: Factor) -> Enrolling {
         guard Self.available.contains(factor) else { return .notAllowed }
         return factors[factor] ?? (Self.standard.contains(factor) ? .optional : .notAllowed)
     }
 
-    /// What there is to set up for a person with these factors.
-    package func offer(having held: Set<Factor>, _ classic: ClassicSignIn) -> FactorOffer {
+    /// Returns the offer for a user with the factors `held`. `enrolled` is the number of factors enrolled in this sign-in.
+    package func offer(having held: Set<Factor>, enrolled: Int, rules: DoorRules) -> FactorOffer {
         let missing = Factor.allCases.filter { !held.contains($0) }
         if missing.contains(where: { enrolling($0) == .required }) { return .required }
         guard missing.contains(where: { enrolling($0) == .optional }) else { return .none }
-        // Whoever set up what they had to may go on with the rest; nobody else is asked at every sign-in.
-        let isOffered = classic.enrolled > 0 ? classic.enrollsOptional : offersOptional && held.isEmpty
+        // After an enrolment, the user can continue with the optional factors. Otherwise only a user without factors is asked.
+        let isOffered = enrolled > 0 ? rules.contains(.offersOptionalFactors) : offersOptional && held.isEmpty
         return isOffered ? .optional : .none
     }
 }
 
 extension SignInTransaction {
-    /// Whether there are factors to set up before the sign-in is finished; `nil` if there are none.
+    /// The requirement to enrol offered factors; `nil` if there is no offer or the user skipped it.
     func offerRequirement(of subject: Subject) -> Requirement? {
-        guard let classic, subject.offer != .none, subject.offer == .required || !classic.skipsEnrollment else { return nil }
+        guard subject.offer != .none, subject.offer == .required || !skipsOffer else { return nil }
         return .enrollmentOffer(canSkip: subject.offer == .optional)
     }
 }
 
 extension OrgSnapshot {
-    /// What holds at the classic API for a person: a phone is set up only in an authenticator whose app can take the ticket.
+    /// Returns the classic policy for a user; `nil` if the API is off. Push requires an authenticator whose app accepts enrolment tickets.
     package func classicPolicy(for user: User) -> ClassicPolicy? {
         var policy = organization.classic
         if phoneAuthenticators(for: user).isEmpty { policy?.factors[.push] = .notAllowed }
@@ -123,31 +103,29 @@ extension OrgSnapshot {
 }
 
 extension StoreView {
-    /// What a classic sign-in asks of a person beyond what every sign-in asks.
-    func classic(
+    /// Returns the subject with the additional requirements of the classic API.
+    func forOrganization(
         _ subject: SignInTransaction.Subject, of transaction: SignInTransaction, snapshot: OrgSnapshot
     ) throws -> SignInTransaction.Subject {
-        guard let classic = transaction.classic, let policy = snapshot.classicPolicy(for: subject.user) else { return subject }
+        guard let policy = snapshot.classicPolicy(for: subject.user) else { return subject }
         var subject = subject
-        subject.warnsOfPassword = classic.warnsBeforeExpiry
-        subject.canChangePassword = true
         let held = subject.enrollments.held
         subject.canEnroll =
             !held.contains(where: \.isStrong)
             && ClassicPolicy.Factor.allCases.contains { $0 != .question && policy.enrolling($0) != .notAllowed }
-        if subject.decision.assurance == .twoFactors, let device = classic.device,
+        if subject.decision.assurance == .twoFactors, let device = transaction.presentedDevice?.digest,
             let remembered = try rememberedDevice(of: subject.user.id, device: device),
-            // As it was when the sign-in began: nobody is asked for more in the middle of it.
+            // Evaluated as of the start of the sign-in, so that an expiry adds no requirement later.
             remembered.counts(for: subject.user, under: policy, at: transaction.createdAt)
         {
             subject.decision.assurance = .oneFactor
             subject.decision.reason += "; the device is remembered"
         }
         let usable = subject.enrollments.usable.filter(\.isStrong)
-        subject.offer = policy.offer(having: Set(held.compactMap(ClassicPolicy.Factor.of)), classic)
+        subject.offer = policy.offer(
+            having: Set(held.compactMap(ClassicPolicy.Factor.of)), enrolled: transaction.enrolledCount, rules: transaction.rules)
         guard held.contains(where: \.isStrong), subject.offer != .none else { return subject }
-        // A stolen password adds no key where there is one already: who has a factor proves it first, or sets nothing up.
-        // The answer to a question is no proof of that.
+        // A stolen password alone must not add a key: a user with a factor proves one first. A security question is not such a proof.
         let classes = transaction.factorClasses
         let isProved = !classes.isDisjoint(with: [.possession, .inherence])
         if usable.isEmpty || (!isProved && (subject.offer == .optional || classes.count > 1)) {
@@ -160,7 +138,6 @@ extension StoreView {
 }
 
 extension ClassicPolicy.Factor {
-    /// The provider of the token; `nil` for every other factor.
     package var tokenProvider: TokenProvider? {
         switch self {
         case .rsa: .rsa

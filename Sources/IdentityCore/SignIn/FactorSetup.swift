@@ -2,36 +2,36 @@ package import Foundation
 package import Store
 
 extension SignInTransaction {
-    /// Closes the ticket that a page shows.
+    /// The change that closes the ticket of a phone that is being enrolled; empty for none.
     package var closingPhone: [Change] { phone.map { [.close(.enrollmentTicket, digest: TicketDigest(bytes: $0.digest))] } ?? [] }
 
-    /// Whether the user may set up a factor: a factor is required, they have none, and the proofs are recent proofs of this sign-in.
+    /// Whether the user may enrol a factor: the sign-in requires or offers it, and the proofs are recent and were made in this sign-in.
     package func allowsEnrollment(of subject: Subject, now: Date) -> Bool {
-        guard end == nil, (hosted?.inherited ?? 0) == 0, let last = proofs.last,
+        guard end == nil, inherited == 0, let last = proofs.last,
             now < last.time.addingTimeInterval(Enrollment.freshness)
         else { return false }
         return requirement(for: subject).isEnrollment
     }
 
-    /// Closes the tickets of its challenge only.
+    /// The changes that close the tickets of the challenge.
     package var closingChallenge: [Change] {
         (challenge?.targets ?? []).map { .close(.pushChallenge, digest: TicketDigest(of: $0.id)) }
             + (challengeTicket.map { [.close(.oobCode, digest: TicketDigest(bytes: $0))] } ?? [])
     }
 }
 
-/// What can be set up on a page as the second factor.
+/// A second factor that a user can enrol on a page.
 package enum HostedEnrollment: Sendable, Equatable {
-    /// A phone that confirms sign-ins, by the app that is called so.
+    /// A phone that receives pushes in the named app.
     case phone(authenticatorID: String, name: String)
-    /// An app that shows codes.
+    /// An authenticator app.
     case app
-    /// A telephone or a mailbox that codes are sent to.
+    /// A phone number or mailbox that receives codes.
     case code(CodeChannel)
 }
 
 extension OrgSnapshot {
-    /// The factors that a user without a second factor can set up, in the order in which the page offers them.
+    /// Returns the factors that a user without a second factor can enrol, in the order of the page.
     package func enrollable(for user: User) -> [HostedEnrollment] {
         let phones = phoneAuthenticators(for: user).map { HostedEnrollment.phone(authenticatorID: $0.id, name: $0.name) }
         let policy = organization.classic

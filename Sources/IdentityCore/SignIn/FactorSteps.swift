@@ -1,17 +1,17 @@
 package import Foundation
 
-/// The steps in which a factor was judged.
+/// The steps after a factor was verified.
 extension SignInTransaction {
     func judged(
         _ proof: Proof, _ verdict: FactorVerdict, _ subject: Subject, type: String, now: Date
     ) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
-        // On a page the user may mistype the name: the sign-in is bound to a user only after a proof.
-        if hosted == nil { next.meet(subject.user) }
+        // The user may mistype the name on a page, so the sign-in is bound to a user only after a proof.
+        if !rules.contains(.retriesFirstFactor) { next.meet(subject.user) }
         var user = subject.user
         let callers = subject.callers
         let isFurther = !proofs.isEmpty
-        // Locked and closed accounts are refused before the verdict is read: a guess reveals nothing and is not counted.
+        // Locked and closed accounts are refused before the verdict is read, so a guess reveals nothing and is not counted.
         guard user.openLock(for: callers, policy: subject.passwordPolicy, now: now) else {
             return next.wrong("account is locked", type, [])
         }
@@ -32,7 +32,7 @@ extension SignInTransaction {
             var counted: [Effect] = [.writeUser(user)]
             let logged = consequence.log(of: proof.factor)
             guard case .wrong(let enrollment) = verdict else { return next.wrong(reason, type, counted + logged) }
-            // Sent codes count their own wrong answers, so a sign-in that begins with one can request another code.
+            // Sent codes have their own limit of wrong answers, so a sign-in that begins with one can request another code.
             counted.append(.writeEnrollment(enrollment))
             return next.wrong(reason, type, counted + logged, mayRepeat: consequence == .none)
         }
@@ -55,7 +55,9 @@ extension SignInTransaction {
     ) -> (SignInTransaction, Outcome, [Effect]) {
         let refusal = Refusal.wrongCredentials(reason)
         // A page asks again, and the account's own counter limits guesses; the typed name does not bind the sign-in.
-        if hosted != nil && proofs.isEmpty { return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)]) }
+        if rules.contains(.retriesFirstFactor) && proofs.isEmpty {
+            return (self, .tryAgain(refusal), effects + [.log(type: type, .failure, reason: reason)])
+        }
         var next = self
         next.wrongAnswers += 1
         guard !proofs.isEmpty || mayRepeat, next.wrongAnswers < Self.mostWrongAnswers else { return next.refused(refusal, type, effects) }
@@ -64,7 +66,7 @@ extension SignInTransaction {
 }
 
 extension SignInTransaction.Outcome {
-    /// Whether all factors that the policies require are proved; a required setup may still be open.
+    /// Whether all required factors are proved. An enrolment may still be required.
     var isProvedWhole: Bool {
         switch self {
         case .authenticated, .enrollmentOffered, .passwordDue: true
@@ -74,7 +76,7 @@ extension SignInTransaction.Outcome {
 }
 
 extension SignInTransaction.Subject {
-    /// The group of callers whose wrong answers are counted with those of this request.
+    /// The group of callers that a wrong answer to this request counts for.
     var callers: Callers { user.callers(from: origin) }
 
     /// Whether wrong answers locked the account for this request.
@@ -82,7 +84,7 @@ extension SignInTransaction.Subject {
 }
 
 extension User.Consequence {
-    /// The entry in the system log; none without a consequence.
+    /// The entry in the system log; empty without a consequence.
     func log(of factor: FactorKind) -> [SignInTransaction.Effect] {
         switch self {
         case .none: []

@@ -2,40 +2,28 @@ package import Foundation
 package import Store
 
 extension Engine {
-    /// The maximum length of a user name in bytes: longer than any login, also one with decomposed accents.
+    /// The maximum length of a user name in bytes: longer than any login, even with decomposed accents.
     private static let longestUsername = 1_024
 
-    /// Returns the typed user name, or an empty name, which is always unknown, if the typed one is too long. The comparison of names takes
+    /// Returns the typed user name. If it is too long, returns an empty name, which is always unknown: the comparison of names takes
     /// quadratic time in the number of combining marks.
     package static func possibleName(_ username: String) -> String { username.utf8.count <= longestUsername ? username : "" }
 }
 
-/// The first factor of a sign-in as one read finds it: the account of the typed name, and the requirements of the sign-in.
-///
-/// Until the factor is proved, the engine does the same reads, computation and writes for every name.
+/// The account of the typed user name and the requirements of the sign-in, from one read. Until the first factor is proved, the engine does
+/// the same reads, computation and writes for every name.
 package struct FirstFactor: Sendable {
     package let transaction: SignInTransaction
     package let account: NamedAccount
     /// `nil` for an unknown name.
     let subject: SignInTransaction.Subject?
-    /// The origin of the request.
     package let origin: RequestOrigin
     package let snapshot: OrgSnapshot
-    /// Whether the subject lacks the user's factors, which are read only once the first factor is proved.
+    /// Whether the next step needs the user's factors, which are read only after the first factor is proved.
     private let lacksFactors: Bool
 
-    /// Reads the account.
-    ///
-    /// - Parameters:
-    ///   - username: The name as it was typed.
-    ///   - transaction: The sign-in that the factor begins.
-    ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
-    ///   - isProved: Whether an earlier read of the same request led to a proof.
-    ///   - view: The view that the account is read from.
-    ///   - snapshot: The configuration of the same view.
-    ///   - context: The time, for locks, and the origin of the request.
-    ///   - engine: The generator of decoys for unknown names.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Reads the account of the typed name. `withEnrollments` reads the enrolments, for a factor that is checked against them. `isProved`
+    /// means that an earlier read of the same request led to a proof.
     package init(
         _ username: String, of transaction: SignInTransaction, withEnrollments: Bool = false, isProved: Bool, view: any StoreView,
         snapshot: OrgSnapshot, context: RequestContext, engine: Engine
@@ -50,23 +38,22 @@ package struct FirstFactor: Sendable {
         let isOpen = user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now)
         guard isProved, isOpen else {
             let known = SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot)
-            // A second read would reveal the right password of a closed account.
+            // A second read would reveal the correct password of a closed account.
             (subject, lacksFactors) = (known, isOpen && transaction.asksForFactors(known?.decision))
             return
         }
         (subject, lacksFactors) = (try view.subject(user, of: transaction, snapshot: snapshot, from: context), false)
     }
 
-    /// Whether a verdict asks for another read, with the user's factors.
+    /// Whether a verdict requires another read, with the user's factors.
     package func needsMore(_ verdict: FactorVerdict) -> Bool { verdict.isProved && lacksFactors }
 
-    /// The check of an answer.
     package func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<FactorVerdict> {
         Check(
             response, of: account.user?.value, enrollments: account.enrollments, policy: snapshot.passwordPolicy, by: verifier)
     }
 
-    /// Takes the step, and returns it with its writes. A wrong answer always writes one account record.
+    /// Takes the step and returns it with its writes. A wrong answer always writes one account record.
     package func step(
         _ verdict: FactorVerdict, by verifier: some FactorVerifier, now: Date
     ) throws -> (SignInTransaction, SignInTransaction.Outcome, Writes, user: User?) {
@@ -77,7 +64,7 @@ package struct FirstFactor: Sendable {
         if !effects.writesUser {
             switch outcome {
             case .refused, .tryAgain: writes += [try account.idleWrite()]
-            // The verdict may be seconds old: a lock, a deactivation or a new password since then must be seen.
+            // The verdict may be seconds old: the commit must fail if the account was locked, deactivated or got a new password since.
             default: if let user = account.user { writes += [user.unchanged] }
             }
         }
@@ -86,7 +73,7 @@ package struct FirstFactor: Sendable {
 }
 
 extension Check<FactorVerdict> {
-    /// The check of an answer to a factor. Its verdict depends on the user's password and on the enrolments.
+    /// The check of an answer. Its verdict depends on the user's password and enrolments.
     package init(
         _ response: FactorResponse, of user: User?, enrollments: [Enrollment], policy: PasswordPolicy, by verifier: some FactorVerifier
     ) {
@@ -105,12 +92,12 @@ private struct FactorInputs: Equatable, Sendable {
 extension SignInTransaction {
     /// Whether the next step can depend on the user's other factors.
     fileprivate func asksForFactors(_ decision: SignOnDecision?) -> Bool {
-        guard hosted == nil, classic == nil, let decision else { return true }
+        guard !rules.contains(.enrollsFactors), let decision else { return true }
         return decision.assurance == .twoFactors || !contextClasses.isEmpty || !ScopeRequest.interactive.isDisjoint(with: scopes)
     }
 }
 
 extension StoredUser {
-    /// The condition that no other request wrote the user.
+    /// The condition that the stored user has not changed.
     package var unchanged: Change { .unchanged(RecordReference(.user, value.id), version: version) }
 }

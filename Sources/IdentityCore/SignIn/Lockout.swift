@@ -7,13 +7,12 @@ struct FailureCounts: Sendable, Equatable, Codable {
     var first: [String: Int] = [:]
     /// Wrong answers after another factor was proved, by factor.
     var further: [String: Int] = [:]
-    /// The time when the last of them locked the account for these callers; `nil` if the account is not locked for them.
+    /// When the last of them locked the account for these callers; `nil` if it is not locked for them.
     var lockedAt: Date?
 
-    /// The maximum number of consecutive wrong answers to one factor; further answers are ignored (NIST SP 800-63B section 5.2.2).
+    /// The maximum number of consecutive wrong answers to one factor. Further answers are ignored (NIST SP 800-63B section 5.2.2).
     static let most = 100
 
-    /// The wrong answers to a factor.
     subscript(factor: FactorKind, isFurther isFurther: Bool) -> Int {
         get { (isFurther ? further : first)[factor.rawValue] ?? 0 }
         set {
@@ -25,10 +24,10 @@ struct FailureCounts: Sendable, Equatable, Codable {
         }
     }
 
-    /// The wrong answers that count towards the next lock: all except those to closed factors, which can no longer be guessed.
+    /// The wrong answers that count towards the next lock. Closed factors are excluded, because they can no longer be guessed.
     var total: Int { [first, further].flatMap(\.values).filter { $0 < Self.most }.reduce(0, +) }
 
-    /// Whether too many wrong answers closed a factor for good. A password policy without lockout never closes the password.
+    /// Whether too many wrong answers closed a factor. A password policy without lockout never closes the password.
     func isClosed(_ factor: FactorKind, isFurther: Bool, policy: PasswordPolicy) -> Bool {
         self[factor, isFurther: isFurther] >= Self.most && (factor != .password || policy.lockoutAttempts > 0)
     }
@@ -38,14 +37,13 @@ struct FailureCounts: Sendable, Equatable, Codable {
         Set([first, further].flatMap { $0.filter { $0.value >= Self.most }.keys }.map(FactorKind.init))
     }
 
-    /// Whether a lock is in effect at a time.
     func isLocked(policy: PasswordPolicy, now: Date) -> Bool {
         guard let lockedAt else { return false }
         guard let time = policy.lockTime(failures: total) else { return true }
         return now < lockedAt.addingTimeInterval(time)
     }
 
-    /// Adds the counts of a forgotten origin. Codes that were never right there are already counted here.
+    /// Adds the counts of a forgotten origin. They already include its wrong codes for factors that were never proved there.
     mutating func add(_ other: FailureCounts, of origin: KnownOrigin) {
         func add(_ counts: inout [String: Int], _ others: [String: Int]) {
             for (factor, count) in others {
@@ -66,13 +64,11 @@ struct FailureCounts: Sendable, Equatable, Codable {
 }
 
 extension PasswordPolicy {
-    /// Seconds of the first locks in a row.
+    /// The durations in seconds of the first consecutive locks.
     static let lockTimes: [TimeInterval] = [30, 60, 120, 300, 900]
 
-    /// The duration of a lock in seconds: it grows with each further wrong answer, up to ``lockoutMinutes``.
-    ///
-    /// - Parameter failures: The consecutive wrong answers, including the one that caused the lock.
-    /// - Returns: `nil` for a permanent lock.
+    /// Returns the duration of a lock in seconds; `nil` for a permanent lock. It grows with each further wrong answer, up to
+    /// ``lockoutMinutes``. `failures` includes the wrong answer that caused the lock.
     func lockTime(failures: Int) -> TimeInterval? {
         guard let lockoutMinutes else { return nil }
         let longest = TimeInterval(lockoutMinutes) * 60
@@ -81,9 +77,8 @@ extension PasswordPolicy {
     }
 }
 
-/// The effect of wrong answers on an account.
 extension User {
-    /// The wrong answers of some callers.
+    /// The wrong answers of a group of callers.
     subscript(callers: Callers) -> FailureCounts {
         get {
             switch callers {
@@ -109,10 +104,8 @@ extension User {
         }
     }
 
-    /// All groups of callers whose wrong answers are counted.
     private var allCallers: [Callers] { [.others] + (usedOrigins ?? []).map { .known($0.id) } }
 
-    /// Updates the counts of all callers.
     private mutating func changeCounts(_ change: (inout FailureCounts) -> Void) {
         for callers in allCallers { change(&self[callers]) }
     }
@@ -122,17 +115,15 @@ extension User {
         self[callers(from: origin)].isLocked(policy: policy, now: now)
     }
 
-    /// Whether a correct answer lets the user continue. If not, it must not do more work than a wrong answer.
+    /// Whether a correct answer lets the user continue. If not, it must not cause more work than a wrong answer.
     func isOpen(to origin: RequestOrigin, policy: PasswordPolicy, now: Date) -> Bool {
         status == .active && !isLocked(for: origin, policy: policy, now: now)
     }
 
-    /// Whether wrong answers locked the account for any callers; also if that lock has expired and no sign-in followed.
+    /// Whether wrong answers locked the account for any callers. Includes expired locks that no sign-in followed.
     package var hasLock: Bool { allCallers.contains { self[$0].lockedAt != nil } }
 
-    /// Removes an expired lock.
-    ///
-    /// - Returns: Whether the account is open now.
+    /// Removes an expired lock. Returns `false` if the lock is still in effect.
     mutating func openLock(for callers: Callers, policy: PasswordPolicy, now: Date) -> Bool {
         guard self[callers].lockedAt != nil else { return true }
         guard !self[callers].isLocked(policy: policy, now: now) else { return false }
@@ -140,21 +131,21 @@ extension User {
         return true
     }
 
-    /// Whether an unlock would change anything.
+    /// Whether an unlock would change the account.
     func isClosedByMistakes(at now: Date) -> Bool {
         hasLock || allCallers.contains { !self[$0].closed.isEmpty } || guessedAnswers?.isClosed(at: now) == true
             || guessedCodes?.isClosed(at: now) == true
     }
 
-    /// Resets all wrong answers and removes all locks: an administrator unlocks the account.
+    /// Resets all wrong answers and removes all locks, for an unlock by an administrator.
     mutating func forgetMistakes() {
         changeCounts { $0 = FailureCounts() }
         guessedAnswers = nil
         guessedCodes = nil
     }
 
-    /// Removes all locks and resets wrong passwords, after a recovery or a new password. Wrong codes stay counted: otherwise an attacker with
-    /// the user's mailbox could guess codes without a limit.
+    /// Removes all locks and resets wrong passwords, after a recovery or a new password. Wrong codes stay counted: otherwise an attacker
+    /// with access to the user's mailbox could guess codes without a limit.
     mutating func openLocks() {
         changeCounts {
             $0.lockedAt = nil
@@ -162,10 +153,9 @@ extension User {
         }
     }
 
-    /// Resets the wrong answers to a factor that was set up again.
+    /// Resets the wrong answers to a factor that was enrolled again.
     mutating func forgetFailures(ofReplaced factor: FactorKind) { changeCounts { $0.forget(factor) } }
 
-    /// The consequence of a wrong answer.
     enum Consequence: Equatable {
         case none
         /// The account is locked for these callers after this number of wrong answers.
@@ -174,10 +164,8 @@ extension User {
         case closed
     }
 
-    /// The counts that wrong answers to a factor belong to.
-    ///
-    /// An attacker who knows the password can make any address known. So wrong codes from an address without a correct one also count with those
-    /// of unknown origins: the attacker gets no new attempts from another address.
+    /// The groups of callers that wrong answers to a factor count for. An attacker with the password can make any origin known. So wrong
+    /// codes from a known origin without a correct one also count for unknown origins: a new origin gives no new attempts.
     private func counted(_ factor: FactorKind, from callers: Callers) -> [Callers] {
         guard case .known(let id) = callers, factor != .password,
             usedOrigins?.first(where: { $0.id == id })?.proved.contains(factor.rawValue) == false
@@ -185,18 +173,16 @@ extension User {
         return [callers, .others]
     }
 
-    /// Whether too many wrong answers closed a factor for some callers.
+    /// Whether too many wrong answers closed a factor for a group of callers.
     func isClosed(_ factor: FactorKind, to callers: Callers, isFurther: Bool, policy: PasswordPolicy) -> Bool {
         counted(factor, from: callers).contains { self[$0].isClosed(factor, isFurther: isFurther, policy: policy) }
     }
 
-    /// Whether answers to the security question are ignored. Wrong answers of all endpoints and origins count together, so that several endpoints
-    /// do not allow more guesses than one.
+    /// Whether answers to the security question are ignored. Wrong answers count together for all endpoints and origins, so that several
+    /// endpoints do not allow more guesses than one.
     package func isQuestionClosed(at now: Date) -> Bool { guessedAnswers?.isClosed(at: now) == true }
 
-    /// Counts a wrong answer.
-    ///
-    /// - Returns: The consequence; ``Consequence/none`` if the account was already locked.
+    /// Counts a wrong answer. Returns ``Consequence/locked(_:)`` only if the account was not locked before.
     mutating func countFailure(
         of factor: FactorKind, from callers: Callers = .others, isFurther: Bool = false, policy: PasswordPolicy, now: Date
     ) -> Consequence {
@@ -209,7 +195,7 @@ extension User {
         let wasClosed = isClosed(factor, to: callers, isFurther: isFurther, policy: policy)
         for group in groups { self[group][factor, isFurther: isFurther] += 1 }
         let wasLocked = self[callers].lockedAt != nil
-        // After a password, guesses from elsewhere count towards the lock here. Without a password they do not, or an attacker could lock the owner.
+        // After a password, wrong answers from elsewhere count too. Otherwise they must not, or an attacker could lock out the owner.
         let elsewhere = isFurther ? groups.map { self[$0][factor, isFurther: true] }.max() ?? 0 : 0
         let total = max(self[callers].total, elsewhere)
         if policy.lockoutAttempts > 0, total >= policy.lockoutAttempts { self[callers].lockedAt = now }
@@ -217,9 +203,8 @@ extension User {
         return self[callers].lockedAt == now && !wasLocked ? .locked(total) : .none
     }
 
-    /// Resets the wrong answers to the same factor from the same callers after a correct one. Wrong codes of other callers stay counted: an
-    /// attacker would eventually guess six digits if each sign-in of the owner reset the count. Wrong passwords are reset for all
-    /// callers.
+    /// Resets the wrong answers to a factor after a correct one from the same callers. Wrong codes of other callers stay counted: if each
+    /// sign-in of the owner reset them, an attacker would eventually guess six digits. Wrong passwords are reset for all callers.
     mutating func forgetFailures(of factor: FactorKind, from callers: Callers = .others) {
         for group in counted(factor, from: callers) { self[group].forget(factor) }
         guard factor == .password else {
@@ -232,8 +217,7 @@ extension User {
         guessedCodes?.forgetAll()
     }
 
-    /// Records a completed sign-in: its origin becomes known, and a possession factor reopens the factors that wrong answers
-    /// closed.
+    /// Records a completed sign-in: its origin becomes known, and a possession or inherence factor reopens other closed factors.
     mutating func completeSignIn(by proofs: [SignInTransaction.Proof], from origin: RequestOrigin) {
         let callers = callers(from: origin)
         for factor in self[callers].closed.union(self[.others].closed)
@@ -244,29 +228,28 @@ extension User {
     }
 }
 
-/// Wrong answers to a user's question at every endpoint, or wrong codes over all recoveries together: each recovery begins with as many attempts as the one
-/// before, and where users may unlock themselves no lock is in the way (NIST SP 800-63B section 5.2.2).
+/// The wrong answers to a user's security question at all endpoints, or the wrong codes of all the user's recoveries. They need a common
+/// limit, because each recovery starts with new attempts and self-service unlock ignores locks (NIST SP 800-63B section 5.2.2).
 package struct RecoveryGuesses: Sendable, Equatable, Codable {
-    /// The time window of wrong answers in seconds.
+    /// The length in seconds of the time window in which wrong answers are limited.
     static let window: TimeInterval = 86_400
-    /// The most wrong answers in that time.
+    /// The maximum number of wrong answers in that window.
     static let mostInWindow = 10
-    /// The maximum number of consecutive wrong answers; then only a correct password or an administrator reopens it.
+    /// The maximum number of consecutive wrong answers. After that, only a correct password or an administrator permits further answers.
     static let most = FailureCounts.most
 
-    /// The times of the most recent wrong answers.
+    /// The times of the wrong answers in the last window.
     private(set) var times: [Date] = []
     private(set) var count = 0
 
-    /// Whether no answer is looked at.
+    /// Whether every answer is rejected.
     package func isClosed(at now: Date) -> Bool {
         count >= Self.most || times.count { $0 > now.addingTimeInterval(-Self.window) } >= Self.mostInWindow
     }
 
-    /// Resets the count, except for wrong answers of the last day.
+    /// Resets the count. The limit of the time window still applies.
     mutating func forgetAll() { count = 0 }
 
-    /// Counts another one.
     mutating func add(at now: Date) {
         times = times.filter { $0 > now.addingTimeInterval(-Self.window) } + [now]
         count += 1
@@ -274,7 +257,7 @@ package struct RecoveryGuesses: Sendable, Equatable, Codable {
 }
 
 extension StoredUser {
-    /// The change that writes the user after a factor was set up again, with its wrong answers reset.
+    /// The change that stores the user after a factor was enrolled again, with its wrong answers reset.
     func renewing(_ factor: FactorKind) throws -> Change {
         var user = value
         user.forgetFailures(ofReplaced: factor)

@@ -1,15 +1,14 @@
 internal import Foundation
 
-/// The steps of a transaction whose password is due.
+/// The steps for a password that has expired or expires soon.
 extension SignInTransaction {
     private static let changeType = "user.account.update_password"
     private static let signInType = "user.authentication.password"
 
-    /// Whether the password that the user typed must be changed; `nil` if not.
-    ///
-    /// The age of a password counts when it is typed. The password that began a session counts as good as long as the session lasts.
+    /// The requirement to change the password that the user typed; `nil` for none. Only the age at the time of typing matters: an expired
+    /// password does not end a session that it started.
     func passwordRequirement(of subject: Subject) -> Requirement? {
-        guard let typed = proofs.dropFirst(hosted?.inherited ?? 0).last(where: { $0.factor == .password }) else { return nil }
+        guard let typed = proofs.dropFirst(inherited).last(where: { $0.factor == .password }) else { return nil }
         let standing = subject.user.passwordStanding(under: subject.passwordPolicy, at: typed.time)
         switch standing {
         case .good: return nil
@@ -19,18 +18,18 @@ extension SignInTransaction {
         }
     }
 
-    /// The password was changed. It ends the sessions of before, and with them what one of them proved here.
+    /// Handles a new password. The change ends earlier sessions, so the proofs that came from a session are removed.
     func passwordChanged(_ hash: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard isPasswordDue(of: subject, now: now) else { return refused(.overTransaction, Self.changeType, []) }
         var user = subject.user
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, from: subject.origin, now: now)
         var next = self
         next.meet(user)
-        // Nobody is warned of a password that is a moment old, whatever the policy's numbers are.
+        // A new password causes no expiry warning, regardless of the policy.
         next.keepsPassword = true
-        next.proofs.removeFirst(hosted?.inherited ?? 0)
-        next.hosted?.inherited = 0
-        next.hosted?.session = nil
+        next.proofs.removeFirst(inherited)
+        next.inherited = 0
+        next.sessionID = nil
         var changed = subject
         changed.user = user
         return next.proved(
@@ -38,7 +37,7 @@ extension SignInTransaction {
             [.writeUser(user), .log(type: Self.changeType, .success, reason: "changed in a sign-in, as it was due")])
     }
 
-    /// The password is kept for the days that it has left.
+    /// Handles the decision to keep a password that expires soon.
     func passwordKept(_ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard isPasswordDue(of: subject, now: now), case .newPassword(.endsSoon) = requirement(for: subject) else {
             return refused(.overTransaction, Self.signInType, [])
@@ -48,7 +47,7 @@ extension SignInTransaction {
         return next.proved(subject, Self.signInType, [])
     }
 
-    /// Whether a new password is what the sign-in waits for, of an account that is still the one that it met.
+    /// Whether the sign-in waits for a new password, and its account has not changed.
     private func isPasswordDue(of subject: Subject, now: Date) -> Bool {
         guard end == nil, now < expiresAt, isAbout(subject.user), subject.user.status == .active,
             !subject.isLocked(at: now),
@@ -59,7 +58,7 @@ extension SignInTransaction {
 }
 
 extension Refusal {
-    /// The password was right and is due, and this client has no way to change it.
+    /// The refusal if the password is correct but has expired, and the client cannot change it.
     static let expiredPassword = Refusal(
         .invalidGrant, "The password has expired. Sign in with a browser to set a new one.", reason: "password expired")
 }

@@ -1,27 +1,26 @@
 package import Foundation
 package import Store
 
-/// A device on which a person proved a second factor, and that stands in for it since (authn reference 6.4).
-///
-/// It is known by the digest of a token that it brings. A new password, or a deactivation, forgets it.
+/// A device on which the user proved a second factor, and which replaces that factor in later sign-ins (authn reference 6.4). The digest of
+/// the token that it presents identifies it. A new password or a deactivation invalidates it.
 package struct RememberedDevice: Sendable, Equatable, Codable {
-    /// Seconds after which a device is forgotten, whatever the policy says.
+    /// The maximum time in seconds since the last proof, regardless of the policy.
     static let longest: TimeInterval = 365 * 86_400
-    /// The most that are remembered of a person; the one that was longest unused makes room.
+    /// The maximum number per user. A new device replaces the one with the oldest proof.
     package static let most = 20
-    /// The fewest bytes of a token that is believed: shorter ones could be guessed.
+    /// The minimum length of a token in bytes, because shorter tokens could be guessed.
     package static let shortestToken = 16
 
     package var id: String
     var userID: String
     /// The digest of its token.
     package var device: [UInt8]
-    /// The account as it was.
+    /// Snapshot of the account at the last proof, to detect later changes.
     package var account: Grant.AccountState
     var createdAt: Date
     /// When the second factor was last proved on it.
     package var provedAt: Date
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the stored record; 0 before it is stored.
     package var version: Int64 = 0
 
     package init(
@@ -38,7 +37,7 @@ package struct RememberedDevice: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey { case id, userID, device, account, createdAt, provedAt }
 
-    /// Whether it stands in for the second factor of this account at a moment.
+    /// Whether it replaces the second factor of this account.
     func counts(for user: User, under policy: ClassicPolicy, at now: Date) -> Bool {
         guard account.hasPassword(of: user), provedAt <= now else { return false }
         return switch policy.remembering {
@@ -48,12 +47,11 @@ package struct RememberedDevice: Sendable, Equatable, Codable {
         }
     }
 
-    /// What finds it.
+    /// The unique key of the record.
     static func key(userID: String, device: [UInt8]) -> String {
         userID + " " + device.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// The record to store.
     package func record() throws -> Record {
         Record(
             kind: .rememberedDevice, id: id, version: version, uniqueKeys: ["device": Self.key(userID: userID, device: device)],
@@ -62,8 +60,6 @@ package struct RememberedDevice: Sendable, Equatable, Codable {
 }
 
 extension RememberedDevice {
-    /// Reads a record.
-    /// - Throws: ``StoreError`` if it is no device.
     package init(_ record: Record) throws {
         self = try RecordCoding.decode(RememberedDevice.self, from: record)
         version = record.version
@@ -71,29 +67,23 @@ extension RememberedDevice {
 }
 
 extension StoreView {
-    /// The device of a person that brings a token with this digest; nil if it is not remembered.
+    /// Returns the user's device with this token digest; `nil` if it is not remembered.
     func rememberedDevice(of userID: String, device: [UInt8]) throws -> RememberedDevice? {
         try records(.rememberedDevice, where: "device", is: RememberedDevice.key(userID: userID, device: device), limit: 1).first
             .map(RememberedDevice.init)
     }
 }
 
-/// What people and consoles see of a remembered device.
+/// A remembered device as shown to users and administrators.
 package struct RememberedDeviceSummary: Sendable, Equatable {
-    /// Its id.
     package let id: String
-    /// When it was first remembered.
     package let createdAt: Date
     /// When the second factor was last proved on it.
     package let provedAt: Date
 }
 
 extension Engine {
-    /// The devices that stand in for a person's second factor, or did until the policy changed.
-    ///
-    /// - Parameter userID: The person.
-    /// - Returns: Those that are remembered, by their ids.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the user's remembered devices, including those that the policy no longer accepts.
     package func rememberedDevices(ofUser userID: String) async throws -> [RememberedDeviceSummary] {
         try await store.read { view in
             try view.records(.rememberedDevice, where: "user", is: userID, limit: RememberedDevice.most).map(RememberedDevice.init)
@@ -101,14 +91,7 @@ extension Engine {
         }
     }
 
-    /// Removes remembered devices. The user must prove the second factor on them again.
-    ///
-    /// - Parameters:
-    ///   - userID: The user.
-    ///   - id: The device; `nil` for all of the user.
-    ///   - context: The request.
-    /// - Returns: The number of forgotten devices.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Removes the user's remembered devices, or only the one with this id, and returns their number.
     package func forgetRememberedDevices(ofUser userID: String, id: String? = nil, context: RequestContext) async throws -> Int {
         try await transact(context) { reading in
             try reading.view.records(.rememberedDevice, where: "user", is: userID, limit: RememberedDevice.most)

@@ -2,15 +2,14 @@ internal import Crypto
 internal import Foundation
 internal import JOSE
 
-/// The network and the device that a request comes from, as digests.
-///
-/// The lockout, the limits on pushes and the queue for password hashing treat a user's known origins separately.
+/// The network and the device that a request comes from, as digests. The lockout, the limits on pushes and the queue for password hashing
+/// treat a user's known origins separately.
 package struct RequestOrigin: Sendable, Hashable, Codable {
-    /// The address, for IPv6 its /64; `nil` if the server does not know the address.
+    /// The address, for IPv6 its /64; `nil` if it is unknown.
     var network: String?
     /// The secret of a device; `nil` if the request has no trusted one.
     var device: String?
-    /// The secret that the hosted pages gave a browser; `nil` if the request has none.
+    /// The secret that the hosted pages gave the browser; `nil` if the request has none.
     package var browser: String?
     /// Whether the network is that of a client's back end, which all users of the client share; `nil` if not.
     var isBackEnd: Bool?
@@ -28,14 +27,9 @@ package struct RequestOrigin: Sendable, Hashable, Codable {
         (self.network, self.device) = (network, device)
     }
 
-    /// The origin of a request.
-    ///
-    /// - Parameters:
-    ///   - context: The request.
-    ///   - application: The application that the user signs in to. Only a confidential client can name a device in `X-Device-Token`.
-    ///   - device: The digest of a device secret from another source; `nil` for none.
-    ///   - isOnPages: Whether the user's browser sends the request to the hosted pages. Other requests of a confidential client come from
-    ///     its back end.
+    /// The origin of a request to sign in to `application`. Only a confidential client can name a device in `X-Device-Token`; `device` is
+    /// the digest of a device secret from another source. `isOnPages` means that the user's browser sends the request to the hosted pages.
+    /// Other requests of a confidential client come from its back end.
     package init(_ context: RequestContext, application: Application, device: [UInt8]? = nil, isOnPages: Bool = false) {
         network = context.address.map { Self.digest(of: RateLimiter.Subject.network(of: $0)) }
         let named = application.isConfidential ? context.deviceToken.map { Self.digest(of: $0) } : nil
@@ -46,16 +40,14 @@ package struct RequestOrigin: Sendable, Hashable, Codable {
         isBackEnd = backEnd == nil ? nil : true
     }
 
-    /// The browser that a request comes from.
+    /// The origin with only the browser of a request.
     package init(browserOf context: RequestContext) {
         browser = context.browserDevice.flatMap { BrowserSecrets.isPossible($0) ? Self.digest(of: $0) : nil }
     }
 
-    /// The names by which an account remembers the origin, the device before the less specific network. The network of a back end is not the
-    /// user's.
+    /// The names by which an account remembers the origin, the device before the network. A back end's network is excluded: it is shared.
     var ids: [String] { [browser.map { "b" + $0 }, device.map { "d" + $0 }, isBackEnd == true ? nil : networkID].compactMap(\.self) }
 
-    /// The name of the network.
     var networkID: String? { network.map { "n" + $0 } }
 
     fileprivate static func digest(of text: String) -> String {
@@ -63,19 +55,17 @@ package struct RequestOrigin: Sendable, Hashable, Codable {
     }
 }
 
-/// An origin from which the user completed a sign-in, and the wrong answers given from there since.
+/// An origin from which the user completed a sign-in, with the wrong answers from there since then.
 struct KnownOrigin: Sendable, Equatable, Codable {
-    /// The maximum number of origins per account. Origins where only the password was proved are forgotten first, the least recently used one
-    /// before the others.
+    /// The maximum number of origins per account. Origins with only a password proof are forgotten first, then the least recently used.
     static let most = 20
 
     /// One of ``RequestOrigin/ids``.
     var id: String
     /// The factors that the user proved in completed sign-ins from there.
     var proved: Set<String> = []
-    /// `nil` for none.
     var failures: FailureCounts?
-    /// The times in the last day of unproved pushes from this network that the user did not approve; `nil` for none.
+    /// The times in the last day of pushes from this network that were sent without a proof and not approved; `nil` for none.
     var pushes: [Date]?
 
     /// Whether an attacker who knows only the password could have created this entry.
@@ -84,9 +74,9 @@ struct KnownOrigin: Sendable, Equatable, Codable {
 
 /// The requests whose wrong answers are counted together.
 enum Callers: Hashable, Sendable {
-    /// Requests from one origin that the user has used before.
+    /// One origin that the user has used before.
     case known(String)
-    /// Requests from all other origins.
+    /// All other origins.
     case others
 }
 
@@ -96,14 +86,14 @@ extension User {
         origin.ids.first { id in usedOrigins?.contains { $0.id == id } == true }.map(Callers.known) ?? .others
     }
 
-    /// The name of the known device or browser in a request; `nil` if there is none. A network does not count, because others may share it: a
-    /// response that depends on it would reveal to them that the user has signed in from there.
+    /// The name of the request's known device or browser; `nil` for none. Networks are excluded, because others may share them: a response
+    /// that depends on one would reveal that the user has signed in from there.
     func knownDevice(of origin: RequestOrigin) -> String? {
         guard case .known(let id) = callers(from: origin), id != origin.networkID else { return nil }
         return id
     }
 
-    /// The same, for a device or a browser where the user proved more than the password, which an attacker can know.
+    /// The name of the request's device or browser where the user proved more than the password, which an attacker can know.
     func provedDevice(of origin: RequestOrigin) -> String? {
         knownDevice(of: origin).flatMap { id in
             usedOrigins?.contains { $0.id == id && !$0.isProvedByPasswordAlone } == true ? id : nil
@@ -116,7 +106,7 @@ extension User {
         return usedOrigins?.contains { $0.id == id } == true
     }
 
-    /// Remembers a browser that gets this secret after a completed sign-in.
+    /// Remembers a browser that received this secret after a completed sign-in.
     package mutating func remember(browser secret: String, provedBy factors: Set<String>) {
         var origin = RequestOrigin()
         origin.browser = RequestOrigin.digest(of: secret)
@@ -132,7 +122,7 @@ extension User {
     /// Whether the user completed a sign-in from there before.
     package func knows(_ origin: RequestOrigin) -> Bool { callers(from: origin) != .others }
 
-    /// Remembers an origin from which the user completed a sign-in, with its factors. Changes nothing if it was already the most recent one.
+    /// Remembers an origin from which the user completed a sign-in, with its factors. No-op if it is already the most recent one.
     mutating func remember(_ origin: RequestOrigin, provedBy factors: Set<String> = []) {
         let known = usedOrigins ?? []
         // An attacker can plant a cookie, so a browser counts only if its secret was issued for this user.
@@ -146,7 +136,7 @@ extension User {
         keep(known.filter { !ids.contains($0.id) } + used)
     }
 
-    /// Limits the number of remembered origins, which are ordered by last use. The counts of a forgotten origin are added to those of unknown
+    /// Stores the origins, which are ordered by last use, and forgets those above the maximum. Their counts are added to those of unknown
     /// origins, so that forgetting an origin resets no count.
     private mutating func keep(_ origins: [KnownOrigin]) {
         var kept = origins
@@ -156,9 +146,7 @@ extension User {
         usedOrigins = kept
     }
 
-    /// Forgets the origins where the user proved only the password, because an attacker who knew it can be among them.
-    ///
-    /// - Parameter origin: The origin that stays known if it is.
+    /// Forgets the origins with only a password proof, except `origin`: an attacker who knew the password may have used them.
     mutating func forgetOriginsOfPassword(except origin: RequestOrigin) {
         guard let known = usedOrigins else { return }
         func isForgotten(_ known: KnownOrigin) -> Bool { known.isProvedByPasswordAlone && !origin.ids.contains(known.id) }

@@ -1,22 +1,22 @@
 package import Foundation
 
 extension SignInTransaction {
-    /// What a sign-in still requires of a user.
+    /// The next requirement of a sign-in.
     package enum Requirement: Sendable, Equatable {
-        /// Nothing; the context of the proofs.
+        /// All requirements are met.
         case satisfied(AuthenticationContext)
-        /// Another factor, by one of these grants.
-        case factor([String])
-        /// A second factor, which the user has to set up.
+        /// A proof of one of these factors.
+        case factor([FactorKind])
+        /// The enrolment of a second factor.
         case enrollment
-        /// The setup of further factors, which the user can skip or not.
+        /// The enrolment of further factors.
         case enrollmentOffer(canSkip: Bool)
-        /// A new password, or the decision to keep one that ends soon.
+        /// A new password, or the decision to keep one that expires soon.
         case newPassword(PasswordStanding)
-        /// The user can't meet the requirements.
+        /// The user cannot meet the requirements.
         case refused(Refusal)
 
-        /// Whether the user sets up a factor.
+        /// Whether the user must or can enrol a factor.
         package var isEnrollment: Bool {
             switch self {
             case .enrollment, .enrollmentOffer: true
@@ -25,34 +25,33 @@ extension SignInTransaction {
         }
     }
 
-    /// Compares the proofs with the requirements of the policy, the client and the user's factors. Changes nothing.
+    /// Returns the next requirement by the proofs, the policy, the client's request and the user's factors.
     package func requirement(for subject: Subject) -> Requirement {
         let decision = subject.decision
         guard decision.assurance != .deny else {
             return .refused(
                 Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason))
         }
-        if let hinted = hosted?.request.hintedUserID, hinted != subject.user.id { return .refused(.otherPerson) }
-        let further = furtherGrantTypes(subject)
+        if let hinted = authorization?.request.hintedUserID, hinted != subject.user.id { return .refused(.otherPerson) }
+        let further = furtherFactors(subject)
         let canAddFactor = !further.isEmpty
         let asked = AuthenticationContextClass.preferred(of: contextClasses)
         let extra = asked?.assurance(hasSecondFactor: canAddFactor) ?? .oneFactor
         let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
         if needsTwo && factorClasses.count < 2 {
             if canAddFactor { return .factor(further) }
-            // Only if the policy requires it, not the client. Only by proofs of this sign-in: an attacker who finds an open session must not
-            // add a key.
-            guard subject.canEnroll, (hosted?.inherited ?? 0) == 0, factorClasses == [.knowledge], decision.assurance == .twoFactors else {
+            // Only if the policy, not the client, requires it. With proofs of a session, an attacker who finds it open could add a key.
+            guard subject.canEnroll, inherited == 0, factorClasses == [.knowledge], decision.assurance == .twoFactors else {
                 return .refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors))
             }
             return passwordRequirement(of: subject) ?? .enrollment
         }
         if asked == .password && !proofs.contains(where: { $0.factor == .password }) {
-            guard further.contains(GrantType.password) else {
+            guard further.contains(.password) else {
                 return .refused(
                     Refusal(.unmetAuthenticationRequirements, "A password is required.", reason: "acr_values asks for a password"))
             }
-            return .factor([GrantType.password])
+            return .factor([.password])
         }
         return passwordRequirement(of: subject) ?? offerRequirement(of: subject)
             ?? .satisfied(
@@ -61,15 +60,14 @@ extension SignInTransaction {
                     methods: methods, contextClass: asked?.rawValue))
     }
 
-    /// Takes the step after a proof: ends the sign-in if nothing more is required. `type` is that of the log event; `effects` are those of the
-    /// proof.
+    /// Takes the step after a proof, and ends the sign-in if all requirements are met. `type` is the log event's, `effects` the proof's.
     package func proved(_ subject: Subject, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         func step(_ outcome: Outcome, reason: String? = nil) -> (SignInTransaction, Outcome, [Effect]) {
             (self, outcome, effects + [.log(type: type, .success, reason: reason ?? subject.decision.reason)])
         }
         switch requirement(for: subject) {
         case .refused(let refusal): return refused(refusal, type, effects)
-        case .factor(let grants): return step(.factorRequired(grants))
+        case .factor(let kinds): return step(.factorRequired(kinds))
         case .enrollment: return step(.enrollmentRequired)
         case .enrollmentOffer(let canSkip): return step(.enrollmentOffered(canSkip: canSkip), reason: "there are factors to set up")
         case .newPassword(let standing): return step(.passwordDue(standing), reason: "the password is due")
@@ -80,31 +78,30 @@ extension SignInTransaction {
         }
     }
 
-    /// The grants by which the person can prove a factor of another class than they have.
-    private func furtherGrantTypes(_ subject: Subject) -> [String] {
-        // Of a session, the password may be what is too old; pages can ask for it again.
-        let canTypePassword = hosted != nil && subject.user.passwordHash != nil && !proofs.contains { $0.factor == .password }
-        let password = canTypePassword ? [GrantType.password] : []
-        // A device that could not verify the person for one push will not for the next.
+    /// The factors that the user can prove next.
+    private func furtherFactors(_ subject: Subject) -> [FactorKind] {
+        // A session may lack a recent proof of the password. Pages can ask for it again.
+        let canTypePassword =
+            rules.contains(.asksForPasswordLater) && subject.user.passwordHash != nil && !proofs.contains { $0.factor == .password }
+        let password: [FactorKind] = canTypePassword ? [.password] : []
+        // A device that could not verify the user for one push cannot do it for the next.
         if proofs.contains(where: { $0.factor == .push }) { return password }
-        return password + (factorClasses.contains(.possession) ? subject.verifyingGrantTypes : subject.secondFactorGrantTypes)
+        return password + (factorClasses.contains(.possession) ? subject.verifyingFactors : subject.secondFactors)
     }
 }
 
-/// What a finished sign-in proved: the source of `auth_time`, `amr` and `acr`.
+/// The result of a completed sign-in: the source of `auth_time`, `amr` and `acr`.
 package struct AuthenticationContext: Sendable, Equatable, Codable {
-    /// The user's id.
     package var userID: String
     /// When the last factor was proved.
     package var time: Date
-    /// When the first one was proved, if that was earlier: a session brings what was proved long ago.
+    /// When the first factor was proved, if that was earlier. The proofs of a session can be old.
     package var earliestTime: Date?
-    /// The methods, in the order proved (oauth reference: `pwd`, `swk`, `mfa`, …).
+    /// The methods, in the order of the proofs (oauth reference: `pwd`, `swk`, `mfa`, …).
     package var methods: [String]
-    /// The class that was asked for and met; nil if none was asked for.
+    /// The requested authentication context class that was met; `nil` if none was requested.
     package var contextClass: String?
 
-    /// Describes a sign-in.
     package init(userID: String, time: Date, earliestTime: Date? = nil, methods: [String], contextClass: String? = nil) {
         self.userID = userID
         self.time = time
@@ -115,16 +112,17 @@ package struct AuthenticationContext: Sendable, Equatable, Codable {
 }
 
 extension Refusal {
-    /// The same refusal for a wrong password, an unknown name, and an account that is locked, closed or without a password.
+    /// The refusal of a wrong answer. It is the same for a wrong password, an unknown name, and an account that is locked, closed or
+    /// without a password.
     static func wrongCredentials(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The credentials provided were invalid.", reason: reason)
     }
 
-    /// The refusal if the client named a user and another user signed in.
+    /// The refusal if the client named one user and another user signed in.
     static let otherPerson = Refusal(
         .loginRequired, "Another person than the one that the application named signed in.", reason: "id_token_hint names another user")
 
-    /// The refusal if two factors are required and the user or the client has no second factor.
+    /// The refusal if two factors are required and no second factor can be used.
     static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {
         guard decision.assurance == .twoFactors || demanded else {
             return Refusal(

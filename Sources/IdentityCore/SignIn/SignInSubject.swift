@@ -1,102 +1,80 @@
 internal import Foundation
 package import Store
 
-/// What a sign-in asks of a person, as the store and the configuration are now.
+/// The requirements of a sign-in for a user, by the stored data and the configuration.
 extension StoreView {
-    /// What a sign-in that begins asks of a person.
+    /// Returns the requirements of a new sign-in.
     package func subject(_ user: User, of request: SignInRequest, snapshot: OrgSnapshot) throws -> SignInTransaction.Subject {
         let enrollments = try enrollments(of: user.id, snapshot: snapshot)
-        // What the pages have no field and no button for leads nowhere there.
-        let presentable = request.isOnPages ? enrollments.usable.filter(\.isOnPages) : enrollments.usable
-        func grants(of enrollments: [Enrollment]) -> [String] {
-            Set(enrollments.flatMap(\.factor.secondFactorGrantTypes)).sorted().filter { grant in
-                request.isHosted || request.application.grantTypes.contains(grant) && request.supportedGrantTypes?.contains(grant) ?? true
-            }
+        func presentable(_ enrollments: [Enrollment]) -> [FactorKind] {
+            Set(enrollments.map(\.factor)).filter { request.presentable?.contains($0) ?? true }.sorted { $0.rawValue < $1.rawValue }
         }
         return SignInTransaction.Subject(
             user: user, decision: snapshot.signOnDecision(for: user, application: request.application),
-            passwordPolicy: snapshot.passwordPolicy, secondFactorGrantTypes: grants(of: presentable),
-            verifyingGrantTypes: grants(of: presentable.filter { $0.push?.userVerification != nil }),
+            passwordPolicy: snapshot.passwordPolicy, secondFactors: presentable(enrollments.usable),
+            verifyingFactors: presentable(enrollments.usable.filter { $0.push?.userVerification != nil }),
             demandsTwoFactors: enrollments.usable.contains(where: \.isStrong) && !ScopeRequest.interactive.isDisjoint(with: request.scopes),
-            canChangePassword: request.isOnPages,
+            canChangePassword: request.rules.contains(.changesPassword), warnsOfPassword: request.rules.contains(.warnsOfPassword),
             // A user with a suspended factor, or with an authenticator that is off, cannot add another factor by the password alone.
-            canEnroll: request.isOnPages && !enrollments.held.contains(where: \.isStrong) && !snapshot.enrollable(for: user).isEmpty,
+            canEnroll: request.rules.contains(.enrollsFactors) && !enrollments.held.contains(where: \.isStrong)
+                && !snapshot.enrollable(for: user).isEmpty,
             enrollments: enrollments)
     }
 
-    /// The same for a transaction that goes on; nil if its application is gone. The scopes are what the tokens will permit, where the
-    /// transaction does not know it yet. Without a request, the origin is the one that the last factor was proved from.
+    /// Returns the requirements of a sign-in in progress; `nil` if its application no longer exists. `scopes` are those of the tokens, if
+    /// the transaction does not have them yet. Without a `context`, the origin is that of the last proof.
     package func subject(
         _ user: User, of transaction: SignInTransaction, scopes: [String]? = nil, snapshot: OrgSnapshot, from context: RequestContext?
     ) throws -> SignInTransaction.Subject? {
         guard let application = snapshot.application(of: transaction) else { return nil }
-        var request = SignInRequest(
+        let request = SignInRequest(
             application: application, server: transaction.server, scopes: scopes ?? transaction.scopes,
-            supportedGrantTypes: transaction.supportedGrantTypes, contextClasses: transaction.contextClasses)
-        request.isOnPages = transaction.hosted != nil
-        request.isHosted = request.isOnPages || transaction.classic != nil
+            contextClasses: transaction.contextClasses, presentable: transaction.presentable, rules: transaction.rules)
         var subject = try subject(user, of: request, snapshot: snapshot)
         subject.origin =
             try context.map { try origin(of: transaction, by: user.id, snapshot: snapshot, context: $0) } ?? transaction.origin
             ?? .unknown
-        return try transaction.classic == nil ? subject : classic(subject, of: transaction, snapshot: snapshot)
+        return try transaction.isForOrganization ? forOrganization(subject, of: transaction, snapshot: snapshot) : subject
     }
 
-    /// Returns the origin of a request of a sign-in.
-    ///
-    /// - Parameters:
-    ///   - transaction: The sign-in.
-    ///   - userID: The user; for an unknown name its decoy, so that the work is the same.
-    ///   - snapshot: The configuration.
-    ///   - context: The request.
-    /// - Returns: ``RequestOrigin/unknown`` if the application no longer exists.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the origin of a request; ``RequestOrigin/unknown`` if the application no longer exists. For an unknown name, `userID` is the
+    /// decoy's, so that the work is the same.
     func origin(
         of transaction: SignInTransaction, by userID: String, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> RequestOrigin {
         guard let application = snapshot.application(of: transaction) else { return .unknown }
-        guard let device = transaction.classic?.device else {
-            return RequestOrigin(context, application: application, isOnPages: transaction.hosted != nil)
+        guard let device = transaction.presentedDevice else {
+            return RequestOrigin(context, application: application, isOnPages: transaction.rules.contains(.isInBrowser))
         }
         // Another host can plant a cookie, so on pages a device counts only if this server issued its token.
         let isBelieved =
-            try transaction.classic?.renewsDevice != true || rememberedDevice(of: userID, device: device) != nil
-        return RequestOrigin(context, application: application, device: isBelieved ? device : nil)
+            try !device.mustBeIssued || rememberedDevice(of: userID, device: device.digest) != nil
+        return RequestOrigin(context, application: application, device: isBelieved ? device.digest : nil)
     }
 }
 
-extension Enrollment {
-    /// Whether the pages have a button or a field for it.
-    fileprivate var isOnPages: Bool { [.push, .totp, .sms, .voice, .email].contains(factor) }
-}
-
-/// What a sign-in is for: which application asks, where, for what, and what the client can do next.
+/// The application, scopes and rules of a sign-in, and the factors that the client can present.
 package struct SignInRequest: Sendable {
-    /// The application that the person signs in to.
     package var application: Application
-    /// The authorization server's id; nil for the org server.
+    /// The id of the authorization server; `nil` for the org server.
     package var server: String?
-    /// The scopes that the tokens will have.
+    /// The scopes of the tokens.
     package var scopes: [String]
-    /// The grants that the client says it can perform next (`grant_types_supported`); nil if it did not say.
-    package var supportedGrantTypes: [String]?
-    /// The authentication contexts asked for (`acr_values`), in order of preference; unknown ones are ignored.
+    /// The requested `acr_values`, in order of preference. Unknown values are ignored.
     package var contextClasses: [String]
+    /// The factors that the client can present after the first one; `nil` for every factor of the user.
+    package var presentable: Set<FactorKind>?
+    package var rules: DoorRules
 
-    /// Whether the person signs in on the hosted pages or by the classic API, where any factor of theirs can be presented, whatever
-    /// grants the client has.
-    package var isHosted = false
-    /// Whether it is on the hosted pages, where who has no second factor can set one up.
-    package var isOnPages = false
-
-    /// Describes what a sign-in is for.
     package init(
-        application: Application, server: String?, scopes: [String], supportedGrantTypes: [String]? = nil, contextClasses: [String] = []
+        application: Application, server: String?, scopes: [String], contextClasses: [String] = [],
+        presentable: Set<FactorKind>? = nil, rules: DoorRules = []
     ) {
         self.application = application
         self.server = server
         self.scopes = scopes
-        self.supportedGrantTypes = supportedGrantTypes
         self.contextClasses = contextClasses
+        self.presentable = presentable
+        self.rules = rules
     }
 }

@@ -1,82 +1,108 @@
 package import Foundation
 
-/// One sign-in under way: for which application, whose, what was proved when, what is still asked for.
-///
-/// A value with one pure transition: the runtime around it loads what it needs to know, lets a ``FactorVerifier`` judge
-/// an answer, hands the verdict in, and commits what comes out.
+/// A sign-in in progress. It is a value with one pure transition, ``step(_:now:)``: the engine reads the stored data, a ``FactorVerifier``
+/// judges an answer, and the engine commits the result.
 package struct SignInTransaction: Sendable, Equatable, Codable {
-    /// What the person is here for.
+    /// The kind of request that started the sign-in.
     package enum Purpose: String, Sendable, Codable {
         case signIn
-        /// Somebody else asks: a client that the person does not use right now (CIBA).
+        /// A client that the user is not using starts the sign-in (CIBA).
         case backchannel
-        /// A device without a browser asks (RFC 8628); the person decides elsewhere.
+        /// A device without a browser starts the sign-in, and the user confirms it on another device (RFC 8628).
         case device
     }
 
-    /// A factor that was proved.
+    /// The proof of one factor.
     package struct Proof: Sendable, Equatable, Codable {
         package var factor: FactorKind
-        /// More than one if what was proved rests on more: a device whose key the person unlocked.
+        /// Several classes if the user unlocked the key of a device.
         package var factorClasses: Set<FactorClass>
         package var methods: [String]
         package var time: Date
-        /// What it was proved with; nil for a password, and in records of before it was kept.
+        /// The enrolment that was used; `nil` for a password, and in records of earlier versions.
         package var enrollmentID: String?
     }
 
-    /// How it ended.
+    /// The final outcome of the transaction.
     package enum End: String, Sendable, Codable {
         case authenticated, refused, cancelled
-        /// A recovery did what it was for, and nobody signed in.
+        /// A recovery succeeded, without a sign-in.
         case recovered
     }
 
-    /// Seconds until a sign-in that begins with a challenge expires.
+    /// The lifetime in seconds of a sign-in that starts with a challenge.
     static let lifetime: TimeInterval = 300
-    /// Wrong answers to a further factor with which a sign-in is over (oauth reference 2.4.10).
+    /// The number of wrong answers that ends a sign-in (oauth reference 2.4.10).
     package static let mostWrongAnswers = 5
+    /// The time in seconds after which a sign-in to the organization expires without a request. Each request restarts it.
+    package static let idleLifetime: TimeInterval = 300
+    /// The maximum lifetime in seconds, regardless of requests.
+    static let longestLifetime: TimeInterval = 3_600
+    /// The minimum extension in seconds that is worth a write. A client that polls must not write each time.
+    private static let extensionStep: TimeInterval = 60
 
     package var id: String
     var purpose = Purpose.signIn
     package var applicationID: String
     package var server: String?
     package var scopes: [String]
-    var supportedGrantTypes: [String]?
+    /// The factors that the client can present after the first one; `nil` for every factor of the user.
+    var presentable: Set<FactorKind>?
+    package var rules: DoorRules
     package var contextClasses: [String]
-    /// Nil until the person is identified.
+    /// `nil` until the user is identified.
     package var userID: String?
-    /// The account as the first step met it: a password that is set or a deactivation ends the transaction.
+    /// Snapshot of the account when the user was identified. A new password or a deactivation ends the transaction.
     package var account: Grant.AccountState?
-    /// When all sessions of the account had last been ended, as that step met it: ended again, they end the transaction.
+    /// When all sessions of the account had last been ended at that time. Ending them again ends the transaction.
     package var sessionsEndedAt: Date?
-    /// In the order proved.
+    /// In the order in which the user proved them.
     package var proofs: [Proof] = []
-    /// What the person's devices were asked last.
+    /// The last push challenge.
     package var challenge: PushChallenge?
     /// The challenges that were replaced or withdrawn while devices could still answer them; `nil` for none.
     var replacedChallenges: [PushChallenge]?
-    /// How many challenges were sent, those that were replaced among them.
+    /// The number of sent challenges, including replaced ones.
     package var challengeCount = 0
     /// The times when challenges were sent, the most recent last; `nil` for none, and in records of earlier versions.
     var sentChallenges: [Date]?
-    /// How often an answer to a further factor was wrong.
+    /// The number of wrong answers, compared with ``mostWrongAnswers``.
     package var wrongAnswers = 0
     /// The origin of the last proved factor; `nil` before the first proof, and in records of earlier versions.
     var origin: RequestOrigin?
-    /// Whether the person keeps a password of which they were warned; nil as long as they did not say so.
+    /// Whether the expiry warning is skipped because the user kept or changed the password; `nil` if not.
     var keepsPassword: Bool?
-    /// The digest of the secret by which the client asks for the challenge's outcome.
+    /// The digest of the secret with which the client polls for the result of the challenge.
     package var challengeTicket: [UInt8]?
     package var createdAt: Date
     package var expiresAt: Date
     package var end: End?
-    /// What a sign-in on the hosted pages knows beside; nil for those of clients that ask by themselves.
-    package var hosted: HostedSignIn?
-    /// What a sign-in by the classic API knows beside.
-    package var classic: ClassicSignIn?
-    /// What a device that waits knows beside.
-    package var device: DeviceRequest?
+    /// The number of proofs that came from a session. They are the first ones.
+    package var inherited = 0
+    /// The session whose proofs count, or that the sign-in started. The sign-in ends with it.
+    package var sessionID: String?
+    /// The number of the challenge whose approval is among the proofs; 0 for none.
+    package var countedChallenge = 0
+    /// The number of the challenge whose failure was reported to the client; 0 for none.
+    package var reportedChallenge = 0
+    /// The number of factors that the user enrolled in this sign-in.
+    package var enrolledCount = 0
+    /// Whether the user skipped the enrolment of optional factors.
+    package var skipsOffer = false
+    /// The ticket of the phone that is being enrolled.
+    package var phone: PhoneTicket?
+    /// The push method of the phone that was enrolled last, if its id was announced.
+    package var enrolledPhone: String?
+    package var presentedDevice: PresentedDevice?
+    /// Set once all requirements are met.
+    package var authentication: AuthenticationContext?
+    package var authorization: Authorization?
+    /// The digest of the user code of a waiting device (RFC 8628).
+    package var userCode: [UInt8]?
+    /// The recovery that precedes the sign-in; `nil` once a password is set.
+    package var recovery: Recovery?
+    /// The state of the protocol module that the sign-in runs on.
+    package var door: DoorState?
 
     package init(
         id: String, purpose: Purpose = .signIn, request: SignInRequest, now: Date, lifetime: TimeInterval = SignInTransaction.lifetime
@@ -86,7 +112,8 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
         applicationID = request.application.id
         server = request.server
         scopes = request.scopes
-        supportedGrantTypes = request.supportedGrantTypes
+        presentable = request.presentable
+        rules = request.rules
         contextClasses = request.contextClasses
         createdAt = now
         expiresAt = now.addingTimeInterval(lifetime)
@@ -94,114 +121,103 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
 }
 
 extension SignInTransaction {
-    /// The person as the store holds them at this step, and what is asked of them.
+    /// The stored user at this step, and the requirements for the user.
     package struct Subject: Sendable {
         package var user: User
         package var decision: SignOnDecision
         package var passwordPolicy: PasswordPolicy
-        /// The origin of this step's request.
         package var origin = RequestOrigin.unknown
-        /// The grants by which they can present a second factor to this application.
-        package var secondFactorGrantTypes: [String]
-        /// Those of them that prove more than that the person has something, for who has proved that already.
-        var verifyingGrantTypes: [String] = []
-        /// Whether what is asked for takes two factors whatever the policy says: a device is enrolled by one factor only as long as
-        /// there is no other.
+        /// The factors that the user can present now as the second factor, sorted.
+        package var secondFactors: [FactorKind]
+        /// Those that prove more than possession, for a user who has already proved possession.
+        var verifyingFactors: [FactorKind] = []
+        /// Whether two factors are required regardless of the policy. A user with a second factor must prove it before enrolling another.
         var demandsTwoFactors = false
-        /// Whether they can set a new password in the middle of the sign-in; where they cannot, an old one that is due lets nobody in.
+        /// Whether the user can set a new password during the sign-in. If not, an expired password refuses the sign-in.
         var canChangePassword = false
-        /// Whether they want to be warned of a password that ends soon; the policy says how soon.
+        /// Whether the user is warned of a password that expires soon. The policy says how soon.
         var warnsOfPassword = false
-        /// Whether they may set up a second factor in the middle of the sign-in: who has none, not even one that is suspended.
+        /// Whether the user may enrol a second factor during the sign-in. A user with a suspended factor may not.
         package var canEnroll = false
-        /// What else is there to be set up once all is proved: at the classic API, as its policy says.
+        /// The offer to enrol further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none
-        /// The factors of the user.
         package var enrollments = UserEnrollments()
     }
 
-    /// What happens to a transaction.
+    /// An event in a sign-in.
     package enum Input: Sendable {
-        /// A factor was judged; without a subject, the name given is nobody's.
+        /// A factor was judged. The subject is `nil` for an unknown user name.
         case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
-        /// The person comes with a session: what they proved before, as far as that is recent enough. At the beginning only.
+        /// The sign-in starts with the recent proofs of a session.
         case resumed([Proof], Subject)
-        /// A factor was set up, and shown to work; what is asked of the person `after` it, where that differs.
+        /// A factor was enrolled and confirmed. `after` is the subject after the enrolment, if it differs.
         case enrolled(FactorKind, FactorClass, methods: [String], Subject, after: Subject? = nil)
-        /// A phone was enrolled by the ticket that this sign-in shows.
+        /// A phone was enrolled with the ticket of this sign-in.
         case phoneEnrolled(_ enrollmentID: String, methods: [String], Subject)
-        /// The person set a new password in place of the one that is due; the hash is that of the new one, which was judged.
+        /// The user changed a password that has expired or expires soon. The hash is that of the new, accepted password.
         case passwordChanged(hash: String, Subject)
-        /// The person keeps a password that is good for some days yet.
+        /// The user keeps a password that expires soon.
         case passwordKept(Subject)
-        /// A challenge is about to be sent to the person's devices; one that is open is replaced by it.
+        /// A challenge is about to be sent to the user's devices. It replaces an open one.
         case challenged(PushChallenge, Subject)
-        /// A device answered.
+        /// A device answered the challenge.
         case answered(PushAnswer)
-        /// The client asks where it stands; the subject is needed once a device has approved.
+        /// The client polls. The subject is required once a device has approved.
         case polled(Subject?)
-        /// The token or the code of a recovery was right.
+        /// The token or code of a recovery was correct.
         case recoveryProved(hasQuestion: Bool, Subject)
-        /// It was not, or there is nobody whose it could be.
+        /// The token or code of a recovery was wrong, or the user is unknown. Contains the reason for the log.
         case recoveryFailed(String)
         /// The user entered a wrong recovery code.
         case recoveryCodeWrong(Subject)
-        /// The question of a recovery was answered.
+        /// The user answered the security question of a recovery.
         case recoveryAnswered(isRight: Bool, Subject)
-        /// The person set another password in a recovery; the hash is that of the new one, which was judged.
+        /// The user set a new password in a recovery. The hash is that of the new, accepted password.
         case passwordReset(hash: String, Subject)
-        /// The client gives up.
+        /// The client cancelled the sign-in.
         case cancelled
     }
 
-    /// Where a transaction stands after a step.
+    /// The result of a step.
     package enum Outcome: Sendable, Equatable {
-        /// All that was asked for is proved.
+        /// All requirements are met.
         case authenticated(AuthenticationContext)
-        /// Another factor is asked for, by one of these grants.
-        case factorRequired([String])
-        /// Another factor is asked for, and the person has none: they set one up. What a session brought is put aside for it.
+        /// One of these factors is required next.
+        case factorRequired([FactorKind])
+        /// The user must enrol a second factor. The proofs of a session do not count for this.
         case enrollmentRequired
-        /// All that was asked for is proved; there are factors to set up, which the person may leave for another time or not.
+        /// All required factors are proved, and the user can enrol further factors. If `canSkip` is `false`, the user must.
         case enrollmentOffered(canSkip: Bool)
-        /// All that was asked for is proved, by a password that must be changed, or that ends soon and may be.
+        /// All required factors are proved, but the password has expired or expires soon.
         case passwordDue(PasswordStanding)
-        /// The answer was wrong, and the person may give another.
+        /// The attempt failed, and the user can try again.
         case tryAgain(Refusal)
-        /// Refused, for good.
+        /// The sign-in was refused and has ended.
         case refused(Refusal)
         /// The challenge can be sent.
         case challenged
         /// No device has answered yet.
         case pending
-        /// A device's answer was looked at.
+        /// A device's answer was evaluated.
         case judged(PushChallenge.Verdict)
-        /// A device's answer came after the end.
+        /// A device's answer came too late and has no effect.
         case tooLate(PushChallenge.Lateness)
-        /// A recovery goes on.
         case recovering
-        /// A recovery has unlocked the account or, on the pages, set another password; nobody is signed in.
+        /// A recovery unlocked the account or, on the pages, set a new password. The user is not signed in.
         case unlocked
-        /// Given up by the client.
+        /// The client cancelled the sign-in.
         case cancelled
     }
 
-    /// What a step changes beside the transaction; committed with it, in order.
+    /// A change besides the transaction. The effects of a step are committed with it, in order.
     package enum Effect: Sendable, Equatable {
-        /// The user is written.
         case writeUser(User)
-        /// An enrolment is written, in the version that was read: a code of it is used up, or a wrong one counted.
+        /// Replaces the enrolment that was read, because a code was consumed or a wrong one was counted.
         case writeEnrollment(Enrollment)
-        /// The system log gets a line.
         case log(type: String, LogEvent.Outcome, reason: String)
     }
 
-    /// Takes one step.
-    ///
-    /// - Parameters:
-    ///   - input: What happened.
-    ///   - now: When.
-    /// - Returns: The transaction after it, where it stands, and what else changes.
+    /// Takes one step. Returns the next transaction, the result, and the other changes to commit.
     package func step(_ input: Input, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         switch input {
         case .judged(let factor, let factorClass, let methods, let verdict, let subject):
@@ -209,7 +225,7 @@ extension SignInTransaction {
             guard end == nil, now < expiresAt else { return refused(.overTransaction, type, []) }
             guard let subject else { return wrong("unknown user", type, []) }
             guard isAbout(subject.user) else { return refused(.overTransaction, type, []) }
-            // Whoever said no on a device said it to this sign-in, whatever else is proved for it.
+            // A denial on a device ends the sign-in, regardless of other proofs.
             if isRejectedForGood { return refused(.rejectedOnDevice, type, []) }
             return judged(
                 Proof(factor: factor, factorClasses: [factorClass], methods: methods, time: now), verdict, subject, type: type, now: now)
@@ -234,22 +250,22 @@ extension SignInTransaction {
         }
     }
 
-    /// Whether it is about this person's account, as it is now. A sign-in that met nobody yet can be anybody's.
+    /// Whether the sign-in belongs to this user, and the account has not changed. `true` for every user until the sign-in is bound to one.
     package func isAbout(_ user: User) -> Bool {
         guard let account else { return (userID ?? user.id) == user.id }
-        // A token that waits to be exchanged, in a mailbox or with an administrator, is no sign-in yet.
-        let isUnderWay = classic?.recovery?.stage != .token
+        // A recovery token that was not exchanged yet is not a sign-in in progress, so ending all sessions does not invalidate it.
+        let isUnderWay = recovery?.stage != .token
         return userID == user.id && account.hasPassword(of: user) && (!isUnderWay || sessionsEndedAt == user.sessionsEndedAt)
     }
 
-    /// Takes on whom it is about.
+    /// Binds the sign-in to a user.
     package mutating func meet(_ user: User) {
         userID = user.id
         account = .init(user)
         sessionsEndedAt = user.sessionsEndedAt
     }
 
-    /// A sign-in begins with what a session proves.
+    /// Starts the sign-in with the proofs of a session.
     private func resumed(_ proofs: [Proof], _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         let type = "user.authentication.session"
         guard end == nil, now < expiresAt, self.proofs.isEmpty, challenge == nil, !proofs.isEmpty, isAbout(subject.user),
@@ -258,31 +274,32 @@ extension SignInTransaction {
         var next = self
         next.meet(subject.user)
         next.proofs = proofs
-        // Nothing is set up by what was proved before this sign-in: it begins without.
+        // An enrolment requires proofs of this sign-in, so it starts without those of the session.
         if next.requirement(for: subject) == .enrollment { return (self, .enrollmentRequired, []) }
-        next.hosted?.inherited = proofs.count
+        next.inherited = proofs.count
         return next.proved(subject, type, [])
     }
 
-    /// A factor that was just set up counts as proved, and only if one was to be set up. Not one that the person only thought up.
+    /// Handles an enrolment that the sign-in required or offered. The factor counts as proved, unless it is only known, such as the answer
+    /// to a security question.
     private func enrolled(_ proof: Proof, _ subject: Subject, after: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         let type = "user.authentication.\(proof.factor.rawValue)"
         guard end == nil, now < expiresAt, isAbout(subject.user) else { return refused(.overTransaction, type, []) }
         guard requirement(for: subject).isEnrollment else { return refused(.overTransaction, type, []) }
         var next = self
         if !proof.factorClasses.isSubset(of: [.knowledge, .recollection]) { next.proofs.append(proof) }
-        next.classic?.enrolled += 1
+        next.enrolledCount += 1
         return next.proved(after, type, [])
     }
 
-    /// What all proofs together rest on. What somebody recalls is a second factor where the organization asks for it, and no further: an
-    /// application that a session token leads to asks for more.
+    /// The classes of all proofs. Recollection counts only with the rule ``DoorRules/countsRecollection``, so an application that is opened
+    /// with the session token requires another factor if its policy requires two.
     package var factorClasses: Set<FactorClass> {
         let classes: Set<FactorClass> = proofs.reduce(into: []) { $0.formUnion($1.factorClasses) }
-        return classic == nil ? classes.subtracting([.recollection]) : classes
+        return rules.contains(.countsRecollection) ? classes : classes.subtracting([.recollection])
     }
 
-    /// The methods of all proofs, each once, and `mfa` if they are of different classes.
+    /// The methods of all proofs without duplicates, and `mfa` if the proofs are of several classes.
     package var methods: [String] {
         var all: [String] = []
         for method in proofs.flatMap(\.methods) where !all.contains(method) { all.append(method) }
@@ -291,9 +308,54 @@ extension SignInTransaction {
 
     func refused(_ refusal: Refusal, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
-        // An end is final: whoever comes later is refused, and the first end stays what it was.
+        // The first end is final: a later refusal does not replace it.
         next.end = end ?? .refused
         let outcome: LogEvent.Outcome = refusal.code == .invalidGrant ? .failure : .denied
         return (next, .refused(refusal), effects + [.log(type: type, outcome, reason: refusal.reason)])
     }
+}
+
+extension SignInTransaction {
+    /// Whether the user signs in to the organization itself, in the classic API or in a recovery.
+    package var isForOrganization: Bool { applicationID == ClassicPolicy.applicationID }
+
+    /// Returns the transaction with a later expiry; `nil` if that is not worth a write.
+    package func extended(now: Date) -> SignInTransaction? {
+        let latest = createdAt.addingTimeInterval(Self.longestLifetime)
+        let wanted = min(now.addingTimeInterval(Self.idleLifetime), latest)
+        guard end == nil, wanted.timeIntervalSince(expiresAt) >= Self.extensionStep else { return nil }
+        var next = self
+        next.expiresAt = wanted
+        return next
+    }
+
+    /// Withdraws the open challenge. It still counts as sent.
+    package mutating func withdrawChallenge(now: Date) {
+        guard let challenge, challenge.isOpen(at: now) else { return }
+        keepReplacedChallenge(now: now)
+        self.challenge?.expiresAt = now
+    }
+}
+
+/// A device token that a client presented (`deviceToken` of the classic API).
+package struct PresentedDevice: Sendable, Equatable, Codable {
+    /// The digest of the token.
+    package var digest: [UInt8]
+    /// Whether the device counts only if this server issued the token for this user. Another host can plant a cookie in a browser.
+    package var mustBeIssued: Bool
+
+    package init(digest: [UInt8], mustBeIssued: Bool) {
+        (self.digest, self.mustBeIssued) = (digest, mustBeIssued)
+    }
+}
+
+/// The authorization request that a sign-in answers, and its code.
+package struct Authorization: Sendable, Equatable, Codable {
+    package var request: AuthorizationRequest
+    /// The digest of the last code.
+    package var code: [UInt8]?
+    /// When the first code was issued.
+    package var firstCodeAt: Date?
+
+    package init(_ request: AuthorizationRequest) { self.request = request }
 }

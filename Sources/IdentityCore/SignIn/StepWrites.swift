@@ -1,14 +1,8 @@
 internal import Store
 
 extension Writes {
-    /// The writes of a step's effects.
-    ///
-    /// - Parameters:
-    ///   - effects: The effects, in order.
-    ///   - transaction: The transaction after the step.
-    ///   - user: The user as they were read; `nil` if the step writes none.
-    ///   - userID: The user of the log events; `nil` for the transaction's.
-    /// - Throws: If a record can't be encoded.
+    /// The writes of a step's effects, in order. `user` is the user as read; `nil` if the step writes none. Log events name `userID`, or by
+    /// default the transaction's user.
     package init(
         _ effects: [SignInTransaction.Effect], of transaction: SignInTransaction, user: StoredUser?, userID: String? = nil
     ) throws {
@@ -34,7 +28,7 @@ extension SignInTransaction.Effect {
 extension [SignInTransaction.Effect] {
     package var writesUser: Bool { contains(where: \.isUserWrite) }
 
-    /// The user once the effects are written.
+    /// Returns the user after the effects.
     package func user(after user: User) -> User {
         reduce(user) { user, effect in if case .writeUser(let changed) = effect { changed } else { user } }
     }

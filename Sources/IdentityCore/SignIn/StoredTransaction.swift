@@ -2,13 +2,13 @@ package import Foundation
 package import Store
 
 extension SignInTransaction {
-    /// Seconds that a transaction, and what leads to it, is kept after its end, so that who comes late is told so.
+    /// The time in seconds that a transaction and its tickets are kept after they expire, so that late requests get a clear response.
     package static let keptAfter: TimeInterval = 600
 
-    /// The record to store in place of the version that was read; 0 for a new one.
+    /// Returns the record that replaces the given version; 0 for a new record.
     package func record(version: Int64 = 0) throws -> Record {
         var keys = userID.map { ["user": $0] } ?? [:]
-        // Apart from those that were sent to no device: who signs in often must not hide what waits for an answer.
+        // Only sign-ins with a challenge have this key: many other sign-ins of the user must not hide an open challenge.
         if challenge != nil { keys["challenged"] = userID }
         return Record(
             kind: .transaction, id: id, version: version, indexedKeys: keys, expiresAt: expiresAt.addingTimeInterval(Self.keptAfter),
@@ -16,22 +16,49 @@ extension SignInTransaction {
     }
 }
 
-/// A transaction with the version that a write must name.
+/// A transaction with the version of its record.
 package struct StoredTransaction: Sendable {
     package var value: SignInTransaction
     package var version: Int64
 
     package init(_ record: Record) throws {
-        value = try RecordCoding.decode(SignInTransaction.self, from: record)
         version = record.version
+        do {
+            value = try RecordCoding.decode(SignInTransaction.self, from: record)
+        } catch {
+            // Version 0.1 wrote other members. Its sign-ins, which live for an hour at most, count as cancelled.
+            guard let earlier = try? RecordCoding.decode(EarlierTransaction.self, from: record), earlier.rules == nil else { throw error }
+            value = earlier.cancelled
+        }
     }
 
-    /// The change that writes its next state.
+    /// The change that stores the next state.
     package func writing(_ next: SignInTransaction) throws -> Change { .put(try next.record(version: version)) }
 }
 
+/// The members that a transaction of version 0.1 shares with ``SignInTransaction``. It has no `rules`.
+private struct EarlierTransaction: Decodable {
+    let id: String
+    let applicationID: String
+    let server: String?
+    let userID: String?
+    let createdAt: Date
+    let expiresAt: Date
+    let rules: DoorRules?
+
+    var cancelled: SignInTransaction {
+        let application = Application(id: applicationID, name: "", kind: .service, signOnPolicy: "")
+        var transaction = SignInTransaction(
+            id: id, request: SignInRequest(application: application, server: server, scopes: []), now: createdAt,
+            lifetime: expiresAt.timeIntervalSince(createdAt))
+        transaction.userID = userID
+        transaction.end = .cancelled
+        return transaction
+    }
+}
+
 extension StoreView {
-    /// The transaction that a ticket leads to, and what the ticket was; nil if there is no such ticket.
+    /// Returns the transaction of a ticket, and the state of the ticket; `nil` if either is unknown.
     package func transaction(_ kind: TicketKind, secret: String, now: Date) throws -> (StoredTransaction, TicketState)? {
         let state = try ticket(kind, digest: TicketDigest(of: secret), now: now)
         guard let owner = state.ticket?.owner, owner.kind == .transaction, let record = try record(.transaction, id: owner.id) else {

@@ -1,28 +1,26 @@
 internal import Foundation
 
-/// The code that a device shows and a person types (RFC 8628 section 6.1; oauth reference 2.8).
-///
-/// Eight of twenty consonants: no word comes out, nothing looks like something else, and there are 2.5 × 10¹⁰ of them. Whoever guesses is
-/// slowed down by ``Engine/countUserCode(_:)``: in the ten minutes that a code lives, all addresses together get through 30,000.
+/// The code that a device shows and the user types (RFC 8628 section 6.1; oauth reference 2.8). It has eight of twenty consonants, so codes
+/// form no words and contain no similar letters. There are 2.5 × 10¹⁰ codes. ``Engine/countUserCode(_:)`` limits guesses to 30,000 from all
+/// addresses together during the ten minutes of a code's lifetime.
 package enum UserCode {
     static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
     static let length = 8
-    /// Entries per minute from one address.
+    /// The maximum number of entries per minute from one address.
     static let mostPerAddress = 30
-    /// Entries per minute from all addresses.
+    /// The maximum number of entries per minute from all addresses.
     static let mostOfAll = 3_000
 
-    /// Makes one.
     package static func make(_ random: any RandomSource) throws -> String {
         var code: [UInt8] = []
         while code.count < length {
-            // 240 is the largest multiple of 20 in a byte: what lies above would favour the first letters.
+            // Larger bytes would favour the first letters: 240 is the largest multiple of 20 that fits in a byte.
             for byte in try random.bytes(16) where byte < 240 && code.count < length { code.append(alphabet[Int(byte) % alphabet.count]) }
         }
         return String(decoding: code, as: UTF8.self)
     }
 
-    /// What somebody typed as the server writes it: letters of any case, with spaces and hyphens between; nil if it can be no code.
+    /// Returns the stored form of a typed code; `nil` if it cannot be a code. Accepts letters of any case, spaces and hyphens.
     package static func reading(_ text: String) -> String? {
         guard text.utf8.count <= 40 else { return nil }
         var code: [UInt8] = []
@@ -36,7 +34,7 @@ package enum UserCode {
 }
 
 extension Engine {
-    /// Counts one entry of a user code, from its address and from all of them. What an address is refused does not count against everybody.
+    /// Counts one entry of a user code, for its address and for all. An entry above the limit of its address does not count for all.
     package func countUserCode(_ context: RequestContext) -> RateLimitStatus {
         if let address = context.address {
             let status = rateLimiter.count(.userCodes(from: address), limit: UserCode.mostPerAddress, now: context.now)
@@ -47,7 +45,7 @@ extension Engine {
 }
 
 extension RateLimiter.Subject {
-    /// The user codes from an address, counted as its requests are.
+    /// The user codes from an address, grouped by network as its requests are.
     fileprivate static func userCodes(from address: String) -> Self {
         if case .address(let key) = from(address) { .userCodes(key) } else { .userCodes(address) }
     }

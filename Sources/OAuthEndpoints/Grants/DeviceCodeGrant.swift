@@ -3,9 +3,8 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// A device that polls for what a person decides elsewhere (RFC 8628 section 3.4; oauth reference 2.4.5).
-///
-/// Its code is taken once. Polls that find nothing write nothing.
+/// The device code grant: a device polls until the user has decided elsewhere (RFC 8628 section 3.4; oauth reference 2.4.5). The code is
+/// consumed once. Polls without a decision write nothing.
 struct DeviceCodeGrant: PollGrantHandler {
     static let grantType = GrantType.deviceCode
 
@@ -29,7 +28,7 @@ struct DeviceCodeGrant: PollGrantHandler {
         self.state = state
         (transaction, version) = (stored.value, stored.version)
         user = try transaction.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
-        isSessionOpen = try transaction.device?.session.map { try view.openSession(id: $0, now: now) != nil } ?? false
+        isSessionOpen = try transaction.sessionID.map { try view.openSession(id: $0, now: now) != nil } ?? false
     }
 
     var awaited: AwaitedDecision? {
@@ -52,14 +51,14 @@ struct DeviceCodeGrant: PollGrantHandler {
         }
         engine.pollPacer.forget(digest)
         guard end == .authenticated else {
-            // Told once: a device that asks on is not news for the log.
+            // Closing the code logs the denial once, however often the device polls.
             return .refused(
                 Refusal(.accessDenied, "The person did not allow it.", reason: "device: denied"),
                 Writes([.close(.deviceCode, digest: digest)]), userID: nil)
         }
-        // Whatever ended the sign-in since ends what it could give.
+        // A sign-out or a change of the account since the sign-in makes the code invalid.
         guard let user, user.status == .active, transaction.isAbout(user), isSessionOpen,
-            let authentication = transaction.device?.authentication
+            let authentication = transaction.authentication
         else { throw Self.invalid("device_code: session is over") }
         guard request.application.assignment.includes(user) else {
             throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: "user.not_assigned")
@@ -68,13 +67,13 @@ struct DeviceCodeGrant: PollGrantHandler {
         let taking = Change.take(.deviceCode, digest: digest, now: now, gave: Array(id.utf8))
         return try UserGrant(
             request: request, user: user, authentication: authentication, scopes: transaction.scopes,
-            sessionID: transaction.device?.session, id: id
+            sessionID: transaction.sessionID, id: id
         ).issue(engine, after: Writes([taking]))
     }
 
     private static let expired = Refusal(.expiredToken, "Nobody entered the code in time. Begin again.", reason: "device_code: expired")
 
-    /// One answer for every code that leads nowhere.
+    /// Returns the same response for every invalid code.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The device_code is not known, or was used before.", reason: reason)
     }

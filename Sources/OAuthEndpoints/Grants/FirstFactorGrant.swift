@@ -4,7 +4,7 @@ internal import JOSE
 package import OAuthWire
 package import Store
 
-/// A grant that begins a sign-in with a user name and an answer to one factor.
+/// A grant that starts a sign-in with a user name and one factor.
 package protocol FirstFactorHandler: GrantHandler {
     var first: FirstFactorGrant { get }
 }
@@ -15,7 +15,7 @@ extension FirstFactorHandler {
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision { try first.decide(engine, verdict) }
 }
 
-/// The read, the check and the decision of such a grant.
+/// The shared read, check and decision of such grants.
 package struct FirstFactorGrant: Sendable, Redacted {
     private let request: AdmittedRequest
     private let login: String
@@ -24,14 +24,7 @@ package struct FirstFactorGrant: Sendable, Redacted {
     private let first: FirstFactor
     private let verifier: any FactorVerifier
 
-    /// - Parameters:
-    ///   - response: The answer.
-    ///   - username: The name as it was typed.
-    ///   - withEnrollments: Whether the factor is judged by the user's enrolments.
-    ///   - request: The request of the grant.
-    ///   - reading: The read of the request.
-    ///   - verifier: Returns the verifier for the account.
-    /// - Throws: ``Refusal``, ``StoreError``.
+    /// Reads the named account, whose name is as typed. With `withEnrollments`, the user's enrolments verify the factor.
     package init(
         _ response: FactorResponse, of username: String, withEnrollments: Bool = false, _ request: AdmittedRequest,
         reading: Reading<GrantVerdict>, by verifier: (FirstFactor) -> any FactorVerifier
@@ -49,7 +42,7 @@ package struct FirstFactorGrant: Sendable, Redacted {
         self.verifier = verifier(first)
     }
 
-    /// Counts the attempt and checks the answer.
+    /// Counts the attempt and verifies the factor.
     func check(_ engine: Engine) throws -> Check<GrantVerdict> {
         if !request.isRepeated {
             let attempts = engine.countFirstAttempt(
@@ -72,10 +65,10 @@ package struct FirstFactorGrant: Sendable, Redacted {
 
     func needsMore(_ verdict: GrantVerdict) -> Bool { if case .success(let verdict) = verdict { first.needsMore(verdict) } else { false } }
 
-    /// Takes the step; issues tokens if it is the last one, or an `mfa_token`.
+    /// Takes the step. Issues tokens after the last step, else an `mfa_token`.
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
-        // Signing out everywhere also ends the sign-ins that it overtook.
+        // Signing out everywhere also ends sign-ins that it overtook.
         if request.hasConflicted, verdict?.isProved == true, let user = first.account.user?.value, let ended = user.sessionsEndedAt,
             ended >= now
         {
@@ -88,10 +81,10 @@ package struct FirstFactorGrant: Sendable, Redacted {
             return try UserGrant(request: request, user: user, authentication: authentication, scopes: scopes).issue(
                 afterProof: writes, engine)
         case .refused(let refusal): return .refused(refusal, writes, userID: nil, isGuess: true)
-        case .factorRequired(let grantTypes):
+        case .factorRequired(let kinds):
             let token = try engine.environment.random.secret(prefix: "mfa_")
             return .refused(
-                .factorRequired(grantTypes, token: token), writes + [.put(try next.record()), .issue(next.mfaTicket(token))], userID: nil)
+                .factorRequired(kinds, token: token), writes + [.put(try next.record()), .issue(next.mfaTicket(token))], userID: nil)
         case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .tryAgain, .challenged, .pending, .judged,
             .tooLate, .cancelled:
             return .refused(.overTransaction, writes, userID: nil)
@@ -100,7 +93,6 @@ package struct FirstFactorGrant: Sendable, Redacted {
 }
 
 extension SignInTransaction {
-    /// The ticket of an `mfa_token` of this sign-in.
     package func mfaTicket(_ token: String) -> Ticket {
         Ticket(
             kind: .mfaToken, digest: TicketDigest(of: token), owner: RecordReference(.transaction, id), use: .untilClosed,
@@ -109,26 +101,48 @@ extension SignInTransaction {
 }
 
 extension SignInRequest {
-    /// What a request of direct authentication asks of a sign-in.
+    /// Creates the sign-in request of direct authentication.
     package init(_ request: AdmittedRequest, scopes: [String]) {
         self.init(
             application: request.application, server: request.server.id, scopes: scopes,
-            supportedGrantTypes: request["grant_types_supported"]?.spaceSeparated,
-            contextClasses: request["acr_values"]?.spaceSeparated ?? [])
+            contextClasses: request["acr_values"]?.spaceSeparated ?? [],
+            presentable: request.application.secondFactors(supported: request["grant_types_supported"]?.spaceSeparated))
+    }
+}
+
+extension FactorKind {
+    /// The grant by which a client presents the factor as the second one; `nil` if no client can.
+    package var secondFactorGrantType: String? {
+        switch self {
+        case .push, .sms, .voice: GrantType.secondFactorOOB
+        case .totp: GrantType.secondFactorOTP
+        default: nil
+        }
+    }
+}
+
+extension Application {
+    /// Returns the second factors that the client can present: by its grants, and by those that it says it supports (`nil` for all).
+    package func secondFactors(supported: [String]? = nil) -> Set<FactorKind> {
+        Set(
+            [FactorKind.push, .sms, .voice, .totp].filter { kind in
+                kind.secondFactorGrantType.map { grantTypes.contains($0) && supported?.contains($0) ?? true } ?? false
+            })
     }
 }
 
 extension Refusal {
-    /// Another factor is asked for (oauth reference 2.4.11).
-    package static func factorRequired(_ grantTypes: [String], token: String) -> Refusal {
-        Refusal(
+    /// Returns `mfa_required` (oauth reference 2.4.11).
+    static func factorRequired(_ kinds: [FactorKind], token: String) -> Refusal {
+        let grantTypes = Set(kinds.compactMap(\.secondFactorGrantType)).sorted()
+        return Refusal(
             .mfaRequired, "Verify with an additional authenticator.",
             members: ["mfa_token": .string(token), "supported_challenge_types": .string(grantTypes.joined(separator: " "))],
             reason: "a second factor is asked for")
     }
 }
 
-/// The resource owner's password (RFC 6749 section 4.3), the first factor of direct authentication (oauth reference 2.4.4).
+/// The password grant (RFC 6749 section 4.3), a first factor of direct authentication (oauth reference 2.4.4).
 struct PasswordGrant: FirstFactorHandler {
     static let grantType = GrantType.password
 

@@ -4,15 +4,15 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// What a code comes to that a person typed, whatever made it: counters, transaction, factor and tokens in one write.
+/// The decision on a typed code of any factor. Counters, transaction, factor and tokens are one write.
 struct TypedCode: Sendable, Redacted {
     let request: AdmittedRequest
-    /// Leads to the sign-in, where it goes on; nil where it began with the code.
+    /// The `mfa_token` of the sign-in; `nil` if the code starts it.
     let token: String?
     let stored: StoredTransaction
     let user: StoredUser
     let subject: SignInTransaction.Subject?
-    /// The scopes, where the sign-in does not know them yet; nil for its own.
+    /// The requested scopes, if the sign-in does not contain them yet; `nil` for its own.
     var scopes: [String]?
 
     /// Counts the attempt; throws ``Refusal`` if there were too many.
@@ -26,7 +26,7 @@ struct TypedCode: Sendable, Redacted {
         }
     }
 
-    /// Takes the step, and tokens if it is the last one.
+    /// Takes the step. Issues tokens after the last step.
     func decide(_ engine: Engine, _ verdict: FactorVerdict, of verifier: some FactorVerifier) throws -> TokenDecision {
         let context = request.context
         let (next, outcome, effects) = stored.value.step(
@@ -36,23 +36,23 @@ struct TypedCode: Sendable, Redacted {
         if next.end != nil { writes += [.closeTickets(of: RecordReference(.transaction, next.id))] }
         switch outcome {
         case .authenticated(let authentication):
-            // The scopes are those that the first request asked for: nobody widens them in the middle.
+            // The scopes of the first request; this request cannot extend them.
             return try UserGrant(request: request, user: person, authentication: authentication, scopes: scopes ?? next.scopes)
                 .issue(afterProof: writes, engine)
         case .tryAgain(let refusal), .refused(let refusal):
             return .refused(refusal, writes, userID: next.userID, isGuess: true)
-        case .factorRequired(let grantTypes):
+        case .factorRequired(let kinds):
             guard let token else {
-                // A code that begins a sign-in leads on by a token of its own.
+                // The sign-in started with this code, so that it needs a new mfa_token.
                 let secret = try engine.environment.random.secret(prefix: "mfa_")
                 var going = next
                 going.scopes = scopes ?? next.scopes
                 going.expiresAt = context.now.addingTimeInterval(TimeInterval(request.snapshot.mfaTokenLifetime))
                 writes.changes[0] = try stored.writing(going)
                 writes += [.issue(going.mfaTicket(secret))]
-                return .refused(.factorRequired(grantTypes, token: secret), writes, userID: next.userID)
+                return .refused(.factorRequired(kinds, token: secret), writes, userID: next.userID)
             }
-            return .refused(.factorRequired(grantTypes, token: token), writes, userID: next.userID)
+            return .refused(.factorRequired(kinds, token: token), writes, userID: next.userID)
         case .enrollmentRequired, .enrollmentOffered, .passwordDue, .recovering, .unlocked, .challenged, .pending, .judged, .tooLate,
             .cancelled:
             throw Refusal.overTransaction
@@ -60,13 +60,13 @@ struct TypedCode: Sendable, Redacted {
     }
 }
 
-/// A code that was sent, brought back together with the secret that its challenge gave (oauth reference 2.4.10, `binding_code`).
+/// A sent code, with the `oob_code` of its challenge (oauth reference 2.4.10, `binding_code`).
 struct BoundCode: Sendable {
     private let channel: CodeChannel
     private let code: String
     private let typed: TypedCode
 
-    /// Finds the sign-in; nil if the secret is of a push. Throws ``Refusal``.
+    /// Finds the sign-in; `nil` if the secret belongs to a push. Throws ``Refusal``.
     init?(secret: String, token: String?, scopes: [String]?, request: AdmittedRequest, reading view: any StoreView) throws {
         let now = request.context.now
         guard let (stored, ticket) = try view.transaction(.oobCode, secret: secret, now: now),
@@ -78,7 +78,7 @@ struct BoundCode: Sendable {
         case .expired: throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "oob_code: expired")
         default: throw Refusal(.invalidGrant, "The code is not known, or was used before.", reason: "oob_code: closed")
         }
-        // Whoever polls as for a push is told to stop; the sign-in stays as it is.
+        // A poll without a code is refused; the sign-in stays unchanged.
         code = try request.required("binding_code")
         guard let user = try stored.value.userID.flatMap({ try view.record(.user, id: $0) }).map(StoredUser.init) else {
             throw Refusal.overTransaction
@@ -90,12 +90,10 @@ struct BoundCode: Sendable {
         self.channel = channel
     }
 
-    /// The sign-in's id.
     var transactionID: String { typed.stored.value.id }
-    /// Whether it begins a sign-in.
+    /// Whether the code starts a sign-in.
     var isFirst: Bool { typed.stored.value.proofs.isEmpty }
 
-    /// Judges the code.
     func decide(_ engine: Engine) throws -> TokenDecision {
         try typed.count(engine)
         let verifier = CodeVerifier(

@@ -8,7 +8,7 @@ extension Engine {
     func deviceDecision(_ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext) throws -> Plan<HostedAnswer>
     {
         guard let hosted = state.hosted.device, hosted.decision == nil, state.transaction.end == .authenticated, !state.needsConsent,
-            state.hosted.refused == nil, let user = state.user, let authentication = state.hosted.authentication
+            state.hosted.refused == nil, let user = state.user, let authentication = state.transaction.authentication
         else { return Plan(answer) }
         var next = state.transaction
         guard let waiting = state.waitingDevice else {
@@ -27,12 +27,12 @@ extension Engine {
             answer.cookies.session = secret
             answer.logouts = logouts
             writes = sessionWrites
-            next.hosted?.session = session.id
+            next.sessionID = session.id
             next.hosted?.device?.decision = .allowed
             device.meet(user.value)
             device.end = .authenticated
-            device.device?.authentication = authentication
-            device.device?.session = session.id
+            device.authentication = authentication
+            device.sessionID = session.id
         } else {
             next.hosted?.device?.decision = .denied
             device.end = .refused
@@ -60,7 +60,7 @@ extension StoreView {
 }
 
 extension HostedState {
-    /// What the page of a proved sign-in for a device shows: the question, or what came of it.
+    /// Returns the page after a successful sign-in for a device: the question, or the stored decision.
     func devicePage(_ device: HostedDevice) -> HostedAnswer {
         switch device.decision {
         case nil: page(.device(userCode: device.userCode, login: user?.value.login ?? ""))

@@ -6,18 +6,11 @@ internal import Store
 /// The steps of a recovery on the pages: the code, the user's question, a new password.
 extension Engine {
     /// Returns the page that shows the current state of a recovery.
-    ///
-    /// - Parameters:
-    ///   - token: The token in the address of the page.
-    ///   - browser: The browser's cookies.
-    ///   - context: The request.
-    /// - Returns: The page.
-    /// - Throws: ``StoreError`` if the store failed.
     package func recoveryPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         try await transact(context) { [self] reading in
             guard token.utf8.count <= 64,
                 case (let stored, let ticket)? = try reading.view.transaction(.stateToken, secret: token, now: context.now),
-                let page = stored.value.classic?.page, let recovery = stored.value.classic?.recovery
+                let page = stored.value.recovery?.page, let recovery = stored.value.recovery
             else { return HostedAnswer(.refused(HostedRefusal(.over))) }
             guard let secret = page.browser.secret(of: browser) else {
                 return HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
@@ -59,16 +52,7 @@ extension Engine {
         }
     }
 
-    /// Takes a step of a recovery.
-    ///
-    /// - Parameters:
-    ///   - action: The action of the form.
-    ///   - token: The token in the address of the page.
-    ///   - formToken: The token of the form.
-    ///   - browser: The browser's cookies.
-    ///   - context: The request.
-    /// - Returns: The redirect to the page that shows the result, and the messages to send.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    /// Takes a step of a recovery. Returns the redirect to the page that shows the result, and the messages to send.
     package func recoveryStep(
         _ action: RecoveryAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -144,22 +128,22 @@ extension Engine {
     private func page(ofRecovery token: String, context: RequestContext) async throws -> RecoveryPage? {
         guard token.utf8.count <= 64 else { return nil }
         return try await store.read { view in
-            try view.transaction(.stateToken, secret: token, now: context.now)?.0.value.classic?.page
+            try view.transaction(.stateToken, secret: token, now: context.now)?.0.value.recovery?.page
         }
     }
 
     /// The maximum number of repeated codes in one recovery.
     private static let mostRepeatedCodes = 3
 
-    /// Accepts the correct code again from a browser that lost the response. An attacker who planted the browser's old secret does not know the
-    /// code, and has few guesses.
+    /// Accepts the correct code again from a browser that lost the response. An attacker who planted the browser's old secret does not know
+    /// the code, and has few guesses.
     private func repeatCode(_ action: RecoveryAction, of token: String, context: RequestContext) async throws -> HostedAnswer {
         let refused = HostedAnswer(.refused(HostedRefusal(.otherBrowser)))
         guard case .code(let code) = action else { return refused }
         return try await transact(context) { reading in
             try reading.view.transaction(.stateToken, secret: token, now: context.now)?.0
         } decide: { found in
-            guard let found, var page = found.value.classic?.page, let accepted = page.acceptedCode,
+            guard let found, var page = found.value.recovery?.page, let accepted = page.acceptedCode,
                 page.repeatedCodes ?? 0 < Self.mostRepeatedCodes
             else { return Plan(refused) }
             page.repeatedCodes = (page.repeatedCodes ?? 0) + 1
@@ -167,18 +151,18 @@ extension Engine {
             if acceptedDigest(of: code, for: found.value.id).isSameSecret(as: accepted) {
                 let secret = try environment.random.secret()
                 // While the question is unanswered, only the latest browser that sent the code continues.
-                if found.value.classic?.recovery?.stage == .question { page.browser = page.browser.unproved }
+                if found.value.recovery?.stage == .question { page.browser = page.browser.unproved }
                 page.browser.bind(to: secret)
                 answer = HostedAnswer(.recovery(.page(token: token)))
                 answer.cookies.signIn = secret
             }
             var next = found.value
-            next.classic?.page = page
+            next.recovery?.page = page
             return Plan(answer, Writes([try found.writing(next)]))
         }
     }
 
-    /// Sets the notice of the page, unless the recovery is over.
+    /// Sets the notice of the page, unless the recovery has ended.
     private func tell(
         _ notice: RecoveryPage.Notice?, until: Date? = nil, _ violated: [PasswordRule]?, of token: String, browser: String,
         context: RequestContext
@@ -187,9 +171,9 @@ extension Engine {
             try RecoveryState(token, browser: browser, reading, context: context)
         } decide: { state in
             var next = state.transaction
-            next.classic?.page?.notice = notice
-            next.classic?.page?.noticeUntil = until
-            next.classic?.page?.violatedRules = violated
+            next.recovery?.page?.notice = notice
+            next.recovery?.page?.noticeUntil = until
+            next.recovery?.page?.violatedRules = violated
             return Plan(.success(()), next == state.transaction ? Writes() : Writes([try state.stored.writing(next)]))
         }
     }
@@ -199,7 +183,7 @@ extension Engine {
 }
 
 extension RecoveryState {
-    /// Plans a step. The answer is what the page sends, or the refusal that it tells.
+    /// Plans a step. The answer is the messages to send, or the refusal for the page's notice.
     func plan(_ decision: RecoveryDecision) throws -> Plan<Result<[OutgoingMessage], RecoveryRefusal>> {
         let (next, outcome, effects) = decision.step
         var writes = try decision.writes + Writes(effects, of: next, user: user)

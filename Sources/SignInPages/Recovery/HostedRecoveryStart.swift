@@ -3,15 +3,8 @@ package import IdentityCore
 
 /// The start of a recovery from the page of a sign-in, which continues afterwards.
 extension Engine {
-    /// Returns the page that asks for the user name and the channel of the code or link.
-    ///
-    /// - Parameters:
-    ///   - isUnlock: Whether to unlock an account; otherwise the user forgot a password.
-    ///   - token: The token of the sign-in in the address of the page.
-    ///   - browser: The browser's cookies.
-    ///   - context: The request.
-    /// - Returns: The page; or a redirect to the sign-in if the policy permits no recovery, or if the user is known already.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the page that asks for the user name and the channel of the code or link. Redirects to the sign-in if the policy permits no
+    /// recovery, or if the user is known already. Without `isUnlock`, the user forgot a password.
     package func recoveryForm(
         isUnlock: Bool, of token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -31,17 +24,10 @@ extension Engine {
 
     /// Starts a recovery. Every user name gets the same response, which does not reveal whether the account exists: a page that asks for a
     /// code, or one that announces a mail.
-    ///
     /// - Parameters:
-    ///   - isUnlock: Whether to unlock an account.
-    ///   - username: The user name as it was typed.
+    ///   - username: The user name as typed.
     ///   - channel: The channel: `sms`, `call` or `email`.
     ///   - token: The token of the sign-in in the address of the page.
-    ///   - formToken: The token of the form.
-    ///   - browser: The browser's cookies.
-    ///   - context: The request.
-    /// - Returns: The redirect, and the messages to send.
-    /// - Throws: ``StoreError`` if the store failed.
     package func beginRecovery(
         isUnlock: Bool, username: String, channel: String, of token: String, formToken: String?, browser: BrowserSecrets,
         context: RequestContext
@@ -55,8 +41,8 @@ extension Engine {
             let name = Self.possibleName(username)
             let channel = CodeChannel.allCases.first { ($0 == .voice ? "call" : $0.rawValue) == channel.lowercased() }
             let request = RecoveryRequest(
-                isUnlock ? .unlock : .password, username: name, channel: channel,
-                page: RecoveryBeginning(browser: state.browser, signIn: token, locales: state.hosted.request.locales))
+                isUnlock ? .unlock : .password, username: name, channel: channel, rules: .pages,
+                page: RecoveryBeginning(browser: state.browser, signIn: token, locales: state.request.locales))
             let begun = try await transact(context, refusing: RecoveryRefusal.self) { [self] reading in
                 try recoveryStart(request, reading, context)
             } decide: { [self] found in
@@ -78,14 +64,6 @@ extension Engine {
     }
 
     /// Returns the page that says that a mail was sent if the account exists.
-    ///
-    /// - Parameters:
-    ///   - isUnlock: Whether to unlock an account.
-    ///   - token: The token of the sign-in in the address of the page.
-    ///   - browser: The browser's cookies.
-    ///   - context: The request.
-    /// - Returns: The page.
-    /// - Throws: ``StoreError`` if the store failed.
     package func recoverySent(
         isUnlock: Bool, of token: String, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -95,7 +73,7 @@ extension Engine {
         }
     }
 
-    /// Sets the notice of the sign-in's page, unless the sign-in is over.
+    /// Sets the notice of the sign-in's page, unless the sign-in has ended.
     private func leave(
         _ notice: HostedSignIn.Notice?, until: Date? = nil, login: String, of token: String, browser: BrowserSecrets,
         context: RequestContext

@@ -6,21 +6,15 @@ internal import Store
 /// The mailed link by which a user recovers an account, or sets up a new one. Opening it does not consume it, because programs that scan
 /// mails open links. Only the form of its page consumes it, in the browser that shows the page.
 extension Engine {
-    /// What the token of the form is about: this link, whichever the browser has opened since then.
+    /// The subject of the form token. It names the link, because the browser may have opened another one since.
     private static func linkForm(_ token: String) -> String { "recovery link \(Base64URL.encode(TicketDigest(of: token).bytes))" }
 
     private static func kind(of token: String) -> TicketKind {
-        token.hasPrefix(ClassicRecovery.activationPrefix) ? .activationToken : .recoveryToken
+        token.hasPrefix(Recovery.activationPrefix) ? .activationToken : .recoveryToken
     }
 
-    /// The page of a link.
-    ///
-    /// - Parameters:
-    ///   - token: The link's secret; nil if the browser brought none.
-    ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: The page, and the browser's secret if it has none yet. Whatever is not good (any more) is answered alike.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the page of a link, and the browser's secret if it has none yet. All invalid links get the same response. `token` is the
+    /// link's secret; `nil` if the browser sent none.
     package func recoveryLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         let secret = try browser.possibleBrowser ?? environment.random.secret()
         let token = token ?? ""
@@ -45,14 +39,6 @@ extension Engine {
     }
 
     /// Consumes a link. The recovery continues in this browser, which gets a new secret.
-    ///
-    /// - Parameters:
-    ///   - token: The link's secret; nil if the browser brought none.
-    ///   - formToken: What the form carried.
-    ///   - browser: The browser's cookies.
-    ///   - context: When and from where it came.
-    /// - Returns: Where the browser goes.
-    /// - Throws: ``StoreError`` if the store failed.
     package func openRecoveryLink(
         _ token: String?, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -80,8 +66,7 @@ extension Engine {
     }
 }
 
-extension ClassicRecovery.Kind {
-    /// What its pages say.
+extension Recovery.Kind {
     var page: RecoveryKind {
         switch self {
         case .password: .password

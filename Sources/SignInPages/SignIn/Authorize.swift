@@ -4,19 +4,12 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; oauth reference 2.3).
-    ///
-    /// A session with enough recent proofs leads to a code at once. Otherwise the browser gets a page. With `prompt=none`, the client
-    /// gets an error.
-    ///
+    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; oauth reference 2.3). A session with enough recent proofs gets a
+    /// code at once. Otherwise the browser gets a page, or the client an error if it sent `prompt=none`.
     /// - Parameters:
-    ///   - parameters: The parameters of the client, unchecked; or the name of a pushed request.
+    ///   - parameters: The unchecked parameters of the client, or the name of a pushed request.
     ///   - server: The authorization server's id; `nil` for the org server.
     ///   - isForm: Whether the request is a posted form, which another site may have sent.
-    ///   - browser: The browser's cookies.
-    ///   - context: The time, for the age of proofs; the address, for the limit on new sign-ins.
-    /// - Returns: The page or the redirect, and the browser's cookies.
-    /// - Throws: ``StoreError`` if the store failed; then nothing was started.
     package func authorize(
         _ parameters: AuthorizationParameters, server: String?, isForm: Bool = false, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -38,9 +31,7 @@ extension Engine {
         }
     }
 
-    /// Binds a sign-in to the browser that completed a proof.
-    ///
-    /// - Returns: The new secret of the browser.
+    /// Binds a sign-in to the browser that completed a proof, and returns the browser's new secret.
     func bind(_ transaction: inout SignInTransaction) throws -> String {
         let secret = try environment.random.secret()
         transaction.hosted?.browser.bind(to: secret)
@@ -50,7 +41,6 @@ extension Engine {
 
 /// A valid authorize request as one read finds it.
 private struct AuthorizeStart: Sendable {
-    /// The next step.
     enum Next: Sendable {
         /// Redirects a posted form to the same request as a link. The browser sends no cookies with a form of another site, and new cookies
         /// would replace those of its sign-ins.
@@ -72,6 +62,7 @@ private struct AuthorizeStart: Sendable {
     var writes = Writes()
     /// The secret of the browser; a new one if the browser has none.
     let secret: String
+    let signIn: SignInRequest
     var transaction: SignInTransaction
     /// The open session of the browser; it can belong to another user.
     var session: Session?
@@ -107,17 +98,14 @@ private struct AuthorizeStart: Sendable {
         (self.snapshot, self.server, self.application) = (snapshot, server, application)
         let random = reading.engine.environment.random
         secret = try browser.possibleBrowser ?? random.secret()
-        transaction = SignInTransaction(
-            id: try random.identifier(prefix: "txn"),
-            request: SignInRequest(
-                application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses),
-            now: context.now, lifetime: HostedSignIn.lifetime)
-        transaction.hosted = HostedSignIn(request: request, browser: BrowserBinding(secret), login: request.loginHint ?? "")
+        signIn = SignInRequest(
+            onPagesOf: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
+        transaction = try SignInTransaction(
+            signIn, answering: request, hosted: HostedSignIn(browser: BrowserBinding(secret), login: request.loginHint ?? ""),
+            random: random, now: context.now)
     }
 
-    // MARK: - The user
-
-    /// Reads the user whom a one-time token or the browser's session identifies, and takes the first step with their proofs.
+    /// Identifies the user by a one-time token or the browser's session, and takes the first step with the user's proofs.
     mutating func identify(_ view: any StoreView) throws {
         guard let known = try knownUser(view) else {
             next = next(nil, nil, needsConsent: false)
@@ -155,10 +143,6 @@ private struct AuthorizeStart: Sendable {
             // These scopes require a fresh sign-in; an existing session is not enough.
             (user, proofs) = (known.1, request.prompts.contains(.login) || isInteractive ? [] : known.0.proofs)
         }
-        var signIn = SignInRequest(
-            application: application, server: request.server, scopes: request.scopes, contextClasses: request.contextClasses)
-        signIn.isHosted = true
-        signIn.isOnPages = true
         let subject = try view.subject(user.value, of: signIn, snapshot: snapshot)
         // A token can contain an old password and a recent push.
         let mostForEnrollment = isInteractive ? Int(Enrollment.freshness) : nil
@@ -172,12 +156,12 @@ private struct AuthorizeStart: Sendable {
         guard !known.proofs.isEmpty else { return nil }
         let (resumed, outcome, effects) = transaction.step(.resumed(known.proofs, known.subject), now: context.now)
         transaction = resumed
-        transaction.hosted?.record(outcome)
+        transaction.record(outcome)
         if request.sessionToken != nil {
             // The proofs of a token never belonged to a session: they start one.
-            transaction.hosted?.inherited = 0
+            transaction.inherited = 0
         } else if !transaction.proofs.isEmpty {
-            transaction.hosted?.session = session?.id
+            transaction.sessionID = session?.id
         }
         writes += try Writes(effects, of: resumed, user: nil, userID: known.user.value.id)
         return outcome
@@ -202,8 +186,6 @@ private struct AuthorizeStart: Sendable {
                 ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
                 : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
     }
-
-    // MARK: - The decision
 
     /// Counts a sign-in that starts.
     var check: Check<Void>? {
@@ -243,7 +225,7 @@ private struct AuthorizeStart: Sendable {
     }
 }
 
-/// A user whom a request identifies, and their proofs for its application.
+/// The user that a request identifies, and the user's proofs for its application.
 struct KnownUser: Sendable {
     var user: StoredUser
     var subject: SignInTransaction.Subject
@@ -251,7 +233,7 @@ struct KnownUser: Sendable {
 }
 
 extension AuthorizationRefusal {
-    /// Where the browser goes: to a page of the server, or back to the client.
+    /// The error page, or the redirect to the client.
     fileprivate var answer: HostedAnswer {
         switch self {
         case .page(let refusal): HostedAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))

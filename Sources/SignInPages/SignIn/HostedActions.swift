@@ -4,18 +4,8 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Handles a form that the user submits on a page.
-    ///
-    /// Commits the result, then redirects to the page that shows it. A repeated submission does not change a decision.
-    ///
-    /// - Parameters:
-    ///   - action: The action of the form.
-    ///   - token: The token in the address of the page.
-    ///   - formToken: The token of the form.
-    ///   - browser: The browser's cookies.
-    ///   - context: The time, for expiry; the origin, for rate limits and known devices.
-    /// - Returns: The redirect, and the messages to send.
-    /// - Throws: ``StoreError`` if the store failed; `CancellationError`.
+    /// Handles a form that the user submits on a page. Commits the result, then redirects to the page that shows it. A repeated submission
+    /// does not change a decision.
     package func signInStep(
         _ action: HostedAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
@@ -109,18 +99,12 @@ extension HostedState {
     /// A step that changes nothing: the page shows the current state.
     var unchanged: HostedStep { HostedStep { Plan(onward) } }
 
-    // MARK: - Attempts
-
-    /// A step that counts an attempt of the user before its check. The page tells a user over the limit to wait.
-    ///
+    /// A step that counts an attempt of the user before its check. Over the limit, the page asks the user to wait.
     /// - Parameters:
-    ///   - reading: The read.
     ///   - login: The user name that the page shows afterwards; `nil` for no change.
     ///   - count: Counts the attempt; `nil` for an attempt of the user of the sign-in.
     ///   - check: The check; it does not run over the limit.
-    ///   - needsMore: Whether the decision needs another read.
     ///   - plan: Returns the plan if the attempt is within the limit.
-    /// - Returns: A step that counts the attempt first.
     func attempt(
         _ reading: Reading<HostedStep.Verdict>, login: String? = nil, count: (@Sendable () -> RateLimitStatus)? = nil,
         check: Check<HostedStep.Verdict> = Check(of: "attempt") { .admitted },
@@ -158,7 +142,6 @@ extension HostedState {
             login: user?.value.login ?? "", of: user?.value, from: subject?.origin ?? .unknown, snapshot: snapshot, context: context)
     }
 
-    /// Sets the notice of the page.
     func note(_ notice: HostedSignIn.Notice, until: Date? = nil, login: String? = nil) throws -> Plan<HostedAnswer> {
         var next = transaction
         next.hosted?.notice = notice
@@ -166,8 +149,6 @@ extension HostedState {
         if let login { next.hosted?.login = login }
         return try next == transaction ? Plan(onward) : moving(to: next)
     }
-
-    // MARK: - Start and end
 
     private func cancel() throws -> Plan<HostedAnswer> {
         var (next, _, effects) = transaction.step(.cancelled, now: now)
@@ -178,7 +159,6 @@ extension HostedState {
     /// Stores the consent, or refuses the request of the client.
     private func answerConsent(_ isAllowed: Bool) throws -> Plan<HostedAnswer> {
         guard transaction.end == .authenticated, hosted.refused == nil, needsConsent, let user = user?.value else { return Plan(onward) }
-        let request = hosted.request
         var next = transaction
         var writes = Writes()
         writes.log(
@@ -210,13 +190,12 @@ extension HostedState {
                 writes = try Writes(effects, of: ended, user: nil) + ended.closingChallenge + [stored.writing(ended)]
             }
             let random = engine.environment.random
-            var next = SignInTransaction(
-                id: try random.identifier(prefix: "txn"),
-                request: SignInRequest(
-                    application: application, server: transaction.server, scopes: transaction.scopes,
-                    contextClasses: transaction.contextClasses), now: now, lifetime: HostedSignIn.lifetime)
-            next.hosted = HostedSignIn(
-                request: hosted.request, browser: hosted.browser.unproved, login: "", device: hosted.device)
+            let next = try SignInTransaction(
+                SignInRequest(
+                    onPagesOf: application, server: transaction.server, scopes: transaction.scopes,
+                    contextClasses: transaction.contextClasses),
+                answering: request, hosted: HostedSignIn(browser: hosted.browser.unproved, login: "", device: hosted.device),
+                random: random, now: now)
             let token = try random.secret()
             return Plan(HostedAnswer(.goOn(token: token)), writes + [.put(try next.record()), .issue(next.stateTicket(token))])
         }
@@ -224,17 +203,8 @@ extension HostedState {
 }
 
 extension HostedSignIn {
-    /// Records the outcome of a step: all required proofs, or the refusal that the client gets.
-    mutating func record(_ outcome: SignInTransaction.Outcome) {
-        switch outcome {
-        case .authenticated(let proved): authentication = proved
-        case .refused(let refusal): refuse(refusal)
-        default: break
-        }
-    }
-
-    /// Stores the refusal that the client gets. The page, not the client, shows a refusal that concerns only this sign-in, such as a changed
-    /// account: the user can start again.
+    /// Stores the refusal that the client gets. The page, not the client, shows a refusal that concerns only this sign-in, such as a
+    /// changed account: the user can start again.
     mutating func refuse(_ refusal: Refusal) {
         guard refusal.code != .invalidGrant, refusal.code != .expiredToken else { return }
         refused = Refused(error: refusal.code.wireName, description: refusal.description)

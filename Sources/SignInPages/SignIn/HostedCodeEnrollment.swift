@@ -2,23 +2,22 @@ internal import Foundation
 internal import IdentityCore
 internal import Store
 
-/// The setup of a telephone or a mailbox during a sign-in, if the user has no second factor and the policy requires two.
-///
-/// The setup is the usual one; the code that confirms it counts as the second factor.
+/// The enrolment of a phone or mail address during a sign-in, if the policy requires a second factor and the user has none. The confirming
+/// code counts as the second factor.
 extension HostedState {
-    /// Starts with a channel: the page asks for a telephone's number; to a mailbox, the code is sent at once.
+    /// Starts the enrolment of a channel. The page asks for a phone's number; to a mail address, the code is sent at once.
     func beginCode(_ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
         guard canEnroll(by: channel) else { return unchanged }
         guard channel != .email else { return sendNumber("", channel, reading) }
         return HostedStep {
             var next = transaction
-            next.hosted?.stopEnrolling()
+            next.stopEnrolling()
             next.hosted?.number = channel
             return try moving(to: next, Writes(transaction.closingPhone))
         }
     }
 
-    /// Sends a code to a number as it was typed; an empty one is the number that waits for its code, or the mailbox.
+    /// Sends a code to a number as typed. An empty one stands for the number that awaits its code, or for the mail address.
     func sendNumber(_ number: String, _ channel: CodeChannel, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
         guard canEnroll(by: channel), let user, let proof = transaction.proofs.last else { return unchanged }
         // The proofs are too old, as for an app.
@@ -31,10 +30,11 @@ extension HostedState {
                 let prepared = try engine.beginCodeEnrollment(
                     request, for: user.value, holding: held, snapshot: snapshot, context: context)
                 var next = transaction
-                next.hosted?.stopEnrolling()
+                next.stopEnrolling()
                 next.hosted?.enrolling = prepared.enrollment.id
                 next.hosted?.number = channel
-                // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first code.
+                // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first
+                // code.
                 let changes = [.put(try user.record(holding: user.value))] + transaction.closingPhone
                 var answer = onward
                 answer.messages = [prepared.message]
@@ -58,26 +58,25 @@ extension HostedState {
             }
             var (next, outcome, effects) = transaction.step(
                 .enrolled(channel.factor, .possession, methods: [channel.method], subject), now: now)
-            next.hosted?.stopEnrolling()
-            next.hosted?.record(outcome)
+            next.stopEnrolling()
+            next.record(outcome)
             return try moving(to: next, confirmation.writes + Writes(effects, of: next, user: nil))
         }
     }
 
-    /// Returns to the choice of what to set up.
     func chooseEnrollment() throws -> Plan<HostedAnswer> {
         var next = transaction
-        next.hosted?.stopEnrolling()
+        next.stopEnrolling()
         return try next == transaction ? Plan(onward) : moving(to: next, Writes(transaction.closingPhone))
     }
 
-    /// Whether a telephone or a mailbox can be set up now.
+    /// Whether a phone or mail address can be enrolled now.
     func canEnroll(by channel: CodeChannel) -> Bool {
         guard canEnroll, let user else { return false }
         return snapshot.enrollable(for: user.value).contains(.code(channel))
     }
 
-    /// The telephone or mailbox that waits for its code; `nil` after its time.
+    /// The phone or mail address that awaits its code; `nil` after its expiry.
     var pendingCode: Enrollment? {
         guard let pending, pending.status == .pending, pending.code != nil, let until = pending.pendingUntil, now < until else {
             return nil
@@ -89,6 +88,6 @@ extension HostedState {
 extension HostedSignIn {
     /// Ends the setup of a factor, and removes its notice.
     mutating func stopEnrolling() {
-        (enrolling, phone, number, notice) = (nil, nil, nil, nil)
+        (enrolling, number, notice) = (nil, nil, nil)
     }
 }

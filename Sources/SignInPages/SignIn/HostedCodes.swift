@@ -1,7 +1,7 @@
 internal import Foundation
 package import IdentityCore
 
-/// Codes that are sent as the second factor on the pages, and the link of a mail.
+/// Sent codes as the second factor on the pages, and the link of a mail.
 extension HostedState {
     /// Sends a code, which is valid for this sign-in only. The previous code and a pending push become invalid.
     func sendCode(by channel: CodeChannel) throws -> Plan<HostedAnswer> {
@@ -27,7 +27,7 @@ extension HostedState {
         }
     }
 
-    /// Seconds in which the same form sends no other code.
+    /// The seconds in which a repeated form sends no further code.
     private static let codeYouth: TimeInterval = 5
 
     /// Adds the approved link of a mail to the proofs.
@@ -38,7 +38,7 @@ extension HostedState {
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
         next.hosted?.sending = nil
         next.hosted?.notice = nil
-        next.hosted?.record(outcome)
+        next.record(outcome)
         return try moving(to: next, Writes(effects, of: next, user: user))
     }
 
@@ -47,30 +47,27 @@ extension HostedState {
         var next = transaction
         let closing = next.closingChallenge
         next.withdrawChallenge(now: now)
-        next.hosted?.leftChallenge = next.challengeCount
+        next.hosted?.leftChallenge = transaction.challengeCount
         next.hosted?.sending = nil
         next.hosted?.notice = nil
         return try next == transaction ? Plan(onward) : moving(to: next, Writes(closing))
     }
 
     /// The factors that can be presented now, in the order in which the page offers them.
-    func choices(of grants: [String]) -> [HostedFactorChoice] {
-        // In addition to another possession factor, a device counts only if it verifies its user.
-        let isDevice = transaction.factorClasses.contains(.possession)
+    func choices(of kinds: [FactorKind]) -> [HostedFactorChoice] {
         return HostedFactor.allCases.compactMap { factor in
             let own = enrollments.first { enrollment in
-                enrollment.factor == factor.kind && (!isDevice || factor == .push)
-                    && enrollment.factor.secondFactorGrantTypes.contains(where: grants.contains)
+                enrollment.factor == factor.kind && kinds.contains(enrollment.factor)
             }
             return own.map { HostedFactorChoice(factor: factor, destination: $0.code?.destination.masked) }
         }
     }
 
-    /// The telephone or mailbox to which a code can be sent now; `nil` if none is required.
+    /// The phone or mail address to which a code can be sent now; `nil` if none is required.
     func sendable(by channel: CodeChannel) -> Enrollment? {
         guard transaction.end == nil, !transaction.proofs.isEmpty, !transaction.isRejectedForGood, let subject,
-            case .factor(let grants) = transaction.requirement(for: subject),
-            choices(of: grants).contains(where: { $0.factor.channel == channel })
+            case .factor(let kinds) = transaction.requirement(for: subject),
+            choices(of: kinds).contains(where: { $0.factor.channel == channel })
         else { return nil }
         return enrollments.first { $0.code?.channel == channel }
     }
@@ -112,12 +109,12 @@ extension HostedFactor {
         }
     }
 
-    /// The way that its codes take; nil for what sends none.
+    /// The channel of its codes; `nil` for factors that send none.
     package var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 }
 
 extension HostedSignIn.Notice {
-    /// Why a code was not sent.
+    /// The notice for a code that was not sent.
     init(_ refusal: CodeRefusal) {
         switch refusal {
         case .tooSoon: self = .sentJustNow

@@ -1,9 +1,8 @@
 internal import Foundation
 internal import IdentityCore
 
-/// The setup of an authenticator app during a sign-in, if the user has no second factor and the policy requires two.
-///
-/// The setup is the usual one; the proofs of the sign-in permit it, and the code that confirms it counts as the second factor.
+/// The enrolment of an authenticator app during a sign-in, if the policy requires a second factor and the user has none. The proofs of the
+/// sign-in permit it, and the confirming code counts as the second factor.
 extension HostedState {
     /// Starts the setup, or starts it again with another secret.
     func beginApp(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
@@ -20,7 +19,7 @@ extension HostedState {
         return HostedStep {
             let (offer, writes) = try setup.offer(of: .google)
             var next = transaction
-            next.hosted?.stopEnrolling()
+            next.stopEnrolling()
             next.hosted?.enrolling = offer.id
             return try moving(to: next, writes + transaction.closingPhone)
         }
@@ -41,7 +40,7 @@ extension HostedState {
             var (next, outcome, effects) = transaction.step(.enrolled(.totp, .possession, methods: ["otp"], subject), now: now)
             next.hosted?.enrolling = nil
             next.hosted?.notice = nil
-            next.hosted?.record(outcome)
+            next.record(outcome)
             return try moving(to: next, writes + Writes(effects, of: next, user: nil))
         }
     }
@@ -52,7 +51,7 @@ extension HostedState {
         if let phone = try phoneOffer() { return page(.phone(phone, canAddApp: choices.contains(.app))) }
         if let channel = hosted.number, choices.contains(.code(channel)) {
             if let code = pendingCode?.code { return page(.confirmNumber(channel, destination: code.destination.masked)) }
-            // The address of a mailbox is known: after its time, the user chooses it again.
+            // The address of a mailbox is known: after the code's expiry, the user chooses it again.
             if channel != .email { return page(.enrollNumber(channel)) }
         }
         guard let user, let pending = pendingApp, let totp = pending.totp, let until = pending.pendingUntil else {
@@ -78,7 +77,7 @@ extension HostedState {
             methods: transaction.proofs.flatMap(\.methods))
     }
 
-    /// The app that waits for its code; `nil` after its time.
+    /// The app that awaits its code; `nil` after its expiry.
     private var pendingApp: Enrollment? {
         guard let pending, pending.totp != nil, pending.status == .pending, let until = pending.pendingUntil, now < until else {
             return nil

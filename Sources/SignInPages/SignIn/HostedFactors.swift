@@ -3,9 +3,8 @@ internal import IdentityCore
 
 /// The factors that a user presents on the pages.
 extension HostedState {
-    /// A step that checks an answer to a factor.
-    ///
-    /// Before the first proof, the engine does the same reads, computation and writes for every typed name.
+    /// A step that checks an answer to a factor. Before the first proof, the engine does the same reads, computation and writes for every
+    /// typed user name.
     func factor(
         _ response: FactorResponse, as typed: String = "", by verifier: some FactorVerifier, _ reading: Reading<HostedStep.Verdict>
     ) throws -> HostedStep {
@@ -63,7 +62,7 @@ extension HostedState {
         if case .tryAgain = outcome {
             next.hosted?.notice = kind == .password ? .wrongCredentials : kind == .totp ? .wrongCode : .wrongSentCode
         }
-        next.hosted?.record(outcome)
+        next.record(outcome)
         return try moving(to: next, writes, answer: answer)
     }
 

@@ -4,13 +4,11 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Issues the code to the client, and the session to the browser.
-    ///
-    /// A session that alone proved the sign-in keeps its secret. A new proof replaces the secret or starts a session, so that an attacker
-    /// cannot fix the session in advance (RFC 9700 section 4.7).
+    /// Issues the code to the client, and the session to the browser. A session that alone proved the sign-in keeps its secret. A new proof
+    /// replaces the secret or starts a session, so that an attacker cannot fix the session in advance (RFC 9700 section 4.7).
     func finish(_ proved: ProvedSignIn, context: RequestContext) throws -> Plan<HostedAnswer> {
         let transaction = proved.transaction
-        guard let hosted = transaction.hosted, hosted.authentication != nil else {
+        guard let authorization = transaction.authorization, transaction.authentication != nil else {
             return Plan(HostedAnswer(.refused(HostedRefusal(.over))))
         }
         let evaluation = AccessPolicyEvaluation(
@@ -26,7 +24,8 @@ extension Engine {
         var writes = proved.writes
         let (session, secret, sessionWrites, logouts) = try session(after: proved, context: context)
         writes += sessionWrites
-        // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old one.
+        // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old
+        // one.
         var user = proved.user.value
         var device: String?
         if secret != nil, !user.knowsBrowser(of: RequestOrigin(browserOf: context)) {
@@ -35,13 +34,13 @@ extension Engine {
             device = made
         }
         if proved.isUserChanged || user != proved.user.value { writes += [.put(try proved.user.record(holding: user))] }
-        let (code, codeWrites) = try code(for: proved, hosted, in: session, now: context.now)
+        let (code, codeWrites) = try code(for: proved, authorization, in: session, now: context.now)
         writes += codeWrites
         writes.log(
             "authorization.code", .success, reason: evaluation.explanation, userID: user.id, clientID: transaction.applicationID,
             server: transaction.server)
         let issuer = proved.snapshot.issuer(of: proved.server)
-        var answer = HostedAnswer(.respond(AuthorizationResponse(code: code, to: hosted.request, issuer: issuer)))
+        var answer = HostedAnswer(.respond(AuthorizationResponse(code: code, to: authorization.request, issuer: issuer)))
         answer.cookies.session = secret
         answer.cookies.device = device
         answer.logouts = logouts
@@ -51,7 +50,7 @@ extension Engine {
     /// Refuses the client that the access policy denies. A page that is loaded again gets the same answer without another log event.
     private func denied(_ proved: ProvedSignIn, _ refusal: Refusal) throws -> Plan<HostedAnswer> {
         var transaction = proved.transaction
-        guard let request = transaction.hosted?.request else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
+        guard let request = transaction.authorization?.request else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
         var writes = proved.writes
         writes.log(
             "authorization.code", .denied, reason: refusal.reason, userID: proved.user.value.id, clientID: transaction.applicationID,
@@ -67,18 +66,18 @@ extension Engine {
 
     /// A new code, and its writes; the previous code becomes invalid.
     private func code(
-        for proved: ProvedSignIn, _ hosted: HostedSignIn, in session: Session, now: Date
+        for proved: ProvedSignIn, _ authorization: Authorization, in session: Session, now: Date
     ) throws -> (code: String, Writes) {
         var transaction = proved.transaction
         let code = try environment.random.secret(prefix: "ac_")
         let digest = TicketDigest(of: code)
-        transaction.hosted?.code = digest.bytes
-        transaction.hosted?.firstCodeAt = hosted.firstCodeAt ?? now
-        transaction.hosted?.session = session.id
+        transaction.authorization?.code = digest.bytes
+        transaction.authorization?.firstCodeAt = authorization.firstCodeAt ?? now
+        transaction.sessionID = session.id
         let ticket = Ticket(
             kind: .authorizationCode, digest: digest, owner: RecordReference(.transaction, transaction.id), use: .once,
             expiresAt: now.addingTimeInterval(HostedSignIn.codeLifetime))
-        let closing = hosted.code.map { [Change.close(.authorizationCode, digest: TicketDigest(bytes: $0))] } ?? []
+        let closing = authorization.code.map { [Change.close(.authorizationCode, digest: TicketDigest(bytes: $0))] } ?? []
         return (code, Writes(closing + [.put(try transaction.record(version: proved.version)), .issue(ticket)]))
     }
 }

@@ -3,17 +3,8 @@ package import IdentityCore
 internal import Store
 
 extension Engine {
-    /// Returns the page that shows the current state of a sign-in, or the response to the client once everything is proved.
-    ///
-    /// The browser can load the page again. A new code replaces the previous one until the client exchanges a code or the first code
-    /// expires.
-    ///
-    /// - Parameters:
-    ///   - token: The token in the address of the page.
-    ///   - browser: The browser's cookies.
-    ///   - context: The time, for expiry; the request id and address, for the log.
-    /// - Returns: The page, or the redirect.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Returns the page that shows the current state of a sign-in, or the response to the client once everything is proved. The browser can
+    /// load the page again. A new code replaces the previous one until the client exchanges a code or the first code expires.
     package func signInPage(_ token: String, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         try await HostedAnswer {
             let shown = try await transact(context) { reading in
@@ -26,19 +17,13 @@ extension Engine {
         }
     }
 
-    /// Whether a sign-in waits for an answer on a device. The page then loads itself again after the answer.
-    ///
-    /// - Parameters:
-    ///   - token: The token in the address of the page.
-    ///   - browser: The browser's cookies.
-    ///   - context: The request.
-    /// - Returns: `false` also if there is no such sign-in, or if it does not continue in this browser.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Whether a sign-in waits for an answer on a device. Returns `false` also if there is no such sign-in, or if it does not continue in
+    /// this browser. The page loads itself again after the answer.
     package func isAnswerAwaited(of token: String, browser: BrowserSecrets, context: RequestContext) async throws -> Bool {
         do {
             let state = try await hostedState(token, browser: browser, context: context)
             guard state.transaction.end == nil else { return false }
-            if state.canEnroll, let phone = state.hosted.phone, context.now < phone.expiresAt { return true }
+            if state.canEnroll, let phone = state.transaction.phone, context.now < phone.expiresAt { return true }
             return state.awaitsLink || state.transaction.challenge?.isOpen(at: context.now) ?? false
         } catch is EarlyAnswer {
             return false
@@ -82,7 +67,7 @@ extension HostedState {
         return hasApprovedLink ? try countLink().map { _ in nil } : Plan(try factorPage())
     }
 
-    /// The page that asks for what is missing.
+    /// The page that asks for the missing factor.
     private func factorPage(notice: HostedSignIn.Notice? = nil) throws -> HostedAnswer {
         guard let subject, !transaction.proofs.isEmpty else {
             return page(
@@ -96,10 +81,10 @@ extension HostedState {
                 .newPassword(login: subject.user.login, rules: subject.passwordPolicy.rules, violated: hosted.violatedRules ?? []),
                 notice: notice)
         }
-        guard case .factor(let grants) = transaction.requirement(for: subject) else {
+        guard case .factor(let kinds) = transaction.requirement(for: subject) else {
             return HostedAnswer(.refused(HostedRefusal(.over)))
         }
-        let choices = choices(of: grants)
+        let choices = choices(of: kinds)
         if let sent = sentCodePage(choices, notice: notice) { return sent }
         guard choices.isEmpty else { return page(.factors(choices), notice: notice) }
         return page(.password(login: subject.user.login, isLoginFixed: true, canRecover: false, canUnlock: false), notice: notice)
@@ -111,7 +96,7 @@ extension HostedState {
         var (next, outcome, effects) = transaction.step(.polled(isApproved && approver == nil ? nil : subject), now: now)
         guard let user else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
         next.hosted?.notice = nil
-        next.hosted?.record(outcome)
+        next.record(outcome)
         // A concurrent change of the enrolment causes a conflict.
         let closing = transaction.closingChallenge + (approver.map { [$0.unchanged] } ?? [])
         if case .authenticated = outcome, !needsConsent, hosted.device == nil {

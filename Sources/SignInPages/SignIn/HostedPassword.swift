@@ -18,7 +18,7 @@ extension HostedState {
                 var (next, outcome, effects) = transaction.step(.passwordChanged(hash: hash, subject), now: now)
                 next.hosted?.notice = nil
                 next.hosted?.violatedRules = nil
-                next.hosted?.record(outcome)
+                next.record(outcome)
                 return try moving(to: next, Writes(effects, of: next, user: user))
             case .password(.refused(let rules)): return try tell(nil, rules)
             default: return Plan(onward)
@@ -26,7 +26,7 @@ extension HostedState {
         }
     }
 
-    /// Stores why the new password was refused, for the page.
+    /// Stores the violated rules and the notice for the page.
     private func tell(_ notice: HostedSignIn.Notice?, _ violated: [PasswordRule]?) throws -> Plan<HostedAnswer> {
         var next = transaction
         next.hosted?.notice = notice
@@ -34,7 +34,7 @@ extension HostedState {
         return try next == transaction ? Plan(onward) : moving(to: next)
     }
 
-    /// Why the password must be changed; `nil` if it is not due.
+    /// The reason why the password must be changed; `nil` if it is not due.
     var passwordDue: PasswordStanding? {
         guard transaction.end == nil, !transaction.proofs.isEmpty, let subject,
             case .newPassword(let standing) = transaction.requirement(for: subject)

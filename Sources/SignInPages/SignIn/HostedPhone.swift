@@ -3,11 +3,11 @@ internal import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The setup of a phone during a sign-in, if the user has no second factor and the policy requires two.
-///
-/// The page shows a QR code. The phone exchanges its ticket and enrols (``EnrollmentTicketGrant``). The sign-in continues with a push.
+/// The enrolment of a phone during a sign-in, if the policy requires a second factor and the user has none. The page shows a QR code. The
+/// phone exchanges its ticket and enrols (`EnrollmentTicketGrant`). The sign-in continues with a push.
 extension HostedState {
-    /// Starts the setup, or starts it again with another ticket. The previous ticket, and the grant that it was exchanged for, become invalid.
+    /// Starts the setup, or starts it again with another ticket. The previous ticket, and the grant that it was exchanged for, become
+    /// invalid.
     func beginPhone(_ authenticatorID: String?, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
         guard canEnroll, let user = user?.value, let proof = transaction.proofs.last,
             let authenticator = snapshot.phoneAuthenticators(for: user).first(where: {
@@ -24,8 +24,8 @@ extension HostedState {
             let ticket = Ticket(
                 kind: .enrollmentTicket, digest: TicketDigest(of: secret), owner: owner, use: .once, expiresAt: expiresAt)
             var next = transaction
-            next.hosted?.stopEnrolling()
-            next.hosted?.phone = PhoneTicket(
+            next.stopEnrolling()
+            next.phone = PhoneTicket(
                 authenticatorID: authenticator.id, digest: ticket.digest.bytes,
                 sealedSecret: try RecordCoding.seal(Array(secret.utf8), for: owner, environment: engine.environment), expiresAt: expiresAt)
             var writes = Writes(transaction.closingPhone + [.issue(ticket)])
@@ -34,9 +34,9 @@ extension HostedState {
         }
     }
 
-    /// The phone that is being set up, as the page shows it; `nil` after the ticket's time.
+    /// The phone that is being enrolled, as the page shows it; `nil` after the ticket's expiry.
     func phoneOffer() throws -> PhoneEnrollmentOffer? {
-        guard let phone = hosted.phone, now < phone.expiresAt, let user = user?.value,
+        guard let phone = transaction.phone, now < phone.expiresAt, let user = user?.value,
             let authenticator = snapshot.phoneAuthenticators(for: user).first(where: { $0.id == phone.authenticatorID })
         else { return nil }
         guard phone.grantID == nil else { return PhoneEnrollmentOffer(uri: nil, authenticatorName: authenticator.name) }
@@ -49,7 +49,7 @@ extension HostedState {
     }
 }
 
-/// The page on which a phone is set up.
+/// The content of the page on which a phone is enrolled.
 package struct PhoneEnrollmentOffer: Sendable, Equatable {
     /// The content of the QR code; `nil` after a phone scanned it.
     package var uri: String?
@@ -58,6 +58,5 @@ package struct PhoneEnrollmentOffer: Sendable, Equatable {
 }
 
 extension PhoneEnrollmentOffer: Redacted {
-    /// The app; never the ticket.
     package var description: String { "PhoneEnrollmentOffer(\(authenticatorName))" }
 }

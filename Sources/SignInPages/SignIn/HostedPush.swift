@@ -17,7 +17,7 @@ extension HostedState {
     /// Sends a push to the devices of the user.
     func startPush(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         guard let user, let subject, !transaction.proofs.isEmpty,
-            case .factor(let grants) = transaction.requirement(for: subject), grants.contains(GrantType.secondFactorOOB)
+            case .factor(let kinds) = transaction.requirement(for: subject), kinds.contains(where: \.isOutOfBand)
         else { return unchanged }
         // A form that is sent twice sends one push.
         if transaction.isChallengeYoung(at: now) { return unchanged }
@@ -44,7 +44,8 @@ extension HostedState {
         }
     }
 
-    /// The notice about a finished push on the choice of a factor; `nil` if the user chose another factor or a later step has its own notice.
+    /// The notice about a finished push on the choice of a factor; `nil` if the user chose another factor or a later step has its own
+    /// notice.
     func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
         let isLeft = hosted.sending != nil || hosted.leftChallenge == transaction.challengeCount
         return isLeft || ![nil, .pushSentJustNow].contains(hosted.notice(at: now)) ? nil : notice
@@ -53,8 +54,8 @@ extension HostedState {
     /// The page of a push that waits for its answer.
     func pushPage(_ challenge: PushChallenge) -> HostedAnswer {
         var hasOthers = false
-        if let subject, case .factor(let grants) = transaction.requirement(for: subject) {
-            hasOthers = choices(of: grants).contains { $0.factor != .push }
+        if let subject, case .factor(let kinds) = transaction.requirement(for: subject) {
+            hasOthers = choices(of: kinds).contains { $0.factor != .push }
         }
         let wait = challenge.resendTime(at: now).map { $0.timeIntervalSince(now).rounded(.up) } ?? 0
         return page(

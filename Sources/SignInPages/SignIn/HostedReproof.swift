@@ -1,11 +1,10 @@
 internal import Foundation
 internal import IdentityCore
 
-/// A sign-in whose first proof arrived but whose response was lost: the browser sends the password again with the old secret.
-///
-/// An attacker who planted that secret and knows the password can do the same. So the repeated password is accepted only while nothing else
-/// was proved. After a further step, only the browser with the new secret continues. A wrong password is counted as usual and does not
-/// change the sign-in.
+/// A sign-in whose first proof arrived but whose response was lost: the browser sends the password again with the old secret. An attacker
+/// who planted that secret and knows the password can do the same. So the repeated password is accepted only while nothing else was proved.
+/// After a further step, only the browser with the new secret continues. A wrong password is counted as usual and does not change the
+/// sign-in.
 extension HostedState {
     /// Accepts the password again.
     func reproof(_ action: HostedAction, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
@@ -41,13 +40,13 @@ extension HostedState {
         return try moving(to: bound, writes, answer: answer)
     }
 
-    /// Whether a typed password is the only proof of the sign-in, and no code was issued yet. An issued code or a remembered device comes with a
-    /// session, which may contain proofs of earlier sign-ins.
+    /// Whether a typed password is the only proof of the sign-in, and no code was issued yet. An issued code or a remembered device comes
+    /// with a session, which may contain proofs of earlier sign-ins.
     private var isPasswordAlone: Bool {
         guard transaction.end == nil || transaction.end == .authenticated, transaction.proofs.count == 1,
-            transaction.proofs.first?.factor == .password, hosted.inherited == 0, transaction.challenge == nil
+            transaction.proofs.first?.factor == .password, transaction.inherited == 0, transaction.challenge == nil
         else { return false }
-        let isIdle = hosted.enrolling == nil && hosted.phone == nil && hosted.number == nil && hosted.sending == nil
-        return isIdle && hosted.code == nil && hosted.session == nil
+        let isIdle = hosted.enrolling == nil && transaction.phone == nil && hosted.number == nil && hosted.sending == nil
+        return isIdle && authorization.code == nil && transaction.sessionID == nil
     }
 }

@@ -12,11 +12,11 @@ struct HostedState: Sendable {
     let engine: Engine
     let stored: StoredTransaction
     let hosted: HostedSignIn
+    let authorization: Authorization
     /// The secret by which the browser continues, and to which its forms are bound.
     package let browser: String
     /// Whether the browser may continue; `false` if the sign-in has a proof and the browser has only the secret from before it.
     let isBound: Bool
-    /// The secrets of the browser.
     let secrets: BrowserSecrets
     let snapshot: OrgSnapshot
     let application: Application
@@ -34,26 +34,25 @@ struct HostedState: Sendable {
     let session: Session?
     /// Whether the user must still be asked for their consent.
     let needsConsent: Bool
-    /// The consent that is stored.
     let consent: Consent?
-    /// The authenticator app that is being set up.
+    /// The factor that is being enrolled.
     let pending: Enrollment?
     /// The transaction of the device that waits for this sign-in.
     let waitingDevice: StoredTransaction?
 
     var transaction: SignInTransaction { stored.value }
+    var request: AuthorizationRequest { authorization.request }
     var now: Date { context.now }
 
-    /// Reads the sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser.
-    ///
-    /// `mayProveAgain` also accepts a browser that has only the secret from before the first proof, because the response to its proof may be
-    /// lost. An attacker may have that secret too, so ``isBound`` is `false` then.
+    /// Reads the sign-in that the address of a page names; throws ``EarlyAnswer`` if it does not continue in this browser. `mayProveAgain`
+    /// also accepts a browser that has only the secret from before the first proof, because the response to its proof may be lost. An
+    /// attacker may have that secret too, so ``isBound`` is `false` then.
     init<Verdict>(
         _ token: String, browser: BrowserSecrets, mayProveAgain: Bool = false, _ reading: Reading<Verdict>, context: RequestContext
     ) throws {
         let (now, view, snapshot) = (context.now, reading.view, try reading.snapshot)
         guard token.utf8.count <= 64, case (let stored, .fresh)? = try view.transaction(.stateToken, secret: token, now: now),
-            let hosted = stored.value.hosted
+            let hosted = stored.value.hosted, let authorization = stored.value.authorization
         else { throw EarlyAnswer(.over) }
         let bound = hosted.browser.secret(of: browser)
         guard let secret = bound ?? (mayProveAgain ? hosted.browser.startSecret(of: browser) : nil) else {
@@ -63,16 +62,18 @@ struct HostedState: Sendable {
         guard let application = snapshot.application(stored.value.applicationID), application.isActive,
             let server = snapshot.server(stored.value.server)
         else { throw EarlyAnswer(.over) }
-        let code = try hosted.code.map { try view.ticket(.authorizationCode, digest: TicketDigest(bytes: $0), now: now) }
+        let code = try authorization.code.map { try view.ticket(.authorizationCode, digest: TicketDigest(bytes: $0), now: now) }
         if let code, !code.isFresh { throw EarlyAnswer(.finished) }
         // A code whose response was lost is replaced as long as the client could have exchanged the first one.
-        if let first = hosted.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) { throw EarlyAnswer(.finished) }
+        if let first = authorization.firstCodeAt, now >= first.addingTimeInterval(HostedSignIn.codeLifetime) {
+            throw EarlyAnswer(.finished)
+        }
         guard now < stored.value.expiresAt else { throw EarlyAnswer(.over) }
         // The proofs of a session count only while it is open, and a sign-in does not outlive the session that it started.
-        let own = try hosted.session.flatMap { try view.openSession(id: $0, now: now)?.0 }
-        if hosted.session != nil, own == nil { throw EarlyAnswer(.over) }
+        let own = try stored.value.sessionID.flatMap { try view.openSession(id: $0, now: now)?.0 }
+        if stored.value.sessionID != nil, own == nil { throw EarlyAnswer(.over) }
         (self.token, self.context, engine) = (token, context, reading.engine)
-        (self.stored, self.hosted, self.browser, self.snapshot) = (stored, hosted, secret, snapshot)
+        (self.stored, self.hosted, self.authorization, self.browser, self.snapshot) = (stored, hosted, authorization, secret, snapshot)
         (self.application, self.server) = (application, server)
         user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
         if stored.value.userID != nil {
@@ -81,10 +82,10 @@ struct HostedState: Sendable {
         subject = try user.flatMap { try view.subject($0.value, of: stored.value, snapshot: snapshot, from: context) }
         held = subject?.enrollments.all ?? []
         enrollments = subject?.enrollments.usable ?? []
-        if hosted.inherited > 0 {
+        if stored.value.inherited > 0 {
             // Proofs of the session do not count if their factor was removed or if they became too old.
-            let inherited = Array(stored.value.proofs.prefix(hosted.inherited))
-            let age = [hosted.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
+            let inherited = Array(stored.value.proofs.prefix(stored.value.inherited))
+            let age = [authorization.request.maxAge, subject?.decision.reauthenticateAfter].compactMap { $0 }.min()
             guard inherited.recent(atMost: age, now: now).proved(with: enrollments).count == inherited.count else {
                 throw EarlyAnswer(.over)
             }
@@ -93,20 +94,20 @@ struct HostedState: Sendable {
         pending = try hosted.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
         approver = subject?.enrollments.approver(of: stored.value)
         let present = try view.session(secret: browser.session, now: now)?.0
-        if hosted.code != nil {
+        if authorization.code != nil {
             // The browser may not have received the secret of the session. It must not replace a later session.
             guard present == nil || present?.id == own?.id else { throw EarlyAnswer(.finished) }
             session = own
         } else {
             session = present
         }
-        consent = try user.flatMap { try view.consent(of: $0.value.id, to: hosted.request) }
+        consent = try user.flatMap { try view.consent(of: $0.value.id, to: authorization.request) }
         // Without a proof of this sign-in, the session alone would answer.
-        let isSilent = hosted.device == nil && hosted.inherited > 0 && stored.value.proofs.count == hosted.inherited
+        let isSilent = hosted.device == nil && stored.value.inherited > 0 && stored.value.proofs.count == stored.value.inherited
         needsConsent =
             try hosted.isAllowed != true
-            && (isSilent && application.needsConfirmation(of: hosted.request, in: own?.id)
-                || user.map { try view.needsConsent(of: $0.value.id, to: hosted.request, by: application) } ?? false)
+            && (isSilent && application.needsConfirmation(of: authorization.request, in: own?.id)
+                || user.map { try view.needsConsent(of: $0.value.id, to: authorization.request, by: application) } ?? false)
     }
 
     /// Whether a form belongs to a page from before the first proof. A repeated submission leads to the current state of the sign-in.
@@ -127,16 +128,18 @@ struct HostedState: Sendable {
     func response(_ refused: HostedSignIn.Refused) -> AuthorizationResponse? {
         Refusal.Code(wireName: refused.error).map {
             AuthorizationResponse(
-                Refusal($0, refused.description, reason: "sign-in was refused"), to: hosted.request, issuer: snapshot.issuer(of: server))
+                Refusal($0, refused.description, reason: "sign-in was refused"), to: authorization.request,
+                issuer: snapshot.issuer(of: server))
         }
     }
 
     /// The scopes of the request, with the descriptions of the server.
     var requestedScopes: [HostedScope] {
-        hosted.request.scopes.map { name in HostedScope(name: name, description: server.scopes.first { $0.name == name }?.description) }
+        authorization.request.scopes.map { name in
+            HostedScope(name: name, description: server.scopes.first { $0.name == name }?.description)
+        }
     }
 
-    /// Redirects to the page of the sign-in.
     var onward: HostedAnswer { HostedAnswer(.goOn(token: token)) }
 
     /// Writes the next state of the transaction, and redirects to the page.
@@ -144,14 +147,13 @@ struct HostedState: Sendable {
         Plan(answer ?? onward, writes + [try stored.writing(next)])
     }
 
-    /// A page of the sign-in.
     func page(_ content: HostedPage.Content, notice: HostedSignIn.Notice? = nil) -> HostedAnswer {
         HostedAnswer(
             .page(
                 HostedPage(
                     content: content, notice: (notice ?? hosted.notice(at: now)).flatMap { HostedPage.Notice(rawValue: $0.rawValue) },
                     applicationName: application.name, formToken: FormToken.make(browser: browser, transaction: transaction.id),
-                    returnURI: hosted.request.redirectURI, locales: hosted.request.locales)))
+                    returnURI: authorization.request.redirectURI, locales: authorization.request.locales)))
     }
 }
 
@@ -164,9 +166,7 @@ struct EarlyAnswer: Error {
 }
 
 extension Engine {
-    /// Counts a sign-in that starts on the pages.
-    ///
-    /// - Throws: ``EarlyAnswer`` over the limit of its address.
+    /// Counts a sign-in that starts on the pages; throws ``EarlyAnswer`` over the limit of its address.
     func admitBeginning(snapshot: OrgSnapshot, context: RequestContext) throws(EarlyAnswer) {
         guard let limit = countBeginning(snapshot: snapshot, context: context) else { return }
         throw EarlyAnswer(HostedAnswer(.refused(HostedRefusal(tooMany: limit))))
@@ -188,6 +188,6 @@ extension SignInTransaction {
     /// Whether a device approved, and the approval is not among the proofs yet.
     var hasUncountedApproval: Bool {
         guard let challenge, case .approved = challenge.state else { return false }
-        return hosted?.countedChallenge != challengeCount
+        return countedChallenge != challengeCount
     }
 }

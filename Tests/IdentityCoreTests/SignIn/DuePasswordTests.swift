@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import IdentityCore
+@testable import SignInPages
 
 @Suite("A sign-in with a password that is due")
 struct DuePasswordTests {
@@ -9,13 +10,13 @@ struct DuePasswordTests {
     private static let days: TimeInterval = 86_400
 
     /// Whose password was set so many days ago, and ends after ninety.
-    private func subject(daysAgo: Double = 90, grants: [String] = [], _ change: (inout SignInTransaction.Subject) -> Void = { _ in })
+    private func subject(daysAgo: Double = 90, second: [FactorKind] = [], _ change: (inout SignInTransaction.Subject) -> Void = { _ in })
         -> SignInTransaction.Subject
     {
         var subject = SignInTransaction.Subject(
             user: User(id: "00u1", login: "jane", passwordHash: "old", createdAt: Self.now.addingTimeInterval(-daysAgo * Self.days)),
-            decision: SignOnDecision(assurance: grants.isEmpty ? .oneFactor : .twoFactors, reason: "rule"),
-            passwordPolicy: PasswordPolicy(age: .init(maximumDays: 90, warningDays: 7, history: 2)), secondFactorGrantTypes: grants,
+            decision: SignOnDecision(assurance: second.isEmpty ? .oneFactor : .twoFactors, reason: "rule"),
+            passwordPolicy: PasswordPolicy(age: .init(maximumDays: 90, warningDays: 7, history: 2)), secondFactors: second,
             canChangePassword: true)
         change(&subject)
         return subject
@@ -25,10 +26,7 @@ struct DuePasswordTests {
         let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
         var transaction = SignInTransaction(
             id: "txn1", request: SignInRequest(application: application, server: nil, scopes: []), now: Self.now)
-        transaction.hosted = HostedSignIn(
-            request: AuthorizationRequest(
-                clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
-            browser: BrowserBinding("browser"), login: "")
+        transaction.rules = .pages
         return transaction
     }
 
@@ -56,9 +54,9 @@ struct DuePasswordTests {
 
     @Test("asks for the second factor first")
     func secondFactorFirst() {
-        let subject = subject(grants: [GrantType.secondFactorOTP])
+        let subject = subject(second: [.totp])
         let (first, outcome, _) = transaction().step(typed(subject), now: Self.now)
-        #expect(outcome == .factorRequired([GrantType.secondFactorOTP]))
+        #expect(outcome == .factorRequired([.totp]))
         #expect(first.step(.passwordChanged(hash: "new", subject), now: Self.now).1 == .refused(.overTransaction))
         let code = SignInTransaction.Input.judged(.totp, .possession, methods: ["otp"], .proved(passwordHash: nil), subject)
         #expect(first.step(code, now: Self.now).1 == .passwordDue(.expired))
@@ -126,20 +124,20 @@ struct DuePasswordTests {
         var proof = SignInTransaction.Proof(
             factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
         var resumed = transaction()
-        resumed.hosted?.session = "ses1"
+        resumed.sessionID = "ses1"
         let (_, outcome, _) = resumed.step(.resumed([proof], subject(daysAgo: 90)), now: Self.now)
         guard case .authenticated = outcome else {
             Issue.record("the session was begun with a password that was good: \(outcome)")
             return
         }
         proof = .init(factor: .totp, factorClasses: [.possession], methods: ["otp"], time: Self.now.addingTimeInterval(-60))
-        let subject = subject(grants: [GrantType.secondFactorOTP])
+        let subject = subject(second: [.totp])
         let (begun, _, _) = resumed.step(.resumed([proof], subject), now: Self.now)
         let (due, dueOutcome, _) = begun.step(typed(subject), now: Self.now)
         #expect(dueOutcome == .passwordDue(.expired))
         let (after, again, _) = due.step(.passwordChanged(hash: "new", subject), now: Self.now)
-        #expect(again == .factorRequired([GrantType.secondFactorOTP]))
-        #expect(after.proofs.map(\.factor) == [.password] && after.hosted?.session == nil && after.hosted?.inherited == 0)
+        #expect(again == .factorRequired([.totp]))
+        #expect(after.proofs.map(\.factor) == [.password] && after.sessionID == nil && after.inherited == 0)
     }
 
     @Test("by a client without pages is refused after the second factor, with a sentence that says where it is changed")

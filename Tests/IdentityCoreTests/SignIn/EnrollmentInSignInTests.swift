@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import IdentityCore
+@testable import SignInPages
 
 @Suite("Setting up a second factor in the middle of a sign-in")
 struct EnrollmentInSignInTests {
@@ -15,12 +16,12 @@ struct EnrollmentInSignInTests {
     }
 
     private func subject(
-        _ assurance: SignOnRule.Assurance = .twoFactors, canEnroll: Bool = true, grants: [String] = [], login: String = "jane"
+        _ assurance: SignOnRule.Assurance = .twoFactors, canEnroll: Bool = true, second: [FactorKind] = [], login: String = "jane"
     ) -> SignInTransaction.Subject {
         SignInTransaction.Subject(
             user: User(id: "00u-\(login)", login: login, passwordHash: "hash", createdAt: Self.now),
             decision: SignOnDecision(assurance: assurance, reason: "rule"), passwordPolicy: PasswordPolicy(),
-            secondFactorGrantTypes: grants, canEnroll: canEnroll)
+            secondFactors: second, canEnroll: canEnroll)
     }
 
     private func password(_ subject: SignInTransaction.Subject) -> SignInTransaction.Input {
@@ -53,8 +54,8 @@ struct EnrollmentInSignInTests {
 
     @Test("who has a second factor is asked for it")
     func has() {
-        let (_, outcome, _) = transaction().step(password(subject(grants: [GrantType.secondFactorOTP])), now: Self.now)
-        #expect(outcome == .factorRequired([GrantType.secondFactorOTP]))
+        let (_, outcome, _) = transaction().step(password(subject(second: [.totp])), now: Self.now)
+        #expect(outcome == .factorRequired([.totp]))
     }
 
     @Test("what an app wants beyond the policy sets nothing up")
@@ -68,10 +69,7 @@ struct EnrollmentInSignInTests {
 
     private func onPages() -> SignInTransaction {
         var transaction = transaction()
-        transaction.hosted = HostedSignIn(
-            request: AuthorizationRequest(
-                clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
-            browser: BrowserBinding("browser"), login: "")
+        transaction.rules = .pages
         return transaction
     }
 
@@ -93,8 +91,8 @@ struct EnrollmentInSignInTests {
     @Test("a session's sign-in that waits for a second factor sets none up when that is taken away meanwhile")
     func takenAway() {
         let (waiting, outcome, _) = onPages().step(
-            .resumed([oldPassword], subject(grants: [GrantType.secondFactorOTP])), now: Self.now)
-        #expect(outcome == .factorRequired([GrantType.secondFactorOTP]))
+            .resumed([oldPassword], subject(second: [.totp])), now: Self.now)
+        #expect(outcome == .factorRequired([.totp]))
         guard case .refused = waiting.step(enrolled(subject()), now: Self.now).1 else { return #expect(Bool(false), "not refused") }
     }
 
@@ -110,7 +108,7 @@ struct EnrollmentInSignInTests {
             case "somebody else": (first, enrolled(subject(login: "john")), Self.now)
             case "twice": (first.step(enrolled(subject()), now: Self.now).0, enrolled(subject()), Self.now)
             case "after the end": (first.step(.cancelled, now: Self.now).0, enrolled(subject()), Self.now)
-            default: (first, enrolled(subject(canEnroll: false, grants: [GrantType.secondFactorOTP])), Self.now)
+            default: (first, enrolled(subject(canEnroll: false, second: [.totp])), Self.now)
             }
         guard case .refused = from.step(input, now: at).1 else { return #expect(Bool(false), "not refused") }
     }

@@ -77,7 +77,8 @@ struct SignInFixture {
         return try await engine.authenticate(
             username: username, password: password,
             for: SignInRequest(
-                application: application, server: nil, scopes: ["openid"], supportedGrantTypes: grants, contextClasses: contextClasses),
+                application: application, server: nil, scopes: ["openid"], contextClasses: contextClasses,
+                presentable: application.secondFactors(supported: grants)),
             snapshot: snapshot, context: Self.context(at: seconds))
     }
 

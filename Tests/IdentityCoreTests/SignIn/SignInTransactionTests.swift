@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
+@testable import AuthnAPI
 @testable import IdentityCore
 
 @Suite("The sign-in transaction")
 struct SignInTransactionTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
-    private static let oob = "http://auth0.com/oauth/grant-type/mfa-oob"
 
     private func transaction(contextClasses: [String] = []) -> SignInTransaction {
         let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
@@ -15,11 +15,11 @@ struct SignInTransactionTests {
             now: Self.now)
     }
 
-    private func subject(_ assurance: SignOnRule.Assurance = .oneFactor, grants: [String] = []) -> SignInTransaction.Subject {
+    private func subject(_ assurance: SignOnRule.Assurance = .oneFactor, second: [FactorKind] = []) -> SignInTransaction.Subject {
         SignInTransaction.Subject(
             user: User(id: "00u1", login: "jane", passwordHash: "hash", createdAt: Self.now),
             decision: SignOnDecision(assurance: assurance, reason: "rule"), passwordPolicy: PasswordPolicy(lockoutAttempts: 2),
-            secondFactorGrantTypes: grants)
+            secondFactors: second)
     }
 
     private func password(
@@ -38,9 +38,9 @@ struct SignInTransactionTests {
 
     @Test("goes on to a factor of another class, and then names all methods and mfa")
     func twoFactors() {
-        let subject = subject(.twoFactors, grants: [Self.oob])
+        let subject = subject(.twoFactors, second: [.push])
         let (first, outcome, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
-        #expect(outcome == .factorRequired([Self.oob]))
+        #expect(outcome == .factorRequired([.push]))
         #expect(first.end == nil)
         let later = Self.now.addingTimeInterval(20)
         let push = SignInTransaction.Input.judged(
@@ -56,13 +56,13 @@ struct SignInTransactionTests {
 
     @Test("takes what a person recalls for a second factor at the classic API only")
     func recollection() {
-        let subject = subject(.twoFactors, grants: [Self.oob])
+        let subject = subject(.twoFactors, second: [.push])
         let question = SignInTransaction.Input.judged(
             .question, .recollection, methods: ["kba"], .proved(passwordHash: nil), subject)
         let (first, _, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
-        #expect(first.step(question, now: Self.now).1 == .factorRequired([Self.oob]))
+        #expect(first.step(question, now: Self.now).1 == .factorRequired([.push]))
         var classic = first
-        classic.classic = ClassicSignIn(relayState: nil, enrollsOptional: false, warnsBeforeExpiry: false, device: nil)
+        classic.rules = .classic
         guard case .authenticated(let context) = classic.step(question, now: Self.now).1 else {
             Issue.record("not authenticated")
             return
@@ -88,10 +88,10 @@ struct SignInTransactionTests {
 
     @Test("does not take two factors of one class for two")
     func sameClass() {
-        let subject = subject(.twoFactors, grants: [Self.oob])
+        let subject = subject(.twoFactors, second: [.push])
         let (first, _, _) = transaction().step(password(.proved(passwordHash: nil), subject), now: Self.now)
         let (_, outcome, _) = first.step(password(.proved(passwordHash: nil), subject), now: Self.now)
-        #expect(outcome == .factorRequired([Self.oob]))
+        #expect(outcome == .factorRequired([.push]))
     }
 
     @Test("fails, counts, and locks when the policy's number is reached")
@@ -126,19 +126,19 @@ struct SignInTransactionTests {
         arguments: [
             (["urn:okta:loa:1fa:any"], [], "urn:okta:loa:1fa:any"), (["unknown", "urn:okta:loa:1fa:pwd"], [], "urn:okta:loa:1fa:pwd"),
             (["urn:okta:loa:2fa:any:ifpossible"], [], "urn:okta:loa:2fa:any:ifpossible"), (["unknown"], [], nil),
-        ] as [([String], [String], String?)])
-    func contextClass(asked: [String], grants: [String], met: String?) {
+        ] as [([String], [FactorKind], String?)])
+    func contextClass(asked: [String], second: [FactorKind], met: String?) {
         let (_, outcome, _) = transaction(contextClasses: asked).step(
-            password(.proved(passwordHash: nil), subject(grants: grants)), now: Self.now)
+            password(.proved(passwordHash: nil), subject(second: second)), now: Self.now)
         #expect(
             outcome == .authenticated(AuthenticationContext(userID: "00u1", time: Self.now, methods: ["pwd"], contextClass: met)))
     }
 
     @Test("asks for more than the policy when the client does, and says so when it can not be met")
     func contextClassAsksMore() {
-        let input = password(.proved(passwordHash: nil), subject(grants: [Self.oob]))
+        let input = password(.proved(passwordHash: nil), subject(second: [.push]))
         for asked in ["urn:okta:loa:2fa:any", "urn:okta:loa:2fa:any:ifpossible"] {
-            #expect(transaction(contextClasses: [asked]).step(input, now: Self.now).1 == .factorRequired([Self.oob]))
+            #expect(transaction(contextClasses: [asked]).step(input, now: Self.now).1 == .factorRequired([.push]))
         }
         let (_, outcome, _) = transaction(contextClasses: ["urn:okta:loa:2fa:any"]).step(
             password(.proved(passwordHash: nil), subject()), now: Self.now)
@@ -151,8 +151,8 @@ struct SignInTransactionTests {
 
     @Test("never asks for less than the policy")
     func contextClassAsksLess() {
-        let input = password(.proved(passwordHash: nil), subject(.twoFactors, grants: [Self.oob]))
-        #expect(transaction(contextClasses: ["urn:okta:loa:1fa:any"]).step(input, now: Self.now).1 == .factorRequired([Self.oob]))
+        let input = password(.proved(passwordHash: nil), subject(.twoFactors, second: [.push]))
+        #expect(transaction(contextClasses: ["urn:okta:loa:1fa:any"]).step(input, now: Self.now).1 == .factorRequired([.push]))
     }
 
     @Test("is refused by a rule that denies, and by a policy without a matching rule; the reason names it")

@@ -103,14 +103,12 @@ struct UniformWorkTests {
         private static func beginPage(_ org: PushFixture, at seconds: TimeInterval) async throws -> (SignInTransaction, String) {
             let now = TestOrganization.time(seconds)
             let application = try #require(try await org.engine.snapshot().application("one-factor-app"))
-            var transaction = SignInTransaction(
-                id: try org.engine.environment.random.identifier(prefix: "txn"),
-                request: SignInRequest(application: application, server: "default", scopes: ["openid"]), now: now,
-                lifetime: HostedSignIn.lifetime)
-            transaction.hosted = HostedSignIn(
-                request: AuthorizationRequest(
+            let transaction = try SignInTransaction(
+                SignInRequest(onPagesOf: application, server: "default", scopes: ["openid"], contextClasses: []),
+                answering: AuthorizationRequest(
                     clientID: application.id, redirectURI: "com.example:/", responseMode: .query, scopes: ["openid"], state: "s"),
-                browser: BrowserBinding(UniformWorkTests.browser), login: "")
+                hosted: HostedSignIn(browser: BrowserBinding(UniformWorkTests.browser), login: ""),
+                random: org.engine.environment.random, now: now)
             let token = try org.engine.environment.random.secret()
             let changes: [Change] = [.put(try transaction.record()), .issue(transaction.stateTicket(token))]
             #expect(try await org.store.commit(changes) == .committed)

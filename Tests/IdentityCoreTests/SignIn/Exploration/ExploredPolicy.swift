@@ -1,11 +1,11 @@
 import Foundation
 
+@testable import AuthnAPI
 @testable import IdentityCore
+@testable import SignInPages
 
 /// What is asked of the people in one exploration, and with what they can answer.
 struct ExploredPolicy: Sendable, CustomStringConvertible {
-    static let pushGrant = "http://auth0.com/oauth/grant-type/mfa-oob"
-    static let codeGrant = "http://auth0.com/oauth/grant-type/mfa-otp"
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
     /// Seconds that a challenge is open here: less than a transaction, so that there is a time after the one and before the other.
     static let challengeLifetime = 120
@@ -82,13 +82,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             contextClasses: ["urn:example:unknown"] + (contextClass.map { [$0] } ?? []))
         var transaction = SignInTransaction(
             id: "txn1", purpose: purpose, request: request, now: Self.start, lifetime: TimeInterval(lifetime))
-        if isClassic { transaction.classic = ClassicSignIn() }
-        if isHosted {
-            transaction.hosted = HostedSignIn(
-                request: AuthorizationRequest(
-                    clientID: "app", redirectURI: "https://app.example.com/", responseMode: .query, scopes: ["openid"], state: "s"),
-                browser: BrowserBinding("browser"), login: "")
-        }
+        if isClassic { transaction.rules = .classic }
+        if isHosted { transaction.rules = .pages }
         return transaction
     }
 
@@ -99,8 +94,8 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             decision: SignOnDecision(
                 assurance: person == .janeUnassigned ? .deny : assurance, reauthenticateAfter: reauthenticateAfter, reason: "rule"),
             passwordPolicy: passwordsEnd ? ExploredPerson.policyWithAge : ExploredPerson.policy, origin: person.origin,
-            secondFactorGrantTypes: canAddFactor ? [Self.pushGrant, Self.codeGrant] : [],
-            verifyingGrantTypes: canAddFactor && canVerifyUser ? [Self.pushGrant] : [], demandsTwoFactors: demandsTwoFactors,
+            secondFactors: canAddFactor ? [.push, .totp] : [],
+            verifyingFactors: canAddFactor && canVerifyUser ? [.push] : [], demandsTwoFactors: demandsTwoFactors,
             canChangePassword: isHosted)
     }
 

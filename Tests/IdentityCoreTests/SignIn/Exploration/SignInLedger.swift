@@ -70,7 +70,7 @@ struct SignInLedger: Hashable, Sendable {
     /// What a step must come to.
     enum Expectation: Equatable, Sendable {
         case authenticated(AuthenticationContext)
-        case factorRequired([String])
+        case factorRequired([FactorKind])
         case passwordDue
         case tryAgain
         /// A question to the devices came to nothing, and may be asked again.
@@ -318,12 +318,12 @@ struct SignInLedger: Hashable, Sendable {
         let isVerified = proved.contains { if case .push(_, true) = $0.kind { true } else { false } }
         let kinds = (hasPassword ? 1 : 0) + (hasCode || hasPush ? 1 : 0) + (isVerified ? 1 : 0)
         // After a code only a device that knows its person adds anything; after a device, nothing does.
-        var further = policy.canAddFactor && !hasPush ? [ExploredPolicy.pushGrant] : []
-        if !hasCode && !further.isEmpty { further.append(ExploredPolicy.codeGrant) }
+        var further = policy.canAddFactor && !hasPush ? [FactorKind.push] : []
+        if !hasCode && !further.isEmpty { further.append(.totp) }
         if hasCode && !policy.canVerifyUser { further = [] }
         // On a page the password can be asked for at any time.
         let canTypePassword = policy.isHosted && !hasPassword
-        if canTypePassword { further.insert("password", at: 0) }
+        if canTypePassword { further.insert(.password, at: 0) }
         let canGoOn = !further.isEmpty
         let asked = policy.contextClass.flatMap { $0.hasPrefix("urn:okta:loa:") ? $0 : nil }
         let isTwoWanted = asked == "urn:okta:loa:2fa:any:ifpossible" && canGoOn
@@ -333,7 +333,7 @@ struct SignInLedger: Hashable, Sendable {
             return .refused(isOnlyAskedByClient ? .unmetAuthenticationRequirements : .accessDenied)
         }
         if asked == "urn:okta:loa:1fa:pwd" && !hasPassword {
-            return canTypePassword ? .factorRequired(["password"]) : .refused(.unmetAuthenticationRequirements)
+            return canTypePassword ? .factorRequired([.password]) : .refused(.unmetAuthenticationRequirements)
         }
         let isTyped = proved.dropFirst(inherited).contains { $0.kind == .password }
         if policy.passwordsEnd, isTyped, person.hasOldPassword, !hasNewPassword {

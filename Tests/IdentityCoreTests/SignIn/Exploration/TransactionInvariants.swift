@@ -16,10 +16,10 @@ enum TransactionInvariants {
         switch outcome {
         case .authenticated where after.end != .authenticated: throw Broken("tokens may be asked for again")
         case .cancelled where after.end == nil: throw Broken("a cancelled sign-in goes on")
-        case .tryAgain where before.hosted != nil && before.proofs.isEmpty:
+        case .tryAgain where before.rules.contains(.retriesFirstFactor) && before.proofs.isEmpty:
             if after != before { throw Broken("a mistyped name or password left something behind") }
         case .tryAgain(let refusal) where refusal.code != .invalidGrant:
-            if before.classic == nil && (before.hosted != nil || before.proofs.isEmpty) {
+            if !before.rules.contains(.outlivesChallenges) && (before.rules.contains(.retriesFirstFactor) || before.proofs.isEmpty) {
                 throw Broken("nothing is left to try again with")
             }
             // A question to the devices that came to nothing, which costs nobody anything.
@@ -47,7 +47,7 @@ enum TransactionInvariants {
         if !changesPassword && before.account != nil && after.account != before.account {
             throw Broken("it forgot the account that it met")
         }
-        let lasting = changesPassword ? Array(before.proofs.dropFirst(before.hosted?.inherited ?? 0)) : before.proofs
+        let lasting = changesPassword ? Array(before.proofs.dropFirst(before.inherited)) : before.proofs
         if !after.proofs.starts(with: lasting) && after.proofs.count <= lasting.count { throw Broken("a proof was lost") }
         if let challenge = after.challenge {
             if challenge.expiresAt > after.expiresAt { throw Broken("a challenge outlives its sign-in") }
@@ -63,14 +63,13 @@ enum TransactionInvariants {
         same.replacedChallenges = before.replacedChallenges
         (same.challengeCount, same.end, same.wrongAnswers) = (before.challengeCount, before.end, before.wrongAnswers)
         same.sentChallenges = before.sentChallenges
-        same.hosted?.inherited = before.hosted?.inherited ?? 0
+        same.inherited = before.inherited
         if changesPassword {
             same.keepsPassword = before.keepsPassword
-            same.hosted?.session = before.hosted?.session
+            same.sessionID = before.sessionID
         }
-        same.hosted?.countedChallenge = before.hosted?.countedChallenge ?? 0
-        same.classic?.countedChallenge = before.classic?.countedChallenge ?? 0
-        same.classic?.reportedChallenge = before.classic?.reportedChallenge ?? 0
+        same.countedChallenge = before.countedChallenge
+        same.reportedChallenge = before.reportedChallenge
         if same != before { throw Broken("what a sign-in is for changed") }
         if after.challengeTimes.count != after.challengeCount { throw Broken("the times of challenges are miscounted") }
         if after.challengeCount != before.challengeCount + (outcome == .challenged ? 1 : 0) { throw Broken("challenges are miscounted") }

@@ -1,39 +1,39 @@
 package import Foundation
 
-/// Getting into an account without its password (authn reference 4.2 and 4.9 to 4.12); a part of a ``ClassicSignIn``.
-package struct ClassicRecovery: Sendable, Equatable, Codable {
-    /// Seconds that a recovery token is good for.
+/// Password recovery, unlock or activation of an account (authn reference 4.2 and 4.9 to 4.12).
+package struct Recovery: Sendable, Equatable, Codable {
+    /// Seconds for which a recovery token is valid.
     package static let tokenLifetime: TimeInterval = 3_600
-    /// The prefix of activation tokens, by which a mailed link is told from the link of a recovery.
+    /// The prefix of activation tokens, which distinguishes their mailed links from recovery links.
     package static let activationPrefix = "at_"
 
-    /// What for.
     package enum Kind: String, Sendable, Codable {
         case password = "PASSWORD"
         case unlock = "UNLOCK"
-        /// Somebody signs in for the first time, by a token that an administrator gave them.
+        /// The user's first sign-in, with a token from an administrator.
         case activation = "ACCOUNT_ACTIVATION"
     }
 
-    /// What is asked for.
+    /// The input that the recovery waits for.
     package enum Stage: String, Sendable, Codable {
         /// The token that was mailed, or given to a back end.
         case token
-        /// The code that was sent.
         case code
-        /// The answer to the person's question.
+        /// The answer to the user's security question.
         case question
-        /// Another password.
+        /// A new password.
         case reset
     }
 
     package var kind: Kind
     package var stage: Stage
-    /// The way that the code took.
+    /// The channel of the code.
     package var channel: CodeChannel?
-    /// Where the link of an activation was mailed to: it is good on the pages only, and as long as that is the person's address. Nil for a
-    /// token that whoever asked for it brings.
+    /// The address to which an activation link was mailed. The link is valid only on the pages, and only while this is the user's address.
+    /// `nil` for other recovery tokens.
     package var mailedTo: String?
+    /// The state of a recovery on the hosted pages; `nil` at an API.
+    package var page: RecoveryPage?
 
     package init(kind: Kind, stage: Stage, channel: CodeChannel? = nil, mailedTo: String? = nil) {
         self.kind = kind
@@ -42,28 +42,28 @@ package struct ClassicRecovery: Sendable, Equatable, Codable {
         self.mailedTo = mailedTo
     }
 
-    /// Whether it was mailed, and so is the pages' only.
+    /// Whether the token was mailed, so that it is valid only on the pages.
     package var isMailed: Bool { mailedTo != nil }
 }
 
-/// The steps of a recovery. Nothing is proved by it but that the person may set a password: what else a sign-in asks for is asked after.
+/// The steps of a recovery. A recovery only permits a new password; the sign-in still requires all other factors.
 extension SignInTransaction {
     private static let recoveryType = "user.account.recovery"
 
-    /// The token or the code was right: the person's question comes next, if they have one.
+    /// The token or the code was correct: the user's security question follows, if any.
     func recoveryProved(hasQuestion: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.token, .code], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
         }
-        // Who never signed in is not asked: the token came from who runs the organization.
+        // An activation skips the question, because the token comes from an administrator.
         guard hasQuestion, recovery.kind != .activation else { return recovered(recovery, subject, now: now) }
         var next = self
-        next.classic?.recovery?.stage = .question
+        next.recovery?.stage = .question
         return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the question is asked")])
     }
 
-    /// The person's question was answered. Wrong answers count as wrong codes do, and lock the account; they also count over all recoveries,
-    /// and after too many of them no answer is right, which nobody is told.
+    /// The user answered the security question. Wrong answers count like wrong codes and lock the account. They also count over all
+    /// recoveries: after too many, every answer is rejected without an explanation.
     func recoveryAnswered(isRight: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.question], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
@@ -75,8 +75,8 @@ extension SignInTransaction {
         return recoveryFailed("wrong answer", [.writeUser(user)] + consequence.log(of: .question))
     }
 
-    /// Handles a wrong code. Wrong codes of all recoveries count together, as wrong answers do. They lock nothing, because an attacker who
-    /// knows the user name can request codes.
+    /// Handles a wrong code. Wrong codes of all recoveries count together, as wrong answers do. They do not lock the account, because any
+    /// attacker who knows the user name can request codes.
     func recoveryCodeWrong(_ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard recovery(of: subject, at: [.code], now: now) != nil else { return refused(.overTransaction, Self.recoveryType, []) }
         var user = subject.user
@@ -86,9 +86,9 @@ extension SignInTransaction {
         return recoveryFailed("wrong code", [.writeUser(user)])
     }
 
-    /// The code was wrong, or there is nobody whose it could be.
+    /// The code was wrong, or the user is unknown.
     func recoveryFailed(_ reason: String, _ effects: [Effect] = []) -> (SignInTransaction, Outcome, [Effect]) {
-        guard end == nil, classic?.recovery != nil else { return refused(.overTransaction, Self.recoveryType, []) }
+        guard end == nil, recovery != nil else { return refused(.overTransaction, Self.recoveryType, []) }
         var next = self
         next.wrongAnswers += 1
         let refusal = Refusal.wrongCredentials(reason)
@@ -96,7 +96,7 @@ extension SignInTransaction {
         return (next, .tryAgain(refusal), effects + [.log(type: Self.recoveryType, .failure, reason: reason)])
     }
 
-    /// The person set another password: a sign-in by it goes on.
+    /// The user set a new password, and the sign-in continues with it.
     func passwordReset(_ hash: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.reset], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
@@ -105,7 +105,7 @@ extension SignInTransaction {
         user.setStatus(.active, now: now)
         user.activationID = nil
         user.setPasswordHash(hash, remembering: subject.passwordPolicy.age.history, from: subject.origin, now: now)
-        // Whoever comes here answered the question, if there is one; wrong codes of devices are remembered.
+        // The user has answered the question, if there is one. Wrong codes of other factors stay counted.
         user.forgetFailures(of: .question, from: subject.callers)
         user.guessedCodes = nil
         let activated = recovery.kind == .activation ? [Self.activated] : []
@@ -113,12 +113,12 @@ extension SignInTransaction {
             [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")]
         var next = self
         next.meet(user)
-        if classic?.page != nil {
-            // On the pages nobody is signed in by it: the sign-in that the person came from asks for the new password.
+        if recovery.page != nil {
+            // On the pages, the recovery does not sign the user in: the original sign-in asks for the new password.
             next.end = .recovered
             return (next, .unlocked, reset)
         }
-        next.classic?.recovery = nil
+        next.recovery = nil
         next.wrongAnswers = 0
         next.keepsPassword = true
         next.proofs = [Proof(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: now)]
@@ -127,12 +127,12 @@ extension SignInTransaction {
         return next.proved(changed, "user.authentication.password", reset)
     }
 
-    /// What is left to do once the person may.
-    private func recovered(_ recovery: ClassicRecovery, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
+    /// Returns the step after all recovery proofs.
+    private func recovered(_ recovery: Recovery, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         var next = self
         switch recovery.kind {
         case .password:
-            next.classic?.recovery?.stage = .reset
+            next.recovery?.stage = .reset
             return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "another password can be set")])
         case .unlock:
             var user = subject.user
@@ -142,23 +142,23 @@ extension SignInTransaction {
             next.end = .recovered
             return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
         case .activation:
-            // One that is only to begin with is not left as it is: others may know it.
+            // An initial password must be replaced, because others may know it.
             guard subject.user.passwordHash != nil, !subject.user.mustChangePassword else {
-                next.classic?.recovery?.stage = .reset
+                next.recovery?.stage = .reset
                 return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the first password can be set")])
             }
-            // Their password is left as it is: the token is what they know instead of it, this once.
+            // The password stays unchanged: the token replaces it for this sign-in.
             var changed = subject
             changed.user.setStatus(.active, now: now)
             changed.user.activationID = nil
             guard changed.user.openLock(for: subject.callers, policy: subject.passwordPolicy, now: now) else {
                 return refused(.wrongCredentials("account is locked"), Self.recoveryType, [])
             }
-            guard classic?.page == nil else {
+            guard recovery.page == nil else {
                 next.end = .recovered
                 return (next, .unlocked, [.writeUser(changed.user), Self.activated])
             }
-            next.classic?.recovery = nil
+            next.recovery = nil
             next.proofs = [Proof(factor: .activation, factorClasses: [.knowledge], methods: [], time: now)]
             return next.proved(changed, "user.authentication.activation", [.writeUser(changed.user), Self.activated])
         }
@@ -166,23 +166,23 @@ extension SignInTransaction {
 
     private static let activated = Effect.log(type: "user.lifecycle.activate", .success, reason: "by the token of an administrator")
 
-    /// The recovery, if it is at one of these stages, of an account that is still the one that it met.
-    private func recovery(of subject: Subject, at stages: [ClassicRecovery.Stage], now: Date) -> ClassicRecovery? {
-        guard end == nil, now < expiresAt, userID != nil, isAbout(subject.user), let recovery = classic?.recovery,
+    /// Returns the recovery if it is at one of these stages and its account has not changed.
+    private func recovery(of subject: Subject, at stages: [Recovery.Stage], now: Date) -> Recovery? {
+        guard end == nil, now < expiresAt, userID != nil, isAbout(subject.user), let recovery,
             stages.contains(recovery.stage), isRecoveryOpen(to: subject.user)
         else { return nil }
         return recovery
     }
 
-    /// Whether an account is in a state in which the recovery that it is can go on; an activation only if it is the last one that was begun
-    /// for the person, and they still have the address that it was mailed to.
+    /// Whether the state of the account permits the recovery. An activation must be the latest one for the user, and mailed to the user's
+    /// current address.
     package func isRecoveryOpen(to user: User) -> Bool {
-        guard let recovery = classic?.recovery, recovery.kind == .activation else { return user.status == .active }
+        guard let recovery, recovery.kind == .activation else { return user.status == .active }
         return user.awaitsActivation && user.activationID == id && (!recovery.isMailed || recovery.mailedTo == user.mailAddress?.text)
     }
 }
 
 extension User {
-    /// Whether the person can sign in with an activation token: they never could otherwise.
+    /// Whether the user can sign in with an activation token: they have never been able to sign in otherwise.
     package var awaitsActivation: Bool { status == .staged || (status == .active && passwordHash == nil) }
 }

@@ -1,0 +1,65 @@
+internal import IdentityCore
+internal import Store
+
+/// The state that the classic API keeps in a sign-in.
+struct ClassicSignIn: Sendable, Equatable, Codable {
+    /// The maximum length of `relayState` in characters.
+    static let longestRelayState = 2_048
+    private static let kind = "authn"
+
+    /// Repeated in every response.
+    var relayState: String?
+    /// The push factors that the client starts automatically on this device; `nil` for none.
+    var autoPush: [String]?
+    /// The user's new choice of automatic pushes, which applies once the push is approved; `nil` for no change.
+    var autoPushChoice: Bool?
+    /// The factor that the user selected; `nil` for none.
+    var selected: String?
+    /// The factor that is being enrolled and was not proved yet.
+    var enrolling: String?
+
+    /// Reads the state of a sign-in; `nil` if it is not one of the classic API.
+    init?(_ door: DoorState?) {
+        guard let value = door?.value(Self.self, of: Self.kind) else { return nil }
+        self = value
+    }
+
+    init(relayState: String? = nil, autoPush: [String]? = nil) {
+        self.relayState = relayState
+        self.autoPush = autoPush
+    }
+
+    var door: DoorState? { try? DoorState(Self.kind, self) }
+}
+
+extension SignInTransaction {
+    /// The state of the classic API; `nil` for a sign-in of another protocol.
+    var classic: ClassicSignIn? {
+        get { ClassicSignIn(door) }
+        set { door = newValue?.door }
+    }
+}
+
+extension SignInTransaction {
+    /// Stores what the client asks of the sign-in.
+    mutating func begin(
+        by caller: ClassicCaller, isTrusted: Bool, relayState: String?, enrollsOptional: Bool, warnsBeforeExpiry: Bool
+    ) {
+        if enrollsOptional { rules.insert(.offersOptionalFactors) }
+        if warnsBeforeExpiry { rules.insert(.warnsOfPassword) }
+        presentedDevice = caller.device(isTrusted: isTrusted).map {
+            PresentedDevice(digest: TicketDigest(of: $0).bytes, mustBeIssued: caller.isPage && !isTrusted)
+        }
+        let autoPush = caller.autoPush.prefix(ClassicSignIn.mostAutoPush)
+        classic = ClassicSignIn(relayState: relayState, autoPush: autoPush.isEmpty ? nil : Array(autoPush))
+    }
+}
+
+extension PresentedDevice {
+    /// The digest of a token that the caller itself chose; `nil` for one that only counts if this server issued it.
+    var typed: [UInt8]? { mustBeIssued ? nil : digest }
+}
+
+extension DoorRules {
+    static let classic: DoorRules = [.changesPassword, .enrollsFactors, .countsEnrolledPhone, .countsRecollection, .outlivesChallenges]
+}

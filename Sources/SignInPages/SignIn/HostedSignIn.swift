@@ -1,0 +1,164 @@
+internal import Foundation
+internal import IdentityCore
+
+/// The state of a sign-in on the hosted pages besides its proofs; a part of its ``SignInTransaction``.
+struct HostedSignIn: Sendable, Equatable, Codable {
+    /// The maximum duration of the whole sign-in, in seconds.
+    static let lifetime = TimeInterval(BrowserSecrets.signInLifetime)
+    /// Minimum seconds between two pushes of a page.
+    static let resendDelay: TimeInterval = 30
+    /// The lifetime of an authorization code in seconds (oauth reference 2.3).
+    static let codeLifetime: TimeInterval = 300
+    private static let kind = "pages"
+
+    /// A notice about the previous step.
+    enum Notice: String, Sendable, Codable {
+        /// Also for a locked account and an unknown user name.
+        case wrongCredentials
+        case wrongCode
+        /// The authenticator app's secret had expired.
+        case lateCode
+        /// Too many attempts with one user name, or from one address.
+        case tooManyAttempts
+        /// Too many users are signing in at the moment.
+        case busy
+        /// The request on the device expired.
+        case unanswered
+        /// The user denied the push, or picked a wrong number.
+        case notApproved
+        case noDevice
+        /// Too many pushes were not answered.
+        case tooManyChallenges
+        /// A push was sent less than ``resendDelay`` seconds ago.
+        case pushSentJustNow
+        /// The two entries of the new password differ.
+        case passwordsDiffer
+        case wrongSentCode
+        /// Another message was sent recently.
+        case sentJustNow
+        case wrongNumber
+        /// No messages are sent to the number's country.
+        case foreignNumber
+    }
+
+    /// The error that the client receives instead of a code.
+    struct Refused: Sendable, Equatable, Codable {
+        var error: String
+        var description: String
+
+        init(error: String, description: String) {
+            self.error = error
+            self.description = description
+        }
+    }
+
+    /// The browser that continues the sign-in.
+    var browser: BrowserBinding
+    /// The user name in the page's field.
+    var login: String
+    var notice: Notice? { didSet { noticeUntil = nil } }
+    /// The end of the wait that the notice asks for; `nil` for a notice that stays until the next step.
+    var noticeUntil: Date?
+    /// The rules that the last new password violated.
+    var violatedRules: [PasswordRule]?
+    /// The id of the factor that is being enrolled and awaits its code.
+    var enrolling: String?
+    /// The number of the challenge that the user abandoned for another factor; `nil` for none.
+    var leftChallenge: Int?
+    /// The channel of the code that the page waits for.
+    var sending: CodeChannel?
+    /// The channel of the phone or mail address that is being enrolled.
+    var number: CodeChannel?
+    /// Whether the user consented to the client's request.
+    var isAllowed: Bool?
+    var refused: Refused?
+    /// The device that the sign-in is for. It polls for its tokens and gets no code.
+    var device: HostedDevice?
+
+    init(browser: BrowserBinding, login: String, device: HostedDevice? = nil) {
+        self.browser = browser
+        self.login = login
+        self.device = device
+    }
+
+    /// Reads the state of a sign-in; `nil` if it is not one of the pages.
+    init?(_ door: DoorState?) {
+        guard let value = door?.value(Self.self, of: Self.kind) else { return nil }
+        self = value
+    }
+
+    var door: DoorState? { try? DoorState(Self.kind, self) }
+
+    /// The current notice; `nil` once the wait that it asks for is over.
+    func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
+}
+
+extension SignInRequest {
+    /// A request for a sign-in on the pages.
+    init(onPagesOf application: Application, server: String?, scopes: [String], contextClasses: [String]) {
+        self.init(
+            application: application, server: server, scopes: scopes, contextClasses: contextClasses, presentable: FactorKind.onPages,
+            rules: .pages)
+    }
+}
+
+extension SignInTransaction {
+    /// Starts a sign-in on the pages.
+    init(_ request: SignInRequest, answering authorization: AuthorizationRequest, hosted: HostedSignIn, random: any RandomSource, now: Date)
+        throws
+    {
+        self.init(id: try random.identifier(prefix: "txn"), request: request, now: now, lifetime: HostedSignIn.lifetime)
+        self.authorization = Authorization(authorization)
+        door = hosted.door
+    }
+
+    /// The state of the pages; `nil` for a sign-in of another protocol.
+    var hosted: HostedSignIn? {
+        get { HostedSignIn(door) }
+        set { door = newValue?.door }
+    }
+
+    /// Ends the enrolment of a factor, and removes its notice.
+    mutating func stopEnrolling() {
+        phone = nil
+        hosted?.stopEnrolling()
+    }
+
+    /// Stores what the client gets once the sign-in ends.
+    mutating func record(_ outcome: Outcome) {
+        switch outcome {
+        case .authenticated(let proved): authentication = proved
+        case .refused(let refusal): hosted?.refuse(refusal)
+        default: break
+        }
+    }
+}
+
+extension DoorRules {
+    static let pages: DoorRules = [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors]
+}
+
+extension FactorKind {
+    /// The second factors that have a button or a field on the pages.
+    static let onPages: Set<FactorKind> = [.push, .totp, .sms, .voice, .email]
+}
+
+/// The device that a sign-in on the pages is for; a part of its ``HostedSignIn``.
+struct HostedDevice: Sendable, Equatable, Codable {
+    enum Decision: String, Sendable, Codable {
+        case allowed, denied
+        /// Too late: the code had expired, or another user had decided.
+        case late
+    }
+
+    var transactionID: String
+    /// The code on the device's screen, for the user to compare.
+    var userCode: String
+    var decision: Decision?
+
+    init(transactionID: String, userCode: String, decision: Decision? = nil) {
+        self.transactionID = transactionID
+        self.userCode = userCode
+        self.decision = decision
+    }
+}
