@@ -110,7 +110,12 @@ let package = Package(
         // MARK: Server
         // The contract of the stores, and the one in memory.
         .target(
-            name: "Store", dependencies: [.product(name: "Crypto", package: "swift-crypto")], swiftSettings: strict),
+            name: "Store",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
+            ],
+            swiftSettings: strict),
         .target(
             name: "StoreSQLite",
             dependencies: ["Store", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
@@ -122,6 +127,7 @@ let package = Package(
                 "JOSE", "Store",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio", condition: server),
             ],
             swiftSettings: strict),
         .target(

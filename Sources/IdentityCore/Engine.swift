@@ -1,143 +1,121 @@
 package import Crypto
 package import Foundation
 internal import JOSE
+internal import NIOConcurrencyHelpers
 package import Store
 
-/// The rules of the authorization server: who may sign in, what they are given, what is refused and why.
-///
-/// It knows no HTTP, no SQL, and has no clock or randomness of its own: a front door hands it requests with their time,
-/// the store keeps what it decides. Safe from any task; its own state is caches and counters behind short locks.
+/// The rules of the authorization server: they decide about sign-ins, tokens, devices and keys. The engine contains no HTTP and no SQL, and
+/// has no clock or randomness of its own: protocol modules pass requests with their time, and the store keeps the results. Safe from any
+/// task; its own state is caches and counters, each guarded by a lock.
 package final class Engine: Sendable, Redacted {
-    /// Where records and tickets are kept.
     package let store: any Store
-    /// What the engine is given from outside.
     package let environment: EngineEnvironment
     /// Counts requests per client, address and user name.
     package let rateLimiter = RateLimiter()
     /// Slows down clients that poll too fast.
     package let pollPacer = PollPacer()
-    /// Keeps messages to one number or address apart.
+    /// Limits how often messages are sent to one phone number or mail address.
     package let messagePacer = MessagePacer()
-    /// Keeps recoveries of one name apart. A separate table, so that invented names push no number or address out of the other.
+    /// Limits how often recovery starts for one user name. A separate table, so that invented names do not evict numbers and addresses from
+    /// the other.
     package let recoveryPacer = MessagePacer()
 
-    /// Stands in for accounts that do not exist.
+    /// Computes the responses for user names without an account.
     let decoys: DecoyAccounts
 
     /// Counts wrong codes and answers of all recoveries together.
     package let recoveryBudget = RecoveryBudget()
 
-    private let observer = Locked<(@Sendable (SecuritySignal) -> Void)?>(nil)
-    private let transactionObserver = Locked<(@Sendable (_ id: String) -> Void)?>(nil)
-    private let logNumber = Locked<UInt32>(0)
-    private let latest = Locked<OrgSnapshot?>(nil)
+    private let observer = NIOLockedValueBox<(@Sendable (SecuritySignal) -> Void)?>(nil)
+    private let transactionObserver = NIOLockedValueBox<(@Sendable (_ id: String) -> Void)?>(nil)
+    private let logNumber = NIOLockedValueBox<UInt32>(0)
+    private let latest = NIOLockedValueBox<OrgSnapshot?>(nil)
 
-    /// Makes an engine over a store.
-    ///
-    /// - Parameters:
-    ///   - store: Where records and tickets are kept; the caller closes it.
-    ///   - environment: Random bytes, the master key and the password hasher.
+    /// Creates an engine over a store, which the caller closes.
     package init(store: any Store, environment: EngineEnvironment) {
         self.store = store
         self.environment = environment
         decoys = DecoyAccounts(environment: environment)
     }
 
-    /// The configuration as the store holds it now.
-    ///
-    /// - Returns: What was committed before the call, from memory while nothing was written.
-    /// - Throws: ``StoreError`` if the store failed, holds no organization yet, or was sealed under another master key.
+    /// Returns the current configuration: from memory if it is unchanged since the last read. Throws ``StoreError`` if the store failed,
+    /// contains no organization yet, or was sealed under another master key.
     package func snapshot() async throws -> OrgSnapshot {
         try await store.read { [self] in try snapshot($0) }
     }
 
-    /// The configuration as it was last read, without asking the store; nil before the first reading.
-    ///
-    /// It holds what this engine committed itself; it may be older than what another process wrote. Good for finding a server or counting a request; decisions take ``snapshot()``.
-    package var latestSnapshot: OrgSnapshot? { latest.withLock { $0 } }
+    /// The configuration that this engine last read or committed; `nil` before the first read. Does not read the store, so changes by
+    /// another process may be missing. Use it to find a server or to count a request; decisions use ``snapshot()``.
+    package var latestSnapshot: OrgSnapshot? { latest.withLockedValue { $0 } }
 
-    /// Reads the configuration that was just committed, so that ``latestSnapshot`` has it. It is committed whether or not it can be
-    /// read: a failing store shows itself at the next decision.
+    /// Reads the configuration that was just committed, to update ``latestSnapshot``. An error is ignored: the commit succeeded, and the
+    /// next decision reads the store again.
     func readAgain() async { _ = try? await snapshot() }
 
-    /// Removes what expired from the store.
-    ///
-    /// - Parameters:
-    ///   - now: What expired before it goes.
-    ///   - limit: The most rows to remove in one call, at least 1.
-    /// - Returns: How many were removed; equal to `limit` when there may be more.
-    /// - Throws: ``StoreError`` if the store failed.
+    /// Removes expired rows from the store, at most `limit` (at least 1). Returns the number of removed rows; if it equals `limit`, more
+    /// may remain.
     package func removeExpired(now: Date, limit: Int) async throws -> Int {
         try await store.removeExpired(now: now, limit: limit)
     }
 
-    /// Sets the handler for signs of attacks on the organization, for metrics and alerts beside the system log.
-    ///
-    /// - Parameter report: Called for each signal, from any thread, after the commit. Replaces the previous handler.
+    /// Sets the handler for signs of attacks on the organization, which feed metrics and alerts besides the system log. Replaces the
+    /// previous handler. Called for each signal after the commit, from any thread.
     package func observeSignals(_ report: @escaping @Sendable (SecuritySignal) -> Void) {
-        observer.withLock { $0 = report }
+        observer.withLockedValue { $0 = report }
     }
 
-    /// Reports a signal.
-    package func report(_ signal: SecuritySignal) { observer.withLock { $0 }?(signal) }
+    package func report(_ signal: SecuritySignal) { observer.withLockedValue { $0 }?(signal) }
 
-    /// Sets the handler for changes of sign-in transactions, for requests that wait for one.
-    ///
-    /// - Parameter report: Called with the transaction's id, from any thread, after each commit of this engine that wrote the record. Replaces
-    ///   the previous handler. It learns nothing of what other processes write.
+    /// Sets the handler for changes of sign-in transactions, used by requests that wait for one. Replaces the previous handler. Called with
+    /// the transaction's id, from any thread, after each commit of this engine that wrote the record; commits of other processes are not
+    /// reported.
     package func observeTransactions(_ report: @escaping @Sendable (_ id: String) -> Void) {
-        transactionObserver.withLock { $0 = report }
+        transactionObserver.withLockedValue { $0 = report }
     }
 
-    /// Reports the transactions that a commit wrote.
     func reportTransactions(writtenBy changes: [Change]) {
-        guard let report = transactionObserver.withLock({ $0 }) else { return }
+        guard let report = transactionObserver.withLockedValue({ $0 }) else { return }
         for case .put(let record) in changes where record.kind == .transaction { report(record.id) }
     }
 
-    /// Numbers the lines of the system log, from 1 on and round again.
+    /// Returns the next number for a line of the system log. Starts at 1 and wraps around.
     func nextLogNumber() -> UInt32 {
-        logNumber.withLock { number in
+        logNumber.withLockedValue { number in
             number &+= 1
             return number
         }
     }
 
-    /// The configuration as a view of the store holds it; for use inside `store.read`.
+    /// Returns the configuration of a view; for use inside `store.read`.
     package func snapshot(_ view: any StoreView) throws -> OrgSnapshot {
         let version = try view.configurationVersion()
-        if let known = latest.withLock({ $0 }), known.version == version { return known }
+        if let known = latest.withLockedValue({ $0 }), known.version == version { return known }
         let fresh = try OrgSnapshot(view, version: version, environment: environment)
-        latest.withLock { known in
+        latest.withLockedValue { known in
             if (known?.version ?? -1) < version { known = fresh }
         }
         return fresh
     }
 }
 
-/// Where random bytes come from.
+/// A source of random bytes.
 package protocol RandomSource: Sendable {
-    /// Random bytes fit for secrets.
-    /// - Parameter count: How many, at least 1.
-    /// - Returns: That many bytes.
-    /// - Throws: If the system's source failed; the request then fails.
+    /// Returns `count` random bytes (at least 1) that are suitable for secrets. Throws if the system's source failed; the request then
+    /// fails.
     func bytes(_ count: Int) throws -> [UInt8]
 }
 
-/// What the engine is given from outside: it has no clock, no randomness, no network and no key of its own.
+/// The engine's dependencies: randomness, keys and external services.
 package struct EngineEnvironment: Sendable, Redacted {
-    /// Where ids and secrets come from.
     package var random: any RandomSource
     /// Encrypts signing keys and client secrets at rest; 32 bytes.
     package var masterKey: SymmetricKey
-    /// Hashes passwords on threads of its own.
     package var passwordHasher: PasswordHasher
-    /// Judges the codes of tokens that another system knows (RSA SecurID, Symantec VIP); nil where there are none.
+    /// Verifies the codes of tokens that an external system manages (RSA SecurID, Symantec VIP); `nil` without one.
     package var tokenService: (any TokenService)?
-    /// The lookup of breached passwords, which are refused as new passwords; `nil` uses the built-in list only.
+    /// The lookup of breached passwords, which are rejected as new passwords; `nil` uses the built-in list only.
     package var breachedPasswords: (any BreachedPasswordSource)?
 
-    /// Collects what the engine needs.
     package init(
         random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil,
         breachedPasswords: (any BreachedPasswordSource)? = nil
@@ -150,27 +128,26 @@ package struct EngineEnvironment: Sendable, Redacted {
     }
 }
 
-/// What the engine knows of a request beside its content.
+/// The time, origin and id of a request.
 package struct RequestContext: Sendable {
     /// The server's wall clock when the request arrived.
     package var now: Date
-    /// Unique per request; in the answer's `x-okta-request-id` and in the log.
+    /// Unique for each request; returned in the `x-okta-request-id` header and written to the log.
     package var requestID: String
-    /// The peer's address, as the front door trusts it.
+    /// The client's IP address, after `X-Forwarded-For` was evaluated; `nil` if unknown.
     package var address: String?
-    /// The peer's `User-Agent`.
     package var userAgent: String?
 
-    /// What a back end calls the device that it speaks for (`X-Device-Token`, at most 32 characters); not to be believed of others.
+    /// The device name that a back end sends for its user (`X-Device-Token`, at most 32 characters). Trusted only from confidential
+    /// clients.
     package var deviceToken: String?
 
-    /// The secret that the hosted pages gave the browser after a sign-in, by which they recognize its device; `nil` if the request has none.
+    /// The secret by which the hosted pages recognize a browser after a sign-in; `nil` if the request has none.
     package var browserDevice: String?
 
-    /// The name of the trusted caller whose back end has ``address``, if it forwards no address of its users; `nil` otherwise.
+    /// The name of the trusted caller, if ``address`` is its back end's own address because it forwards no user address; `nil` otherwise.
     package var backEnd: String?
 
-    /// Describes a request.
     package init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {
         self.now = now
         self.requestID = requestID
@@ -181,6 +158,6 @@ package struct RequestContext: Sendable {
 }
 
 extension RequestContext: Redacted {
-    /// The request's id; it never identifies a device or a browser.
+    /// Contains the request's id only, because the other members can identify a device or a browser.
     package var description: String { "RequestContext(\(requestID))" }
 }

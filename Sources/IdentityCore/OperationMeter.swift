@@ -1,34 +1,32 @@
-internal import Store
+internal import NIOConcurrencyHelpers
 
-/// Counts the expensive operations of one task, so that tests can compare the work of two requests without a clock.
-///
-/// The server runs without a meter; counting then only reads a task-local value.
+/// Counts the expensive operations of one task, so that tests can compare the work of two requests without a clock. The server runs without
+/// a meter; counting then only reads a task-local value.
 final class OperationMeter: Sendable {
     enum Operation: String, Sendable {
         /// HMAC-SHA-1 or HMAC-SHA-256.
         case hmac
-        /// AES-GCM, sealing or opening.
+        /// AES-GCM encryption and decryption.
         case seal, open
         /// Scrypt, in units of its cost: 2^logN.
         case passwordHash
-        /// Encoding or decoding the JSON of a record.
+        /// JSON decoding and encoding of records.
         case decode, encode
     }
 
     /// The meter of this task; `nil` outside tests.
     @TaskLocal static var current: OperationMeter?
 
-    private let counts = Locked<[Operation: Int]>([:])
+    private let counts = NIOLockedValueBox<[Operation: Int]>([:])
 
-    /// Counts an operation for the task's meter.
     static func note(_ operation: Operation, times: Int = 1) {
         guard let current, times > 0 else { return }
-        current.counts.withLock { $0[operation, default: 0] += times }
+        current.counts.withLockedValue { $0[operation, default: 0] += times }
     }
 
     /// Returns the counts since the last call.
     func take() -> [Operation: Int] {
-        counts.withLock { counts in
+        counts.withLockedValue { counts in
             defer { counts = [:] }
             return counts
         }

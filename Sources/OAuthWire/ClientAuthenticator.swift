@@ -2,33 +2,32 @@ internal import Crypto
 package import Foundation
 package import IdentityCore
 internal import JOSE
+internal import ServerHTTP
 package import Store
 
-/// Finds out which client a request comes from (RFC 6749 section 2.3, RFC 7523 section 2.2; oauth reference 2.2).
-///
-/// Pure, but for one thing that its caller must do: a signed assertion with a `jti` is good once, and the change that marks it
-/// as used goes into the request's commit. Who asks for a client that does not exist gets the answer of a wrong secret, about
-/// as late.
+/// Authenticates the client of a request (RFC 6749 section 2.3, RFC 7523 section 2.2; oauth reference 2.2). The caller must commit
+/// ``Outcome/assertionUse``, because an assertion with a `jti` is valid once. An unknown client gets the response of a wrong secret, after
+/// about the same time.
 package struct ClientAuthenticator: Sendable {
     static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-    /// How far ahead an assertion may end, in seconds.
+    /// The maximum time until an assertion expires, in seconds.
     static let longestAssertion: Double = 3600
-    /// How far a client's clock may be ahead for `iat`, in seconds.
+    /// The allowed clock difference to the client, in seconds.
     private static let clockLeeway: Double = 60
 
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
     package let now: Date
 
-    /// A client that is who it says.
+    /// An authenticated client.
     package struct Outcome: Sendable {
         package var application: Application
-        /// Marks the assertion as used; nil if none with a `jti` was.
+        /// Marks the assertion as used; `nil` without an assertion that has a `jti`.
         package var assertionUse: Change?
     }
 
-    /// Checks what a request carried.
-    /// - Throws: ``Refusal`` with `invalid_request` for several credentials or a bad assertion type, else with `invalid_client`.
+    /// Checks the client's credentials.
+    /// - Throws: ``Refusal`` with `invalid_request` for several credentials or a wrong assertion type, else with `invalid_client`.
     package func authenticate(_ credentials: ClientCredentials) throws(Refusal) -> Outcome {
         switch try Presented(credentials.withoutEmptyParameters) {
         case .none(let id): return Outcome(application: try publicClient(id))
@@ -37,8 +36,6 @@ package struct ClientAuthenticator: Sendable {
         case .assertion(let id, let assertion): return try client(id, withAssertion: assertion, endpoint: credentials.endpoint)
         }
     }
-
-    // MARK: - What was presented
 
     private enum Presented {
         case none(String)
@@ -74,21 +71,19 @@ package struct ClientAuthenticator: Sendable {
         }
     }
 
-    // MARK: - Methods
-
     private func publicClient(_ id: String) throws(Refusal) -> Application {
         guard let application = active(id) else { throw Self.wrong("client.unknown") }
         guard application.authentication == .none else { throw Self.wrong("client.credentials_missing") }
         return application
     }
 
-    /// Accepts the method that the client registered; a client with `client_secret` may use both methods.
+    /// Authenticates by secret. Only the registered method is accepted; a client with `client_secret` may use both methods.
     private func client(
         _ id: String, withSecret secret: String, by method: Application.Authentication
     ) throws(Refusal) -> Application {
         let application = active(id)
         let isRegistered = application?.authentication == method || application?.authentication == .clientSecret
-        // Compared in any case, so that an unknown client answers as late as a wrong secret.
+        // Always compared, so that an unknown client takes as long as a wrong secret.
         let isEqual = Self.isEqual(secret, (isRegistered ? application?.secret : nil) ?? "\u{0}")
         guard let application else { throw Self.wrong("client.unknown") }
         guard isRegistered, application.secret != nil else { throw Self.wrong("client.method") }
@@ -119,16 +114,16 @@ package struct ClientAuthenticator: Sendable {
         return Outcome(application: application, assertionUse: claims.jwtID.map { AssertionUse(of: $0, by: claimed, until: end).change })
     }
 
-    /// The accepted audiences of an assertion: the issuer, and, unless the client requires strict audiences, the token endpoint and the called
-    /// endpoint.
+    /// The accepted audiences of an assertion: the issuer and, unless the client requires strict audiences, the token endpoint and the
+    /// called endpoint.
     private func audiences(of application: Application, _ endpoint: String) -> Set<String> {
         let issuer = snapshot.issuer(of: server)
         guard !application.requiresIssuerAudience else { return [issuer] }
-        let base = server.id == nil ? "\(issuer)/oauth2/v1" : "\(issuer)/v1"
-        return [endpoint, issuer, "\(base)/token"]
+        return [endpoint, issuer, snapshot.origin + RoutePath.token.at(server: server.id)]
     }
 
-    /// The keys and the algorithms of a client's method: its secret never checks what a public key signed, or the reverse.
+    /// The keys and algorithms of a client's method. Secrets and public keys are kept apart, so that neither verifies a signature meant for
+    /// the other.
     private static func keys(of application: Application) -> (JSONWebKeySet, Set<JWSAlgorithm>)? {
         switch application.authentication {
         case .clientSecretJWT:
@@ -146,19 +141,19 @@ package struct ClientAuthenticator: Sendable {
         return application
     }
 
-    /// In a time that says nothing about where they differ, or how long the right one is.
+    /// Compares in constant time, because a time difference would reveal the position of a wrong character or the secret's length.
     private static func isEqual(_ a: String, _ b: String) -> Bool {
         SHA256.hash(data: Array(a.utf8)).isSameSecret(as: SHA256.hash(data: Array(b.utf8)))
     }
 
-    /// One answer for every way to be wrong.
+    /// Returns the same response for every authentication failure.
     package static func wrong(_ reason: String) -> Refusal {
         Refusal(.invalidClient, "The client credentials are wrong, or the client is not known.", reason: reason)
     }
 }
 
 extension ClientCredentials {
-    /// A parameter without a value counts as left out (RFC 6749 section 3.1).
+    /// The credentials without empty parameters, which count as absent (RFC 6749 section 3.1).
     fileprivate var withoutEmptyParameters: ClientCredentials {
         func present(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
         return ClientCredentials(
@@ -167,22 +162,17 @@ extension ClientCredentials {
     }
 }
 
-/// How a client said who it is: what one request carried, not yet checked (RFC 6749 section 2.3, RFC 7523 section 2.2).
+/// The unchecked client credentials of one request (RFC 6749 section 2.3, RFC 7523 section 2.2).
 package struct ClientCredentials: Sendable {
-    /// The `client_id` parameter.
     package var clientID: String?
-    /// The `client_secret` parameter.
     package var secret: String?
     /// The user name and password of an `Authorization: Basic` header, form-decoded.
     package var basic: (clientID: String, secret: String)?
-    /// The `client_assertion_type` parameter.
     package var assertionType: String?
-    /// The `client_assertion` parameter.
     package var assertion: String?
-    /// The URL of the endpoint that was called, the `aud` of an assertion.
+    /// The URL of the called endpoint, an accepted `aud` of an assertion.
     package var endpoint: String
 
-    /// Collects what a request carried.
     package init(
         clientID: String? = nil, secret: String? = nil, basic: (clientID: String, secret: String)? = nil,
         assertionType: String? = nil, assertion: String? = nil, endpoint: String
@@ -197,6 +187,5 @@ package struct ClientCredentials: Sendable {
 }
 
 extension ClientCredentials: Redacted {
-    /// Which client it names; never its credentials.
     package var description: String { "ClientCredentials(client: \(clientID ?? basic?.clientID ?? "none"))" }
 }

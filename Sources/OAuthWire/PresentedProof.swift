@@ -4,23 +4,15 @@ package import IdentityCore
 package import JOSE
 package import ServerHTTP
 
-/// What a request carried to show that its sender has a key (RFC 9449 section 4.1), and what it has to be for; not yet checked.
-///
-/// A front door makes one where there is a `DPoP` header, or where the access token came by the scheme `DPoP`.
+/// The unchecked proof of possession of a request (RFC 9449 section 4.1), and the method and URL that it must name. It exists if the
+/// request has a `DPoP` header, or if its access token uses the scheme `DPoP`.
 package struct PresentedProof: Sendable {
-    /// The values of the `DPoP` header fields: exactly one, or the request is refused.
+    /// The values of the `DPoP` header fields. A request with any number but one is rejected.
     package var values: [String]
-    /// The method of the request.
     package var method: String
-    /// The URL of the request as clients know it: the organization's origin and the path, whatever the `Host` header says.
+    /// The request's URL, built from the organization's configured origin and the path. The `Host` header is ignored.
     package var url: String
 
-    /// Collects what a request carried.
-    ///
-    /// - Parameters:
-    ///   - values: The values of the `DPoP` header fields.
-    ///   - method: The method of the request.
-    ///   - url: Its URL, of the configured origin.
     package init(values: [String], method: String, url: String) {
         self.values = values
         self.method = method
@@ -29,17 +21,16 @@ package struct PresentedProof: Sendable {
 }
 
 extension PresentedProof: Redacted {
-    /// What it has to be for; never the proof.
     package var description: String { "PresentedProof(\(method) \(url))" }
 }
 
 extension Endpoint.Call {
-    /// The proof of a request that has a `DPoP` header; nil for all others.
+    /// The proof of a request that has a `DPoP` header; `nil` for others.
     package var proof: PresentedProof? {
         request.head.headerFields.contains(.dpop) ? requiredProof : nil
     }
 
-    /// The proof of a request that must have one, whether or not it does.
+    /// The proof of a request that must have one. Without a `DPoP` header, its `values` are empty.
     package var requiredProof: PresentedProof {
         PresentedProof(
             values: request.head.headerFields[values: .dpop], method: request.head.method.rawValue,
@@ -48,13 +39,12 @@ extension Endpoint.Call {
 }
 
 extension ClaimSet {
-    /// The thumbprint of the key that an access token is bound to (`cnf.jkt`; RFC 9449 section 6.1); nil for a bearer token.
+    /// The thumbprint of the key that an access token is bound to (`cnf.jkt`; RFC 9449 section 6.1); `nil` for a bearer token.
     package var keyThumbprint: String? { self["cnf"]?["jkt"]?.stringValue }
 
-    /// Sees to it that the token came as it must: one that is bound with a proof by its key, one that is not without.
-    ///
-    /// - Parameter possession: The proof that it came with by the scheme `DPoP`; nil for the scheme `Bearer`.
-    /// - Throws: ``Refusal`` with `invalid_token`, whichever it is.
+    /// Checks that a bound token came with a proof of its key, and that an unbound token came without one. Throws `invalid_token`
+    /// otherwise.
+    /// - Parameter possession: The proof of a request with the scheme `DPoP`; `nil` for the scheme `Bearer`.
     package func requireBinding(to possession: ProofOfPossession?) throws(Refusal) {
         switch (keyThumbprint, possession) {
         case (nil, nil): return
@@ -78,32 +68,14 @@ extension ClaimSet {
     }
 }
 
-/// The values of `WWW-Authenticate` that answer a request without a good access token (RFC 6750 section 3, RFC 9449 section 7.1).
-///
-/// Descriptions are quoted and hold printable ASCII only, as the grammar asks.
-package enum AccessTokenChallenge {
-    /// Asks for a bearer token.
-    ///
-    /// - Parameter refusal: Why; nil when there was no token, which is no error and has no code.
-    /// - Returns: The header's value.
+extension AccessTokenChallenge {
+    /// Returns a challenge for a bearer token. Without a refusal the request had no token: the challenge then has no error code.
     package static func bearer(_ refusal: Refusal?) -> String {
-        refusal.map { "Bearer " + error($0) } ?? #"Bearer realm="countersign""#
+        value(.bearer, realm: refusal == nil ? "countersign" : nil, error: refusal?.code.wireName, description: refusal?.description)
     }
 
-    /// Asks for a token that is bound to a key, and a proof.
-    ///
-    /// - Parameter refusal: Why; nil when there was no token.
-    /// - Returns: The header's value.
+    /// Returns a challenge for a token that is bound to a key. Without a refusal the request had no token.
     package static func dpop(_ refusal: Refusal?) -> String {
-        "DPoP " + (refusal.map { error($0) + ", " } ?? "") + algorithms
-    }
-
-    private static let algorithms = #"algs="\#(DPoPProof.algorithms.map(\.rawValue).joined(separator: " "))""#
-
-    private static func error(_ refusal: Refusal) -> String {
-        let description = String(
-            String.UnicodeScalarView(
-                refusal.description.unicodeScalars.filter { (0x20...0x7E).contains($0.value) && $0 != "\"" && $0 != "\\" }))
-        return #"error="\#(refusal.code.wireName)", error_description="\#(description)""#
+        value(.dpop, error: refusal?.code.wireName, description: refusal?.description)
     }
 }

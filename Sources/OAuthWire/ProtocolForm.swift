@@ -1,27 +1,20 @@
 internal import Foundation
 internal import HTTPTypes
 internal import IdentityCore
+internal import JOSE
 package import ServerHTTP
 
-/// What a back-channel request carries: its parameters, and who the client says it is.
+/// The parameters and the unchecked client credentials of a back-channel request.
 package struct ProtocolForm: Sendable {
-    /// Every parameter of the body.
     package var parameters: FormParameters
-    /// Who the client says it is.
     package var client: ClientCredentials
     /// Whether the client used the `Authorization` header.
     package var triedBasic: Bool
 
-    /// The client's name as it gave it, unchecked; for limits and the log.
+    /// The unchecked client id; for rate limits and the log.
     var clientID: String? { client.clientID ?? client.basic?.clientID }
 
-    /// Reads a request's body and credentials.
-    ///
-    /// - Parameters:
-    ///   - call: The request.
-    ///   - acceptsQuery: Whether a public client may give its `client_id` in the query.
-    ///   - acceptsJSON: Whether the parameters may come as the members of a JSON object.
-    /// - Throws: The refusal that answers a request that cannot be read.
+    /// Reads a request's body and credentials. With `acceptsQuery`, a public client may send its `client_id` in the query.
     init(reading call: Endpoint.Call, acceptsQuery: Bool = false, acceptsJSON: Bool = false) throws(Refusal) {
         let request = call.request
         guard !request.isTooLarge else {
@@ -65,12 +58,12 @@ package struct ProtocolForm: Sendable {
         }
     }
 
-    /// Whether a content type is the form's, in UTF-8 if it says.
+    /// Whether a content type is that of a form, with the charset UTF-8 if it names one.
     package static func isForm(_ contentType: String?) -> Bool {
         isMediaType("application/x-www-form-urlencoded", contentType)
     }
 
-    /// Whether a content type is a certain one, in UTF-8 if it says.
+    /// Whether a content type is `type`, with the charset UTF-8 if it names one.
     private static func isMediaType(_ type: String, _ contentType: String?) -> Bool {
         guard let contentType else { return false }
         let parts = contentType.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed().lowercased() }
@@ -89,26 +82,21 @@ extension Substring {
     }
 }
 
-/// The client id and secret of an `Authorization: Basic` header (RFC 6749 section 2.3.1).
+/// Reads the client id and secret of an `Authorization: Basic` header (RFC 6749 section 2.3.1).
 enum BasicCredentials {
-    /// What a header held.
     package enum Reading {
-        /// No header, or one of another scheme.
+        /// No header, or another scheme.
         case absent
-        /// A header that cannot be read.
         case malformed
         /// Both parts, form-decoded.
         case present(clientID: String, secret: String)
     }
 
-    /// Reads the value of an `Authorization` header.
-    ///
-    /// - Parameter header: The header's value; nil if there is none.
-    /// - Returns: What it held.
     static func read(_ header: String?) -> Reading {
-        guard let header, let space = header.firstIndex(of: " "), header[..<space].lowercased() == "basic" else { return .absent }
-        let encoded = header[space...].drop { $0 == " " }
-        guard let decoded = Data(base64Encoded: String(encoded)), let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
+        guard let header, header.contains(" ") else { return .absent }
+        let value = AuthorizationHeader(header)
+        guard value.scheme == "basic" else { return .absent }
+        guard let decoded = Data(base64Encoded: String(value.credentials)), let colon = decoded.firstIndex(of: UInt8(ascii: ":")),
             let clientID = try? FormParameters.decode(decoded[..<colon]),
             let secret = try? FormParameters.decode(decoded[decoded.index(after: colon)...]), !clientID.isEmpty
         else { return .malformed }

@@ -1,35 +1,23 @@
 package import Foundation
+internal import NIOConcurrencyHelpers
 
-/// A store in memory: for tests, sandboxes and previews. Nothing outlives it.
-///
-/// Its state is one value behind one lock: a read takes a copy of it (which shares its storage) and then looks at that copy
-/// without the lock, so that a reader holds up nobody and sees one snapshot. `Sendable`; safe from any task.
+/// A store in memory, for tests, sandboxes and previews. Safe from any task. A read copies the state under the lock and uses the copy
+/// without the lock. The copy is cheap because it shares storage. Readers therefore see one snapshot and do not block others.
 package final class InMemoryStore: Store {
-    private let state: Locked<State?>
+    private let state: NIOLockedValueBox<State?>
 
-    /// Makes an empty store.
     package init() {
-        state = Locked(State())
+        state = NIOLockedValueBox(State())
     }
 
-    /// Reads a snapshot; see ``Store/read(_:)``.
-    ///
-    /// - Parameter body: Reads through the view.
-    /// - Returns: What the body returned.
-    /// - Throws: ``StoreError/Code/closed``, or what the body throws.
     package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         try body(InMemoryView(state: open()))
     }
 
-    /// Commits changes together; see ``Store/commit(_:)``.
-    ///
-    /// - Parameter changes: Applied in order.
-    /// - Returns: Whether they were committed.
-    /// - Throws: ``StoreError/Code/closed``.
     package func commit(_ changes: [Change]) async throws -> CommitOutcome {
-        try state.withLock { stored in
+        try state.withLockedValue { stored in
             guard var next = stored else { throw Self.closed }
-            // Without this, `next` and `stored` would share storage and the first change would copy all of it.
+            // Otherwise `next` and `stored` would share storage, and the first change would copy all of it.
             stored = nil
             var undo = UndoLog()
             for (index, change) in changes.enumerated() {
@@ -44,36 +32,25 @@ package final class InMemoryStore: Store {
         }
     }
 
-    /// Does the work; there is no flush to share. See ``Store/preparingCommit(_:)``.
-    ///
-    /// - Parameter work: Prepares the changes.
-    /// - Returns: What the work returned.
-    /// - Throws: What the work throws.
+    /// Only runs the work; there is no flush to share.
     package func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await work()
     }
 
-    /// Removes what expired; see ``Store/removeExpired(now:limit:)``.
-    ///
-    /// - Parameters:
-    ///   - now: What expired before it goes.
-    ///   - limit: The most to remove, at least 1.
-    /// - Returns: How many were removed.
-    /// - Throws: ``StoreError/Code/closed``.
     package func removeExpired(now: Date, limit: Int) async throws -> Int {
-        try state.withLock { stored in
+        try state.withLockedValue { stored in
             guard stored != nil else { throw Self.closed }
             return stored?.removeExpired(now: now, limit: limit) ?? 0
         }
     }
 
-    /// Closes the store and forgets everything.
+    /// Closes the store and discards its contents.
     package func close() async throws {
-        state.withLock { $0 = nil }
+        state.withLockedValue { $0 = nil }
     }
 
     private func open() throws -> State {
-        guard let state = state.withLock({ $0 }) else { throw Self.closed }
+        guard let state = state.withLockedValue({ $0 }) else { throw Self.closed }
         return state
     }
 
@@ -117,7 +94,7 @@ extension InMemoryStore {
         }
     }
 
-    /// What the changes of one commit replaced, to put it back if a later change conflicts.
+    /// Steps that undo the changes of a commit if a later change conflicts.
     struct UndoLog {
         var steps: [(inout State) -> Void] = []
     }
@@ -132,7 +109,7 @@ extension InMemoryStore {
     }
 }
 
-/// A snapshot; a class of its own would let the copy escape, so it is a value.
+/// A snapshot. A value type, because a class would let the copy escape.
 private struct InMemoryView: StoreView {
     let state: InMemoryStore.State
 

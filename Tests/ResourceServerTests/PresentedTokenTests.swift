@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import JOSE
 import Testing
 
 @testable import ResourceServer

@@ -4,31 +4,28 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// What a request is for.
+/// The purpose of a request.
 public enum OAuth2APIRequestCategory: CaseIterable, Sendable {
     /// Discovery and keys.
     case configuration
-    /// What a browser is sent to.
+    /// The URL that a browser opens.
     case authorization
     /// Tokens.
     case token
-    /// What an access token gives access to.
+    /// Resources that an access token protects.
     case resource
     /// Anything else.
     case other
 }
 
-/// Something that adds parameters to requests.
+/// A type that adds parameters to requests.
 public protocol ProvidesOAuth2Parameters {
-    /// The parameters for requests of a kind.
-    ///
-    /// - Parameter category: What the request is for.
-    /// - Returns: The parameters.
+    /// Returns the parameters for a category of requests.
     func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]?
 }
 
 extension [String: any APIRequestArgument]? {
-    /// Adds parameters, which replace those of the same name.
+    /// Adds parameters. Existing parameters with the same name are replaced.
     package mutating func merge(_ other: [String: any APIRequestArgument]?) {
         guard let other else { return }
         self = (self ?? [:]).merging(other) { $1 }
@@ -40,41 +37,41 @@ public protocol OAuth2APIRequest: APIRequest {
     /// The issuer's discovery document.
     var openIdConfiguration: OpenIdConfiguration { get }
 
-    /// What the request is for.
+    /// The purpose of the request.
     var category: OAuth2APIRequestCategory { get }
 }
 
-/// A request for tokens.
+/// A token request.
 public protocol OAuth2TokenRequest: OAuth2APIRequest, APIRequestBody, APIParsingContext where ResponseType == Token {
     /// The client's configuration.
     var clientConfiguration: OAuth2Client.Configuration { get }
 
-    /// What the sign-in asked for, as far as it must show in the ID token.
+    /// The parameters of the sign-in that the ID token must match.
     var tokenValidatorContext: any IDTokenValidatorContext { get }
 }
 
 extension OAuth2TokenRequest {
-    /// Sends.
+    /// POST.
     public var httpMethod: APIRequestMethod { .post }
 
     /// The issuer's token endpoint.
     public var url: URL { openIdConfiguration.tokenEndpoint }
 
-    /// The fields of a form.
+    /// A URL-encoded form.
     public var contentType: APIContentType? { .formEncoded }
 
     /// JSON.
     public var acceptsType: APIContentType? { .json }
 
-    /// Tokens.
+    /// The category for token requests.
     public var category: OAuth2APIRequestCategory { .token }
 
-    /// The sign-in asked for nothing in particular.
+    /// A context without requirements.
     public var tokenValidatorContext: any IDTokenValidatorContext { NullIDTokenValidatorContext() }
 }
 
 extension OAuth2APIRequest {
-    /// Puts method, URL, headers and body together, with what proves who the client is.
+    /// Builds the request, including client authentication.
     public func request(for client: any APIClient) throws -> URLRequest {
         var request = try head(for: client)
         if let client = client as? OAuth2Client { try client.prove(&request, for: self) }
@@ -93,21 +90,21 @@ extension OAuth2APIRequest {
     }
 }
 
-/// A request whose tokens remember what the sign-in asked for.
+/// A request that stores the parameters of the sign-in with its tokens.
 package protocol ProvidesTokenContext {
     var tokenContext: Token.Context { get }
 }
 
-/// Trades a refresh token for tokens.
+/// A refresh token request.
 struct RefreshRequest: OAuth2TokenRequest {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let refreshToken: String
     let scope: [String]?
-    /// The key that the refresh token is bound to, if that is known.
+    /// The thumbprint of the key to which the refresh token is bound, if known.
     var dpopThumbprint: String?
 
-    /// A refresh whose answer is lost is repeated, and servers take a retired refresh token again for some 30 seconds only.
+    /// A refresh without a response is retried, and servers accept a replaced refresh token for only about 30 seconds.
     var timeoutInterval: TimeInterval { 20 }
 
     var bodyParameters: [String: any APIRequestArgument]? {
@@ -119,17 +116,15 @@ struct RefreshRequest: OAuth2TokenRequest {
     }
 }
 
-/// Fetches the discovery document.
 struct DiscoveryRequest: APIRequest, HostBoundRequest {
     typealias ResponseType = OpenIdConfiguration
     let url: URL
-    /// A copy from before a change of the server would make the client fail until the app is reinstalled.
+    /// A cached copy from before a server change would make the client fail until the app is reinstalled.
     var cachePolicy: URLRequest.CachePolicy { .reloadIgnoringLocalAndRemoteCacheData }
-    /// A sign-in waits for it.
+    /// A short timeout, because a sign-in waits for the response.
     var timeoutInterval: TimeInterval { 20 }
 }
 
-/// Fetches the issuer's keys.
 struct KeysRequest: OAuth2APIRequest {
     typealias ResponseType = JWKS
     let openIdConfiguration: OpenIdConfiguration
@@ -139,13 +134,17 @@ struct KeysRequest: OAuth2APIRequest {
     var query: [String: (any APIRequestArgument)?]? { ["client_id": clientId] }
     var acceptsType: APIContentType? { .json }
     var category: OAuth2APIRequestCategory { .configuration }
-    /// A sign-in waits for it.
+    /// A short timeout, because a sign-in waits for the response.
     var timeoutInterval: TimeInterval { 20 }
 }
 
-/// Revokes a token (RFC 7009).
-struct RevokeRequest: OAuth2APIRequest, APIRequestBody, IdempotentRequest {
-    typealias ResponseType = Empty
+/// A revocation request (RFC 7009).
+typealias RevokeRequest = TokenStateRequest<Empty>
+/// An introspection request (RFC 7662).
+typealias IntrospectRequest = TokenStateRequest<TokenInfo>
+
+/// A request about one token.
+struct TokenStateRequest<ResponseType: Decodable & Sendable>: OAuth2APIRequest, APIRequestBody, IdempotentRequest {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let url: URL
@@ -163,27 +162,7 @@ struct RevokeRequest: OAuth2APIRequest, APIRequestBody, IdempotentRequest {
     }
 }
 
-/// Asks about a token (RFC 7662).
-struct IntrospectRequest: OAuth2APIRequest, APIRequestBody, IdempotentRequest {
-    typealias ResponseType = TokenInfo
-    let openIdConfiguration: OpenIdConfiguration
-    let clientConfiguration: OAuth2Client.Configuration
-    let url: URL
-    let token: String
-    let kind: Token.Kind
-
-    var httpMethod: APIRequestMethod { .post }
-    var contentType: APIContentType? { .formEncoded }
-    var acceptsType: APIContentType? { .json }
-    var category: OAuth2APIRequestCategory { .other }
-    var bodyParameters: [String: any APIRequestArgument]? {
-        var parameters = clientConfiguration.parameters(for: category)
-        parameters.merge(["token": token, "token_type_hint": kind.rawValue])
-        return parameters
-    }
-}
-
-/// Reads the person's profile (OpenID Connect Core 1.0, 5.3).
+/// A request for the user's profile (OpenID Connect Core 1.0, 5.3).
 struct UserInfoRequest: OAuth2APIRequest {
     typealias ResponseType = UserInfo
     let openIdConfiguration: OpenIdConfiguration

@@ -5,35 +5,27 @@ public import FoundationNetworking
 #endif
 
 extension Credential {
-    /// Adds the current access token to a request, whether it is still good or not.
-    ///
-    /// A token that is bound to a key (``OAuth2Client/Configuration/usesDPoP``) comes with a proof for this method and this URL, which must be
-    /// set before; the proof is good for one request. Without the key the request gets no authorization, and the failure becomes a
-    /// ``Event/storageFailed(_:)``.
-    ///
+    /// Adds the current access token to a request, even if it is expired. A token that is bound to a key
+    /// (``OAuth2Client/Configuration/usesDPoP``) is sent with a proof for one request. Set method and URL before. If the key is missing,
+    /// the request gets no authorization and a ``Event/storageFailed(_:)`` is sent.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced.
     public func authorize(request: inout URLRequest) {
         do { try oauth2.authorize(&request, with: token) } catch { send(.storageFailed(error)) }
     }
 
-    /// Adds an access token to a request, refreshed before if need be.
-    ///
-    /// Never throws: if the refresh fails, the old token is used, and the failure becomes a ``Event/refreshFailed(_:_:)``. Use
-    /// ``authorizing(_:)`` to know of it.
-    ///
+    /// Adds an access token to a request and refreshes it first if needed. Never throws: if the refresh fails, the old token is used and a
+    /// ``Event/refreshFailed(_:_:)`` is sent. To handle the error, use ``authorizing(_:)``.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced. See ``authorize(request:)``.
     public func authorize(_ request: inout URLRequest) async {
-        // The failure was told as an event by the refresh itself; a cancelled wait is the caller's own doing.
+        // The refresh reports its failure as an event. If the wait was cancelled, the caller knows.
         try? await refreshIfNeeded()
         authorize(request: &request)
     }
 
-    /// A request with an access token that is good; ``authorize(_:)`` as a function that throws.
-    ///
+    /// Returns a copy of a request with a valid access token. A throwing variant of ``authorize(_:)``.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced.
-    /// - Returns: The request with the headers.
-    /// - Throws: What ``refresh()`` throws, if the token needed a refresh; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the token is
-    ///   bound to a key that is not on this device any more.
+    /// - Throws: The errors of ``refresh()``, if a refresh was needed; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the token is bound
+    ///   to a key that is no longer on this device.
     public func authorizing(_ request: URLRequest) async throws -> URLRequest {
         try await refreshIfNeeded()
         var request = request
@@ -41,10 +33,8 @@ extension Credential {
         return request
     }
 
-    /// Looks at a resource server's answer to a request that was authorized here, and says whether to send it again.
-    ///
-    /// A server may want a value of its own in proofs (RFC 9449, 9). It is remembered for the next request to that server; and if this one
-    /// was refused for want of it, the request can be sent again, once.
+    /// Returns a request to send again if the resource server rejected it because it requires a DPoP nonce (RFC 9449, 9). The nonce is also
+    /// kept for later requests to that server. Resend at most once.
     ///
     /// ```swift
     /// await credential.authorize(&request)
@@ -56,13 +46,13 @@ extension Credential {
     ///
     /// - Parameters:
     ///   - request: The request as it was sent.
-    ///   - response: The answer.
-    /// - Returns: The request with a new proof; nil if sending it again is of no use.
-    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is not on this device any more.
+    ///   - response: The response of the resource server.
+    /// - Returns: The request with a new proof, or `nil` if resending does not help.
+    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is no longer on this device.
     public func reauthorizing(_ request: URLRequest, after response: HTTPURLResponse) throws -> URLRequest? {
         oauth2.learnNonce(from: response)
         guard oauth2.configuration.usesDPoP, DPoPNonce.isAsked(for: response, body: nil),
-            response.header(DPoPNonce.header) != DPoPProof.nonce(in: request)
+            response.header(DPoPNonce.header) != DPoPNonce.proved(in: request)
         else { return nil }
         var again = request
         try oauth2.authorize(&again, with: token)

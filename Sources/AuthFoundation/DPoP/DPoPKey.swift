@@ -1,31 +1,28 @@
 public import JOSE
 
-/// A private key on P-256 by which a client proves that tokens are its own (RFC 9449).
-///
-/// The private part shows in no description. Safe from any thread.
+/// A P-256 private key that proves possession of tokens (RFC 9449). Descriptions contain no private part. Safe from any thread.
 public struct DPoPKey: Sendable, Redacted {
-    /// The key's name by RFC 7638: the SHA-256 of its public form, in base64url. It is no secret.
+    /// The RFC 7638 thumbprint: the SHA-256 hash of the public key in base64url. It is not secret.
     public let thumbprint: String
 
-    /// The members of the public form.
+    /// The members of the public key.
     let publicMembers: JSONValue
 
-    private let sign: @Sendable ([UInt8]) throws -> [UInt8]
+    let sign: @Sendable ([UInt8]) throws -> [UInt8]
 
-    /// Takes a key wherever it is.
-    ///
+    /// Creates a key whose private part can be stored anywhere.
     /// - Parameters:
-    ///   - x: The public point's first coordinate, 32 bytes.
-    ///   - y: The public point's second coordinate, 32 bytes.
-    ///   - sign: Signs a message with ECDSA on P-256 and SHA-256, and gives the signature's r and s, 64 bytes.
-    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyUnusable`` if that is no point on P-256.
+    ///   - x: The x coordinate of the public point, 32 bytes.
+    ///   - y: The y coordinate of the public point, 32 bytes.
+    ///   - sign: Signs a message with ECDSA on P-256 and SHA-256. Returns the signature as r and s, 64 bytes.
+    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyUnusable`` if the point is not on P-256.
     public init(x: [UInt8], y: [UInt8], sign: @escaping @Sendable ([UInt8]) throws -> [UInt8]) throws {
         publicMembers = [
             "kty": "EC", "crv": "P-256", "x": .string(Base64URL.encode(x)), "y": .string(Base64URL.encode(y)),
         ]
         do {
             let key = try JSONWebKey(parsing: publicMembers.serialized())
-            // The point itself is checked there.
+            // This checks that the point is on the curve.
             _ = try VerificationKey(key, algorithm: .es256)
             thumbprint = key.thumbprint
         } catch {
@@ -42,17 +39,6 @@ public struct DPoPKey: Sendable, Redacted {
         try self.init(x: Base64URL.decode(x), y: Base64URL.decode(y)) { try key.signature(for: $0) }
     }
 
-    /// Signs a proof.
-    ///
-    /// - Parameter claims: What it says.
-    /// - Returns: The proof in the compact form of RFC 7515.
-    /// - Throws: What the key's place throws.
-    func proof(_ claims: JSONValue) throws -> String {
-        let header: JSONValue = ["typ": "dpop+jwt", "alg": "ES256", "jwk": publicMembers]
-        let signed = "\(Base64URL.encode(header.serialized())).\(Base64URL.encode(claims.serialized()))"
-        return "\(signed).\(Base64URL.encode(try sign(Array(signed.utf8))))"
-    }
-
-    /// Shows the thumbprint only.
+    /// The thumbprint only.
     public var description: String { "DPoPKey(\(thumbprint))" }
 }

@@ -1,13 +1,10 @@
 public import Foundation
 import JOSE
 
-/// Keeps keys in encrypted files, for Linux and for command-line programs.
-///
-/// Each key is a file of 0600 in a folder of 0700, encrypted with AES-GCM under the folder's key, as tokens are by ``FileTokenStorage``; see
-/// there what that protects against. Safe from any thread, and among processes.
+/// A key storage in encrypted files, for Linux and for command-line programs. Safe from any thread and across processes. Each key is a file
+/// with mode 0600 in a folder with mode 0700, encrypted with AES-GCM under the folder's key. For the protection that this gives, see
+/// ``FileTokenStorage``.
 public final class FileDPoPKeyStorage: DPoPKeyStorage {
-    private static let lockFile = "lock"
-
     /// The folder of the keys.
     public let directory: URL
 
@@ -15,15 +12,14 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
     private let keySource: VaultKeySource
     private let lockTimeout: Duration
 
-    /// The folder used when none is named: `dpop-keys` in the one of ``FileTokenStorage/defaultDirectory``.
+    /// The default folder: `dpop-keys` in ``FileTokenStorage/defaultDirectory``.
     public static var defaultDirectory: URL { FileTokenStorage.defaultDirectory.appending(path: "dpop-keys", directoryHint: .isDirectory) }
 
-    /// A storage. Nothing is read or made before the first use.
-    ///
+    /// Creates a storage. Files are read or created only on first use.
     /// - Parameters:
-    ///   - directory: The folder; made with the first key. Only this storage's files belong in it.
-    ///   - key: The key that the files are encrypted with, if the app keeps it elsewhere; nil for a key file in the folder.
-    ///   - lockTimeout: How long a change waits for another process's change before it throws ``VaultError/Code/busy``.
+    ///   - directory: The folder, created with the first key. It must contain only files of this storage.
+    ///   - key: The encryption key, if the app stores it elsewhere, or `nil` for a key file in the folder.
+    ///   - lockTimeout: The maximum time to wait for a change by another process. After that, ``VaultError/Code/busy`` is thrown.
     public init(directory: URL = FileDPoPKeyStorage.defaultDirectory, key: VaultKey? = nil, lockTimeout: Duration = .seconds(2)) {
         self.directory = directory
         self.lockTimeout = lockTimeout
@@ -31,10 +27,7 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
         keySource = VaultKeySource(folder: folder, given: key)
     }
 
-    /// The key of a client.
-    ///
-    /// - Parameter name: The client's name.
-    /// - Returns: The key; nil if there is none.
+    /// Returns the key of a client, or `nil` if there is none.
     /// - Throws: ``VaultError``, ``DPoPError``.
     public func key(named name: String) throws -> DPoPKey? {
         guard let (data, _) = try folder.read(Self.file(name)) else { return nil }
@@ -46,11 +39,8 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
         return try key(in: data, named: name, vaultKey)
     }
 
-    /// The key of a client, which is made if there is none, or if the one that there is can never be read again: its file is damaged, or the
-    /// folder's key file is gone, and with it all keys in the folder. Who has a backup restores it before the next sign-in.
-    ///
-    /// - Parameter name: The client's name.
-    /// - Returns: The key.
+    /// Returns the key of a client and creates it if there is none or if the stored one is permanently unreadable. If the folder's key file
+    /// is missing, all keys in the folder are lost and deleted. To keep them, restore a backup before the next sign-in.
     /// - Throws: ``VaultError``.
     public func keyMakingOne(named name: String) throws -> DPoPKey {
         if let known = try ifUsable({ try key(named: name) }) { return known }
@@ -60,7 +50,7 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
                 try folder.remove(VaultKeySource.headerFile)
             }
             let vaultKey = try keySource.keyMakingVault()
-            // Another process may have made it meanwhile.
+            // Another process may have created the key meanwhile.
             if let (data, _) = try folder.read(Self.file(name)), let known = try ifUsable({ try key(in: data, named: name, vaultKey) }) {
                 return known
             }
@@ -73,15 +63,13 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
     }
 
     /// Deletes the key of a client.
-    ///
-    /// - Parameter name: The client's name.
     /// - Throws: ``VaultError``.
     public func removeKey(named name: String) throws {
         guard folder.exists(try Self.file(name)) else { return }
         try locked { try folder.remove(Self.file(name)) }
     }
 
-    /// What was read; nil if there is nothing, or nothing that could ever be read.
+    /// Returns the value, or `nil` if it is missing or permanently unreadable.
     private func ifUsable<Value>(_ read: () throws -> Value?) throws -> Value? {
         do {
             return try read()
@@ -102,11 +90,8 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
     }
 
     private func locked<T>(_ change: () throws -> T) throws -> T {
-        try folder.create()
-        let lock = try VaultLock.acquire(Self.lockFile, in: folder, timeout: lockTimeout)
-        defer { lock.release() }
-        try folder.sweep { $0.hasPrefix("dpop-") || $0 == VaultKeySource.keyFile || $0 == VaultKeySource.headerFile }
-        return try change()
+        let isOurs = { $0.hasPrefix("dpop-") || $0 == VaultKey.fileName || $0 == VaultKeySource.headerFile }
+        return try folder.locked(timeout: lockTimeout, sweeping: isOurs, change)
     }
 
     private static func file(_ name: String) throws -> String { try VaultFileName.dpopKey(name) }

@@ -9,9 +9,8 @@ import FoundationNetworking
 extension OAuth2Client {
     private static let sharedDefaultDPoPKeyStorage = Locked<(any DPoPKeyStorage)?>(nil)
 
-    /// Where clients made from now on keep the keys that tokens are bound to: the Keychain on Apple's systems, encrypted files elsewhere.
-    ///
-    /// One for the whole app, because the clients of stored credentials are made from their tokens. Set it before the first client is made.
+    /// The key storage for clients created from now on: by default the Keychain on Apple platforms, encrypted files elsewhere. It applies
+    /// to the whole app, because the clients of stored credentials are created from their tokens. Set it before creating the first client.
     public static var defaultDPoPKeyStorage: any DPoPKeyStorage {
         get {
             if let storage = sharedDefaultDPoPKeyStorage.withLock({ $0 }) { return storage }
@@ -24,26 +23,25 @@ extension OAuth2Client {
         set { sharedDefaultDPoPKeyStorage.withLock { $0 = newValue } }
     }
 
-    /// What this client's key is called: the same for every client of that issuer with that identifier.
+    /// The name of this client's key. Clients with the same issuer and identifier share it.
     private var dpopKeyName: String {
         Data(SHA256.hash(data: Data("\(configuration.issuerURL.absoluteString)\n\(configuration.clientId)".utf8))).base64URLEncoded
     }
 
-    /// The thumbprint of the key that a code shall be bound to (RFC 9449, 10); nil if tokens are not bound.
+    /// Returns the thumbprint of the key to which an authorization code is bound (RFC 9449, 10), or `nil` if tokens are not bound.
     package func dpopThumbprint() throws -> String? {
         configuration.usesDPoP ? try dpopKey(boundTo: nil).thumbprint : nil
     }
 
-    /// Deletes the key that this client's tokens are bound to, for good: tokens bound to it are of no more use on this device. The next
-    /// sign-in makes another.
-    ///
-    /// - Throws: What the storage of keys throws.
+    /// Deletes the key to which this client's tokens are bound. Tokens bound to it become unusable on this device. The next sign-in creates
+    /// a new key.
+    /// - Throws: The errors of the key storage.
     public func removeDPoPKey() throws {
         try dpopKeys.removeKey(named: dpopKeyName)
         state.withLock { $0.dpopKey = nil }
     }
 
-    /// The key for a sign-in. One that can never be used again gives way to a new one: tokens bound to it are lost already.
+    /// Returns the key for a sign-in. A key that can never be used again is replaced, because tokens bound to it are already lost.
     private func dpopKeyForSignIn(named name: String) throws -> DPoPKey {
         do {
             return try dpopKeys.keyMakingOne(named: name)
@@ -53,11 +51,8 @@ extension OAuth2Client {
         }
     }
 
-    /// The key to prove with.
-    ///
-    /// - Parameter thumbprint: The one that it must be; nil for whichever there is, which is made if need be.
-    /// - Returns: The key, which the client remembers.
-    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if it is not there any more; errors of the storage.
+    /// Returns the key with that thumbprint. Without a thumbprint, returns the stored key or creates one.
+    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is missing; storage errors.
     private func dpopKey(boundTo thumbprint: String?) throws -> DPoPKey {
         if let known = state.withLock({ $0.dpopKey }), thumbprint == nil || thumbprint == known.thumbprint { return known }
         let name = dpopKeyName
@@ -68,8 +63,8 @@ extension OAuth2Client {
         return key
     }
 
-    /// Adds the proof that a request needs: requests for tokens have one, those with a bound access token have one with its hash, and
-    /// revocations have one if there is a key.
+    /// Adds the proof that a request needs. Token requests have one. Requests with a bound access token have one with the token's hash.
+    /// Revocations have one if there is a key.
     func prove(_ request: inout URLRequest, for asked: some OAuth2APIRequest) throws {
         if let token = asked.authorization as? Token {
             try authorize(&request, with: token)
@@ -78,20 +73,18 @@ extension OAuth2Client {
             case let refresh as RefreshRequest: try prove(&request, with: dpopKey(boundTo: refresh.dpopThumbprint))
             case is any OAuth2TokenRequest: try prove(&request, with: dpopKey(boundTo: nil))
             case is RevokeRequest:
-                // A sign-out goes on without the key.
+                // A revocation is sent even without the key.
                 if let key = try? dpopKeys.key(named: dpopKeyName) { try prove(&request, with: key) }
             default: break
             }
         }
     }
 
-    /// Adds an access token to a request, with a proof if the token is bound to a key. Method and URL must be set before.
-    ///
-    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is not there any more; errors of reading. The request has no
-    ///   authorization then.
+    /// Adds an access token to a request, with a proof if the token is bound to a key. Set method and URL before.
+    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is missing; read errors. Then the request has no authorization.
     func authorize(_ request: inout URLRequest, with token: Token) throws {
         request.setValue(nil, forHTTPHeaderField: "Authorization")
-        request.setValue(nil, forHTTPHeaderField: DPoPProof.header)
+        request.setValue(nil, forHTTPHeaderField: DPoPNonce.proofHeader)
         if let thumbprint = token.context.dpopThumbprint, token.tokenType.lowercased() == "dpop" {
             try prove(&request, with: dpopKey(boundTo: thumbprint), accessToken: token.accessToken)
         }
@@ -100,28 +93,40 @@ extension OAuth2Client {
 
     private func prove(_ request: inout URLRequest, with key: DPoPKey, accessToken: String? = nil) throws {
         guard let url = request.url else { throw APIClientError.invalidUrl }
-        let proof = DPoPProof(
-            method: request.httpMethod ?? "GET", url: url, issuedAt: now, id: randomness.identifier,
-            nonce: DPoPNonce.origin(of: url).flatMap { origin in state.withLock { $0.dpopNonces[origin] } }, accessToken: accessToken)
-        request.setValue(try key.proof(proof.claims), forHTTPHeaderField: DPoPProof.header)
+        let proof = try DPoPProof.make(
+            method: request.httpMethod ?? "GET", uri: Self.target(of: url), issuedAt: now.numericDate, jwtID: randomness.identifier,
+            nonce: DPoPNonce.origin(of: url).flatMap { origin in state.withLock { $0.dpopNonces[origin] } }, accessToken: accessToken,
+            publicKey: key.publicMembers, sign: key.sign)
+        request.setValue(proof, forHTTPHeaderField: DPoPNonce.proofHeader)
     }
 
-    /// Remembers the nonce that the server wants in the next proof (RFC 9449, 8.2).
+    /// Returns the URL without query, fragment and user information. An empty path becomes `/`.
+    private static func target(of url: URL) -> String {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url.absoluteString }
+        components.query = nil
+        components.fragment = nil
+        components.user = nil
+        components.password = nil
+        if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
+        return components.string ?? url.absoluteString
+    }
+
+    /// Stores the nonce that the server requires in the next proof (RFC 9449, 8.2).
     func learnNonce(from response: HTTPURLResponse) {
         guard configuration.usesDPoP, let nonce = response.header(DPoPNonce.header), DPoPNonce.isAcceptable(nonce),
             let origin = response.url.flatMap(DPoPNonce.origin)
         else { return }
         state.withLock { state in
-            // Servers change theirs, clients meet few: what nobody has use for any more may go.
+            // Clients contact few servers, and servers replace their nonces. Discarding all nonces is harmless.
             if state.dpopNonces.count >= 100, state.dpopNonces[origin] == nil { state.dpopNonces = [:] }
             state.dpopNonces[origin] = nonce
         }
     }
 
-    /// Sees to it that tokens which were to be bound are so (RFC 9449, 5): a server or whoever is in between must not turn that off.
+    /// Rejects tokens that are not bound although binding is required (RFC 9449, 5). Prevents a downgrade by the server or an attacker.
     func checkBinding(of token: Token) throws {
         guard configuration.usesDPoP else { return }
-        // `N_A` is no access token (RFC 8693, 2.2.1).
+        // `N_A` marks a token that is not an access token (RFC 8693, 2.2.1).
         guard ["dpop", "n_a"].contains(token.tokenType.lowercased()) else {
             throw DPoPError(
                 .downgraded,

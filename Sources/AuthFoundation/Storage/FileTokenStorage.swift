@@ -1,22 +1,21 @@
 public import Foundation
 
-/// Keeps tokens in an encrypted vault: a folder of files, for Linux and for command-line programs.
+/// A token storage in an encrypted vault: a folder of files, for Linux and for command-line programs.
 ///
-/// Each token is one file, encrypted with AES-GCM under a key of the vault. The key lies beside them, readable by the user only (0600 in
-/// a folder of 0700), unless the app gives one; so by default the vault protects against other users and against backups that skip the
-/// key, not against programs of the same user.
+/// Each token is one file, encrypted with AES-GCM under the vault's key. Unless the app provides the key, it is stored in the same folder,
+/// readable only by the user (file mode 0600, folder mode 0700). By default, the vault therefore protects against other users and against
+/// backups without the key, but not against programs of the same user.
+/// - Writes are durable on return. A crash leaves either the old entry or the new one.
+/// - Several processes can share a folder. Writers take a lock; readers see changes at the next access.
+/// - A damaged entry, or one from a newer version, causes a ``VaultError`` that names it. It is not deleted or overwritten, and the other
+///   entries stay readable. Exceptions: a refreshed token replaces its damaged entry, and a new default replaces a damaged default.
 ///
-/// - What a method wrote is on disk when it returns; a crash leaves the old entry or the new one.
-/// - Several processes may use one folder: writers take a lock, readers see each other's changes at the next access.
-/// - An entry that is damaged or was written by a newer version is an error that names it (``VaultError``). It is never deleted or
-///   overwritten for that reason, and the others stay readable.
-///
-/// All of it is local file work. A wait for another process's lock is bounded, and then throws ``VaultError/Code/busy``.
+/// All operations are local file work. Waiting for another process's lock is limited; after that, ``VaultError/Code/busy`` is thrown.
 @CredentialActor
 public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorage {
     private static let defaultName = VaultFileName.defaultToken
 
-    /// Who is told of changes; held weakly.
+    /// The delegate for changes, held weakly.
     public weak var delegate: (any TokenStorageDelegate)?
 
     package var onFailure: (@Sendable (any Error) -> Void)?
@@ -30,16 +29,15 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     private var opened: (fingerprint: VaultKeySource.Fingerprint, key: VaultKey)?
     private var cache = VaultCache()
 
-    /// The folder used when none is named: the environment variable `COUNTERSIGN_VAULT`, else
-    /// `countersign/<program>/credentials` in `$XDG_DATA_HOME`, else in `~/.local/share`.
+    /// The default folder: the environment variable `COUNTERSIGN_VAULT`, else `countersign/<program>/credentials` in `$XDG_DATA_HOME`, else
+    /// in `~/.local/share`.
     public nonisolated static var defaultDirectory: URL { VaultLocation.current }
 
-    /// A vault. Nothing is read or made before the first use.
-    ///
+    /// Creates a storage. Files are read or created only on first use.
     /// - Parameters:
-    ///   - directory: The folder; made with the first token. Only this vault's files belong in it.
-    ///   - key: The key, if the app keeps it elsewhere; nil for a key file in the folder, made with the first token.
-    ///   - lockTimeout: How long a change waits for another process's change before it throws ``VaultError/Code/busy``.
+    ///   - directory: The folder, created with the first token. It must contain only files of this vault.
+    ///   - key: The key, if the app stores it elsewhere, or `nil` for a key file in the folder, created with the first token.
+    ///   - lockTimeout: The maximum time to wait for a change by another process. After that, ``VaultError/Code/busy`` is thrown.
     public nonisolated init(directory: URL = FileTokenStorage.defaultDirectory, key: VaultKey? = nil, lockTimeout: Duration = .seconds(2)) {
         self.directory = directory
         self.lockTimeout = lockTimeout
@@ -49,7 +47,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
 
     // MARK: - Which is default
 
-    /// The id of the default token; nil if there is none or if it can't be read, which becomes a ``Credential/Event/storageFailed(_:)``.
+    /// The id of the default token, or `nil` if there is none. If it is unreadable, it is `nil` and a
+    /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var defaultTokenID: String? {
         do { return try readDefault() } catch {
             onFailure?(error)
@@ -57,9 +56,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         }
     }
 
-    /// Chooses the default token.
-    ///
-    /// - Parameter id: The id of a stored token; nil forgets which one is default and deletes nothing.
+    /// Sets the default token.
+    /// - Parameter id: The id of a stored token. `nil` clears the default and deletes nothing.
     /// - Throws: ``TokenError/tokenNotFound(id:)`` if there is no such token; ``VaultError``.
     public func setDefaultTokenID(_ id: String?) throws {
         if id == nil, !folder.exists(Self.defaultName) { return }
@@ -74,7 +72,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
 
     // MARK: - Tokens
 
-    /// The ids of all stored tokens, sorted; also of those that can't be read.
+    /// The ids of all stored tokens, sorted, including unreadable ones.
     public var allIDs: [String] {
         do {
             return try VaultFileName.credentialIDs(in: folder)
@@ -85,11 +83,10 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     }
 
     /// Stores a new token. The first one in an empty vault becomes the default.
-    ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - metadata: What can be read without the token; made of the token if nil.
-    ///   - security: Not used: every entry is encrypted.
+    ///   - metadata: The data that is readable without the token. `nil` derives it from the token.
+    ///   - security: Ignored, because every entry is encrypted.
     /// - Throws: ``TokenError/duplicateTokenAdded``, ``CredentialError/metadataConsistency``, ``VaultError``.
     public func add(token: Token, metadata: Token.Metadata?, security: [Credential.Security]) throws {
         if let metadata, metadata.id != token.id { throw CredentialError.metadataConsistency }
@@ -97,7 +94,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         let isFirst = try writing { key in
             guard !folder.exists(name) else { throw TokenError.duplicateTokenAdded }
             let isFirst = try VaultFileName.credentialIDs(in: folder).isEmpty
-            // The default first: should the process die in between, a default without its entry counts as none.
+            // Write the default first: if the process ends in between, a default without its entry counts as none.
             if isFirst { try writeDefault(token.id, key: key) }
             try write(token, metadata: metadata ?? Token.Metadata(token: token, tags: [:]), key: key)
             return isFirst
@@ -106,9 +103,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         if isFirst { delegate?.token(storage: self, defaultChanged: token.id) }
     }
 
-    /// Replaces the metadata of a stored token, which is not decrypted for it.
-    ///
-    /// - Parameter metadata: The metadata; its id names the token.
+    /// Replaces the metadata of a stored token without decrypting the token. The metadata's id identifies the token.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``VaultError``.
     public func setMetadata(_ metadata: Token.Metadata) throws {
         try writing { key in
@@ -119,10 +114,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         }
     }
 
-    /// The metadata of a stored token; the token is not decrypted.
-    ///
-    /// - Parameter id: The id of the token.
-    /// - Returns: The metadata.
+    /// Returns the metadata of a stored token without decrypting the token.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``VaultError``.
     public func metadata(for id: String) throws -> Token.Metadata {
         let name = try VaultFileName.credential(id)
@@ -133,12 +125,11 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         return metadata
     }
 
-    /// Puts a new token in the place of a stored one, and keeps its tags.
-    ///
+    /// Replaces a stored token and keeps its tags.
     /// - Parameters:
     ///   - id: The id of the stored token.
-    ///   - token: The new token, of the same id.
-    ///   - security: Not used.
+    ///   - token: The new token, with the same id.
+    ///   - security: Ignored.
     /// - Throws: ``TokenError/cannotReplaceToken`` if there is no such token or the ids differ; ``VaultError``.
     public func replace(token id: String, with token: Token, security: [Credential.Security]?) throws {
         guard token.id == id else { throw TokenError.cannotReplaceToken }
@@ -150,19 +141,17 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         delegate?.token(storage: self, replaced: id, with: token)
     }
 
-    /// Deletes a token and its metadata, also one that can't be read.
-    ///
-    /// - Parameter id: The id of the token. An unknown one is no error.
+    /// Deletes a token and its metadata, even if they are unreadable. No-op if the id is unknown.
     /// - Throws: ``VaultError``.
     public func remove(id: String) throws {
         let name = try VaultFileName.credential(id)
         guard folder.exists(name) else { return }
         let wasDefault = try locked {
-            // Also without the key: who signs out must be signed out. A default without its entry counts as none.
+            // Sign-out must work even without the key. A default without its entry counts as none.
             let wasDefault = (try? readDefault()) == id
             try folder.remove(name)
             if wasDefault, let key = try? key() { try writeDefault(nil, key: key) }
-            // No more than an empty file is left if that fails.
+            // A failure leaves only an empty file.
             try? folder.remove(VaultFileName.refreshLock(id))
             return wasDefault
         }
@@ -171,13 +160,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         if wasDefault { delegate?.token(storage: self, defaultChanged: nil) }
     }
 
-    /// A stored token.
-    ///
-    /// - Parameters:
-    ///   - id: The id of the token.
-    ///   - prompt: Not used.
-    ///   - authenticationContext: Not used.
-    /// - Returns: The token, as the last process wrote it.
+    /// Returns a stored token, as the last process wrote it. `prompt` and `authenticationContext` are ignored.
     /// - Throws: ``TokenError/tokenNotFound(id:)``, ``VaultError``.
     public func get(token id: String, prompt: String?, authenticationContext: (any TokenAuthenticationContext)?) throws -> Token {
         let name = try VaultFileName.credential(id)
@@ -195,10 +178,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
 
     // MARK: - Sign-outs to be delivered
 
-    /// The sign-outs still to be delivered, oldest first; one that can't be read becomes a ``Credential/Event/storageFailed(_:)``.
-    ///
-    /// - Returns: Those that can be read.
-    /// - Throws: ``VaultError`` if the folder or the key can't be read.
+    /// Returns the pending revocations, oldest first. An unreadable one is skipped and a ``Credential/Event/storageFailed(_:)`` is sent.
+    /// - Throws: ``VaultError`` if the folder cannot be read.
     public func pendingRevocations() throws -> [PendingRevocation] {
         try VaultFileName.revocationIDs(in: folder).compactMap { id in
             do {
@@ -212,9 +193,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         .sorted { $0.queuedAt < $1.queuedAt }
     }
 
-    /// Keeps a sign-out until it is delivered, encrypted as a token is.
-    ///
-    /// - Parameter revocation: The sign-out.
+    /// Stores a revocation until it is delivered, encrypted like a token.
     /// - Throws: ``VaultError``.
     public func add(pendingRevocation revocation: PendingRevocation) throws {
         try writing { key in
@@ -224,9 +203,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         }
     }
 
-    /// Forgets a sign-out, because it was delivered.
-    ///
-    /// - Parameter id: The id of its token. An unknown one is no error.
+    /// Removes a delivered revocation. No-op if the id is unknown.
+    /// - Parameter id: The id of its token.
     /// - Throws: ``VaultError``.
     public func removePendingRevocation(id: String) throws {
         let name = try VaultFileName.revocation(id)
@@ -238,7 +216,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
 // MARK: - Reading and writing records
 
 extension FileTokenStorage {
-    /// Runs a change while no other process makes one.
+    /// Runs a change under the lock that excludes changes by other processes.
     private func writing<T>(_ change: (VaultKey) throws -> T) throws -> T {
         try locked {
             let key = try keySource.keyMakingVault()
@@ -248,11 +226,7 @@ extension FileTokenStorage {
     }
 
     private func locked<T>(_ change: () throws -> T) throws -> T {
-        try folder.create()
-        let lock = try VaultLock.acquire(VaultFileName.lock, in: folder, timeout: lockTimeout)
-        defer { lock.release() }
-        try folder.sweep(where: VaultFileName.isOurs)
-        return try change()
+        try folder.locked(timeout: lockTimeout, sweeping: VaultFileName.isOurs, change)
     }
 
     private func key() throws -> VaultKey {
@@ -261,7 +235,7 @@ extension FileTokenStorage {
         cache = VaultCache()
         guard let key = try keySource.key() else {
             throw VaultError(
-                .keyMissing, entry: VaultKeySource.keyFile,
+                .keyMissing, entry: VaultKey.fileName,
                 "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
             )
         }
@@ -286,7 +260,8 @@ extension FileTokenStorage {
         cache.forget(token.id)
     }
 
-    /// A refreshed token must not be lost because its entry is damaged: then the tags are, and that is told. A newer entry stays.
+    /// Returns the tags to keep. If the entry is damaged, the tags are lost and reported, but the refreshed token is still stored. An entry
+    /// of a newer format stays unchanged and throws.
     private func tagsForReplacement(of id: String) throws -> [String: String] {
         do {
             return try metadata(for: id).tags
@@ -311,7 +286,7 @@ extension FileTokenStorage {
         return id
     }
 
-    /// The default, to be written over: a damaged one counts as none, a newer one is refused.
+    /// Returns the default that is about to be overwritten. A damaged one counts as none; one of a newer format throws.
     private func replaceableDefault() throws -> String? {
         do { return try readDefault() } catch let error as VaultError where error.code == .damagedEntry {
             onFailure?(error)
@@ -342,7 +317,7 @@ extension FileTokenStorage {
             throw VaultError(
                 .newerFormat, entry: record.id, error.localizedDescription + " The entry \(record.id) is untouched.", underlying: error)
         } catch {
-            // The decoder's own error may quote what it read.
+            // Do not pass on the decoder's error, which can contain decrypted data.
             throw VaultError(
                 .damagedEntry, entry: record.id,
                 "The entry \(record.id) holds no \(part.rawValue) that this version understands. It was left as it is.")

@@ -1,13 +1,9 @@
 internal import AuthFoundation
-internal import Crypto
 internal import Foundation
 
-/// The folder of an authenticator's entries: a folder of 0700, files of 0600, each sealed and replaced as a whole or not at all.
-///
-/// A value without state, safe from any thread. Changes of several processes, and of several authenticators of one process, take turns.
-/// All members do local file work on the caller's thread.
+/// The folder of an authenticator's sealed entries: mode 0700, files of mode 0600, replaced atomically. A stateless value; safe from any
+/// thread. A lock serializes changes across processes and authenticators. All members do local file work on the caller's thread.
 struct EntryFolder: Sendable {
-    private static let lockName = "lock"
     private static let lockTimeout: Duration = .seconds(2)
 
     let folder: VaultFolder
@@ -18,23 +14,22 @@ struct EntryFolder: Sendable {
         self.keySource = keySource
     }
 
-    /// Makes the folder, and sees to it that nobody else may change it.
+    /// Creates the folder, and ensures that only its owner can change it.
     func create() throws { try folder.create() }
 
     // MARK: - Reading
 
-    /// - Returns: nil if there is no such entry.
     func read<Content: Decodable>(_ type: Content.Type, _ kind: SealedEntry.Kind, _ id: String) throws -> Content? {
         try read(type, kind, file: SealedEntry.fileName(kind, id))
     }
 
-    /// All entries of a kind: those that can be read, and for each other one the error that names it.
+    /// Returns the readable entries of a kind, and one error for each unreadable one.
     func all<Content: Decodable>(_ type: Content.Type, _ kind: SealedEntry.Kind) throws -> (contents: [Content], failures: [StorageError]) {
         var contents: [Content] = []
         var failures: [StorageError] = []
         for name in try folder.names(beginning: kind.rawValue + "-", ending: ".json") {
             do {
-                // One that another process deletes at this moment is just not there any more.
+                // `nil` if another process has just deleted the entry.
                 if let content = try read(type, kind, file: name) { contents.append(content) }
             } catch {
                 failures.append(StorageError(error))
@@ -46,16 +41,16 @@ struct EntryFolder: Sendable {
     private func read<Content: Decodable>(_ type: Content.Type, _ kind: SealedEntry.Kind, file name: String) throws -> Content? {
         guard let (data, _) = try folder.read(name) else { return nil }
         let entry = try SealedEntry(decoding: data, kind: kind, name: name)
-        let content = try entry.open(with: key())
+        let content = try entry.open(.sealed, with: key())
         do {
             return try JSONDecoder().decode(type, from: content)
         } catch {
-            // The decoder's own error may quote what it read.
-            throw SealedEntry.damaged(kind, entry.id, "holds nothing that this version understands")
+            // The decoder's error may quote what it read.
+            throw kind.damaged("holds nothing that this version understands", id: entry.id)
         }
     }
 
-    private func key() throws -> SymmetricKey {
+    private func key() throws -> VaultKey {
         guard let key = try keySource.key(in: folder) else { throw Self.keyMissing(folder) }
         return key
     }
@@ -67,13 +62,14 @@ struct EntryFolder: Sendable {
 
     // MARK: - Changing
 
-    /// What may be done while nobody else changes the folder.
+    /// Operations that require the folder's lock.
     struct Writer {
         fileprivate let folder: EntryFolder
-        fileprivate let key: SymmetricKey
+        fileprivate let key: VaultKey
 
         func write(_ content: some Encodable, _ kind: SealedEntry.Kind, _ id: String) throws {
-            let entry = try SealedEntry(try JSONEncoder().encode(content), kind: kind, id: id, key: key)
+            var entry = SealedEntry(kind: kind, id: id)
+            try entry.seal(JSONEncoder().encode(content), as: .sealed, with: key)
             try folder.folder.write(entry.encoded(), to: SealedEntry.fileName(kind, id))
         }
 
@@ -82,18 +78,19 @@ struct EntryFolder: Sendable {
         }
     }
 
-    /// Runs a change while nobody else makes one. Each write is whole by itself: order them so that a kill in between harms nothing.
+    /// Runs a change under the folder's lock. Each write is atomic; order the writes so that being killed between them does no harm.
     func change<Result>(_ body: (Writer) throws -> Result) throws -> Result {
-        try folder.create()
-        let lock = try VaultLock.acquire(Self.lockName, in: folder, timeout: Self.lockTimeout)
-        defer { lock.release() }
-        try folder.sweep { name in name == StoreKeyFile.name || SealedEntry.Kind.allCases.contains { name.hasPrefix($0.rawValue + "-") } }
-        return try body(Writer(folder: self, key: try keyMakingOne()))
+        let isOurs = { (name: String) in
+            name == VaultKey.fileName || SealedEntry.Kind.allCases.contains { name.hasPrefix($0.rawValue + "-") }
+        }
+        return try folder.locked(timeout: Self.lockTimeout, sweeping: isOurs) {
+            try body(Writer(folder: self, key: try keyMakingOne()))
+        }
     }
 
-    private func keyMakingOne() throws -> SymmetricKey {
+    private func keyMakingOne() throws -> VaultKey {
         if let key = try keySource.key(in: folder) { return key }
-        // A new key would make what is there unreadable for good.
+        // A new key would make the existing entries permanently unreadable.
         for kind in SealedEntry.Kind.allCases where try !folder.names(beginning: kind.rawValue + "-", ending: ".json").isEmpty {
             throw Self.keyMissing(folder)
         }

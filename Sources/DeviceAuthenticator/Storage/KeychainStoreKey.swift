@@ -1,24 +1,23 @@
 #if canImport(Security)
 internal import AuthFoundation
-internal import Crypto
 internal import Foundation
 internal import Security
 
-/// The key that seals the stored enrollments, in the Keychain: there after the first unlock, never leaves the device.
+/// The key that seals the stored enrollments, in the Keychain: available after the first unlock, never leaves the device.
 struct KeychainStoreKey: StoreKeySource {
-    // Not the folder's path: an update of the app may move its container.
+    // Does not contain the folder's path, because an app update may move its container.
     private static let account = "enrollments"
     private static let service = "CountersignDeviceAuthenticator"
 
     let group: String?
 
-    func key(in folder: VaultFolder) throws -> SymmetricKey? {
+    func key(in folder: VaultFolder) throws -> VaultKey? {
         do {
             let item = try Keychain.Search(account: Self.account, service: Self.service, accessGroup: group).get()
             guard item.value.count == 32 else {
                 throw StorageError.generalStorageError("The Keychain holds no key for \(folder.path). Delete the folder and enroll again.")
             }
-            return SymmetricKey(data: item.value)
+            return try VaultKey(rawValue: item.value)
         } catch KeychainError.notFound {
             return nil
         } catch KeychainError.cannotGet(code: errSecMissingEntitlement) {
@@ -26,11 +25,11 @@ struct KeychainStoreKey: StoreKeySource {
         }
     }
 
-    func makeKey(in folder: VaultFolder) throws -> SymmetricKey {
-        let key = SymmetricKey(size: .bits256)
+    func makeKey(in folder: VaultFolder) throws -> VaultKey {
+        let key = VaultKey.generate()
         let item = Keychain.Item(
             account: Self.account, service: Self.service, accessibility: .afterFirstUnlockThisDeviceOnly, accessGroup: group,
-            value: key.withUnsafeBytes { Data($0) })
+            value: key.rawValue)
         do {
             try item.save()
         } catch KeychainError.cannotSave(code: errSecMissingEntitlement) {

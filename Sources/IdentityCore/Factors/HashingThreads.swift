@@ -1,14 +1,13 @@
 internal import Foundation
-internal import Store
+internal import NIOConcurrencyHelpers
 
-/// A few threads that serve a bounded queue, in which callers take turns.
-///
-/// `@unchecked Sendable`: all state is in `state`, touched only while `condition` is locked. Jobs run, and continuations
-/// are resumed, after it was unlocked. The threads hold this object, not its owner, and end when the owner stops them.
+/// A few threads that serve a bounded queue, in which callers take turns. `@unchecked Sendable` is safe because all state is in `state`,
+/// accessed only while `condition` is locked. Jobs run, and continuations are resumed, after the unlock. The threads retain this object,
+/// not its owner, and end when the owner stops them.
 final class HashingThreads: @unchecked Sendable {
     private struct State {
         var waiting = FairQueue<Job>()
-        /// Threads that exist, of which some wait for work and some are at it.
+        /// The number of threads, idle or busy.
         var running = 0
         var idle = 0
         var busy = 0
@@ -30,9 +29,8 @@ final class HashingThreads: @unchecked Sendable {
         self.queueLimit = queueLimit
     }
 
-    /// Runs work on one of the threads.
     func run<Value: Sendable>(for share: HashingShare = .server, _ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        let place = Locked<Place>(.outside)
+        let place = NIOLockedValueBox<Place>(.outside)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let job = Job(
@@ -42,14 +40,14 @@ final class HashingThreads: @unchecked Sendable {
                     continuation.resume(throwing: PasswordHasher.Overloaded())
                     return
                 }
-                let wasCancelled = place.withLock { place in
+                let wasCancelled = place.withLockedValue { place in
                     defer { place = .queued(id) }
                     return place == .cancelled
                 }
                 if wasCancelled { withdraw(id) }
             }
         } onCancel: {
-            let queued: Int? = place.withLock { place in
+            let queued: Int? = place.withLockedValue { place in
                 defer { place = .cancelled }
                 if case .queued(let id) = place { return id }
                 return nil
@@ -58,7 +56,7 @@ final class HashingThreads: @unchecked Sendable {
         }
     }
 
-    /// Ends the threads after what they are at; what waits is cancelled.
+    /// Ends the threads after their current jobs, and cancels waiting jobs.
     func stop() {
         condition.lock()
         state.isStopped = true
@@ -72,7 +70,6 @@ final class HashingThreads: @unchecked Sendable {
         case outside, queued(Int), cancelled
     }
 
-    /// The number of waiting callers.
     var waitingCount: Int {
         condition.lock()
         defer { condition.unlock() }

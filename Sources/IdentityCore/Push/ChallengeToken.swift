@@ -2,7 +2,7 @@ package import Foundation
 package import JOSE
 internal import Store
 
-/// What a device is asked, signed by the organization (device-authenticator reference 3.5).
+/// The signed token with which the organization challenges a device (device-authenticator reference 3.5).
 package struct ChallengeToken {
     package let snapshot: OrgSnapshot
     package let transaction: SignInTransaction
@@ -16,15 +16,17 @@ package struct ChallengeToken {
         self.target = target
     }
 
-    /// The claims, signed with RS256: the only algorithm that every device reads.
-    ///
-    /// The times are the challenge's, so that the token that is pushed and the one that is fetched are one; `now` chooses the key.
+    /// Returns the token, signed with RS256, the only algorithm that every device supports. All times are those of the challenge, so that
+    /// the pushed and the fetched token have the same claims; `now` selects the key.
     package func signed(now: Date) throws -> String {
         guard let key = snapshot.keyRing.signer(.rs256, now: now) else {
             throw StoreError(.damaged, "The organization has no signing key yet. Call maintainKeys at start, before the first request.")
         }
         return try key.sign(claims, header: ["typ": "okta-pushbind+jwt"])
     }
+
+    /// Returns the path to which the device sends its answer.
+    package static func answerPath(_ id: String) -> String { "/idp/myaccount/app-authenticators/challenge/\(id)/verify" }
 
     private var claims: JSONValue {
         var claims: [String: JSONValue] = [
@@ -33,7 +35,7 @@ package struct ChallengeToken {
             "exp": .integer(challenge.expiresAt.numericDate),
             "nonce": .string(target.nonce), "transactionId": .string(target.id), "orgId": .string(snapshot.id), "method": "push",
             "methodEnrollmentId": .string(target.methodID), "authenticatorEnrollmentId": .string(target.enrollmentID), "ver": 0,
-            "verificationUri": .string("\(snapshot.origin)/idp/myaccount/app-authenticators/challenge/\(target.id)/verify"),
+            "verificationUri": .string(snapshot.origin + Self.answerPath(target.id)),
             "userVerification": .string(target.userVerification.rawValue), "userMediation": "REQUIRED",
             "appInstanceName": .string(challenge.origin.applicationName), "challengeContext": context,
         ]
@@ -49,12 +51,13 @@ package struct ChallengeToken {
         ]
         context["clientOS"] = challenge.origin.clientOS.map(JSONValue.string)
         context["clientLocation"] = challenge.origin.clientLocation.map(JSONValue.string)
-        // Devices decode it: what is no percent-encoding would be lost to them.
+        // Devices percent-decode the text, so a literal percent sign must be encoded.
         context["bindingMessage"] = challenge.bindingMessage.map { .string($0.replacing("%", with: "%25")) }
         context["numberChoices"] = challenge.numbers.map { JSONValue($0.choices) }
         return .object(context)
     }
 
-    /// The payload of the push, and of an element of the list of what waits (device-authenticator reference 4.1 and 2.8).
+    /// Returns the payload of the push, which is also an element of the list of pending challenges (device-authenticator reference 4.1 and
+    /// 2.8).
     package static func payload(_ token: String) -> [String: JSONValue] { ["payloadVersion": "IDXv1", "challenge": .string(token)] }
 }

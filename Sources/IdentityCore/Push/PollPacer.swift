@@ -1,22 +1,19 @@
 package import Foundation
+internal import NIOConcurrencyHelpers
 package import Store
 
-/// Tells clients that poll too fast to slow down (RFC 8628 section 3.5).
-///
-/// The interval counts from one poll to the next, not from an answer (CIBA Core 1.0 section 7.3): a poll that the server held for longer
-/// than the interval may be followed by the next one at once.
-///
-/// In memory and of this process: a poll writes nothing. Bounded: when it is full, the oldest half is forgotten, whose clients then
-/// get away with one fast poll. Safe from any thread.
+/// Tells clients that poll too fast to slow down (RFC 8628 section 3.5). The interval counts from one poll to the next, not from a response
+/// (CIBA Core 1.0 section 7.3). After a poll that the server held for longer than the interval, the next may follow at once. State is in
+/// memory, in this process only, because polls must not write. Bounded: when full, the oldest half is evicted, and each of those clients
+/// can poll too fast once. Safe from any thread.
 package final class PollPacer: Sendable {
-    /// Seconds between polls, as challenges announce them unless the server holds polls.
+    /// Seconds between polls that challenges announce if the server does not hold polls.
     package static let interval: TimeInterval = 5
-    /// Seconds between polls, as challenges announce them if the server holds polls.
-    ///
-    /// Some clients, the official Swift client among them, sleep the interval after each answer and learn nothing meanwhile. A poll of theirs
-    /// is held for five seconds: with this interval they wait for the decision in five of six seconds, and poll less than every five.
+    /// Seconds between polls that challenges announce if the server holds polls. Some clients, such as the official Swift client, sleep for
+    /// the interval after each response. The server holds their polls for five seconds. With this interval they wait for the decision in
+    /// five of six seconds, and poll less often than every five.
     package static let intervalOfHeldPolls: TimeInterval = 1
-    /// Requests come a little early: timers and networks are not exact.
+    /// Tolerates early polls, because timers and networks are inexact.
     private static let tolerance: TimeInterval = 0.5
 
     private struct Pace {
@@ -29,30 +26,25 @@ package final class PollPacer: Sendable {
         var paces: [TicketDigest: Pace] = [:]
     }
 
-    private let state = Locked(State())
+    private let state = NIOLockedValueBox(State())
     private let capacity: Int
 
     init(capacity: Int = 20_000) {
         self.capacity = capacity
     }
 
-    /// Seconds between polls, as challenges announce them now.
-    package var interval: TimeInterval { state.withLock { $0.interval } }
+    /// Seconds between polls that challenges announce now.
+    package var interval: TimeInterval { state.withLockedValue { $0.interval } }
 
     /// Announces the interval of held polls from now on.
-    package func expectHeldPolls() { state.withLock { $0.interval = Self.intervalOfHeldPolls } }
+    package func expectHeldPolls() { state.withLockedValue { $0.interval = Self.intervalOfHeldPolls } }
 
-    /// Resets every pace.
-    func forgetAll() { state.withLock { $0.paces = [:] } }
+    func forgetAll() { state.withLockedValue { $0.paces = [:] } }
 
-    /// Counts a poll that found nothing.
-    ///
-    /// - Parameters:
-    ///   - digest: What was polled with.
-    ///   - now: When.
-    /// - Returns: Whether it came too soon; then the interval has grown by five seconds.
+    /// Counts a poll without a result, by the digest of its token. Returns whether it came too early; this increases its interval by five
+    /// seconds.
     package func isTooFast(_ digest: TicketDigest, now: Date) -> Bool {
-        state.withLock { state in
+        state.withLockedValue { state in
             var pace = state.paces[digest] ?? Pace(last: .distantPast, interval: state.interval)
             let isTooFast = now < pace.last.addingTimeInterval(pace.interval - Self.tolerance)
             if isTooFast { pace.interval += 5 }
@@ -66,17 +58,17 @@ package final class PollPacer: Sendable {
         }
     }
 
-    /// Requires the longer interval after a poll that the server could not hold, so that a server without free places is not asked every
-    /// second.
+    /// Requires the longer interval after a poll that the server could not hold, so that clients do not poll a server without free capacity
+    /// every second.
     package func slowDown(_ digest: TicketDigest) {
-        state.withLock { state in
+        state.withLockedValue { state in
             guard let interval = state.paces[digest]?.interval else { return }
             state.paces[digest]?.interval = max(interval, Self.interval)
         }
     }
 
-    /// Forgets what is over.
+    /// Removes a transaction that has ended.
     package func forget(_ digest: TicketDigest) {
-        state.withLock { _ = $0.paces.removeValue(forKey: digest) }
+        state.withLockedValue { _ = $0.paces.removeValue(forKey: digest) }
     }
 }

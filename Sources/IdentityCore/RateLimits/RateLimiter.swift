@@ -1,19 +1,18 @@
 package import Foundation
 internal import JOSE
-internal import Store
+internal import NIOConcurrencyHelpers
 
-/// Where a limit stands after a request; the numbers of the `x-rate-limit-*` headers.
+/// The state of a limit after a request, as sent in the `x-rate-limit-*` headers.
 package struct RateLimitStatus: Sendable, Equatable {
-    /// Requests that are allowed in a window.
+    /// The number of requests allowed per window.
     package var limit: Int
-    /// Requests that are left in this one.
+    /// The number of requests left in this window.
     package var remaining: Int
     /// When the next window begins.
     package var reset: Date
-    /// Whether the request that was counted is within the limit.
+    /// Whether the counted request is within the limit.
     package var isAdmitted: Bool
 
-    /// Describes where a limit stands.
     package init(limit: Int, remaining: Int, reset: Date, isAdmitted: Bool) {
         self.limit = limit
         self.remaining = remaining
@@ -22,28 +21,26 @@ package struct RateLimitStatus: Sendable, Equatable {
     }
 }
 
-/// Counts requests by subject in windows of one minute.
-///
-/// In memory and of this process: after a restart, or on a second server, counting begins anew. Windows begin at full
-/// minutes, so one clearing forgets the last window whole; memory is bounded by the subjects of one minute, and beyond
-/// `capacity` by counters that several subjects share. Safe from any thread; the lock is held for one look-up.
+/// Counts requests per subject in windows of one minute, in memory and in this process only. Windows begin at full minutes, when all counts
+/// are cleared together. Memory is bounded by the subjects of one minute; beyond `capacity`, several subjects share a counter. Safe from
+/// any thread; the lock is held for one look-up.
 package final class RateLimiter: Sendable {
-    /// Whose requests are counted.
+    /// The subject whose requests are counted.
     package enum Subject: Hashable, Sendable {
         case client(String)
         case address(String)
-        /// The sign-ins from an address.
+        /// The sign-in attempts from an address.
         case signIns(String)
-        /// The sign-ins on pages that are begun from an address.
+        /// The sign-ins that start on the hosted pages from an address.
         case beginnings(String)
         case user(String)
-        /// The answers to a challenge.
+        /// The responses to a challenge.
         case challenge(String)
-        /// The user codes that were entered, from one address or from all.
+        /// The user codes entered, from one address or from all.
         case userCodes(String)
         /// The polls of one sign-in.
         case polls(String)
-        /// What is noted of refusals, by what was refused and to whom.
+        /// The log entries about rejected requests, by reason, from one address or from all.
         case refusals(String)
         case shared(Int)
     }
@@ -53,26 +50,19 @@ package final class RateLimiter: Sendable {
         var counts: [Subject: Int] = [:]
     }
 
-    private let window = Locked(Window())
+    private let window = NIOLockedValueBox(Window())
     private let capacity: Int
 
     init(capacity: Int = 100_000) {
         self.capacity = capacity
     }
 
-    /// Resets every count.
-    func forgetAll() { window.withLock { $0 = Window() } }
+    func forgetAll() { window.withLockedValue { $0 = Window() } }
 
-    /// Counts one request.
-    ///
-    /// - Parameters:
-    ///   - subject: Whose it is.
-    ///   - limit: How many are allowed in a minute.
-    ///   - now: When it arrived.
-    /// - Returns: Where the limit stands after it.
+    /// Counts one request and returns the state of the limit, which is per minute.
     package func count(_ subject: Subject, limit: Int, now: Date) -> RateLimitStatus {
         let minute = Int(clamping: (now.timeIntervalSince1970 / 60).rounded(.down))
-        let used = window.withLock { window in
+        let used = window.withLockedValue { window in
             if window.minute != minute {
                 window.minute = minute
                 window.counts.removeAll(keepingCapacity: window.counts.count < 1_000)
@@ -81,7 +71,7 @@ package final class RateLimiter: Sendable {
             if window.counts.count >= capacity && window.counts[subject] == nil {
                 subject = .shared(abs(subject.hashValue % 1_024))
             }
-            // A counter that is far over its limit stands still: nothing is gained by counting on.
+            // The counter stops just above the limit.
             let used = min(window.counts[subject, default: 0], limit) + 1
             window.counts[subject] = used
             return used

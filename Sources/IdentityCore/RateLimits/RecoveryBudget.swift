@@ -1,32 +1,28 @@
 package import Foundation
 internal import JOSE
-internal import Store
+internal import NIOConcurrencyHelpers
 
 /// A sign of an attack on the organization as a whole.
 package enum SecuritySignal: String, Sendable, CaseIterable {
     /// A code or an answer in a recovery was wrong.
     case wrongRecoveryGuess = "wrong_recovery_guess"
-    /// The wrong guesses of this hour reached the limit, so recoveries are refused; reported once an hour.
+    /// The wrong guesses of this hour reached the limit, so recoveries are rejected; reported once per hour.
     case recoveryBudgetSpent = "recovery_budget_spent"
 }
 
-/// Counts wrong codes and answers in the recoveries of all users together, per full hour.
-///
-/// An attacker who guesses at many accounts stays below the limit of each account. Kept in memory by each process, like request limits. Safe
-/// from any thread.
+/// Counts wrong codes and answers in the recoveries of all users together, per full hour. An attacker who guesses at many accounts stays
+/// below each account's limit. Kept in memory by each process, like request limits. Safe from any thread.
 package final class RecoveryBudget: Sendable {
     fileprivate struct State {
         var hour = Int.min
         var count = 0
     }
 
-    private let state = Locked(State())
+    private let state = NIOLockedValueBox(State())
 
-    /// Counts a wrong answer.
-    ///
-    /// - Returns: Whether this answer spent the budget.
+    /// Counts a wrong answer. Returns whether this answer spent the budget.
     package func count(limit: Int, now: Date) -> Bool {
-        state.withLock { state in
+        state.withLockedValue { state in
             state.begin(now)
             state.count = min(state.count, limit) + 1
             return state.count == limit
@@ -35,7 +31,7 @@ package final class RecoveryBudget: Sendable {
 
     /// Whether the budget of this hour is spent, so that further answers are ignored.
     package func isSpent(limit: Int, now: Date) -> Bool {
-        state.withLock { state in
+        state.withLockedValue { state in
             state.begin(now)
             return state.count >= limit
         }

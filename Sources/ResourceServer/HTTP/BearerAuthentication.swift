@@ -3,7 +3,7 @@ public import Hummingbird
 internal import JOSE
 internal import Logging
 
-/// A request context that carries the access token that a request proved.
+/// A request context that stores the verified access token.
 public protocol AccessTokenRequestContext: RequestContext {
     /// The verified token; set by ``BearerAuthentication``.
     var accessToken: AccessToken? { get set }
@@ -13,68 +13,63 @@ extension HTTPField.Name {
     static let dpop = literal("DPoP")
     static let dpopNonce = literal("DPoP-Nonce")
 
-    /// Only for the literals above: one that is no name stops the first request of any test.
+    /// Traps on an invalid name. Used only for the constants above, so that any test would find an invalid one.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
         guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
         return field
     }
 }
 
-/// The plainest ``AccessTokenRequestContext``.
+/// A minimal ``AccessTokenRequestContext``.
 public struct ResourceRequestContext: AccessTokenRequestContext {
-    /// What Hummingbird keeps.
+    /// Hummingbird's own storage.
     public var coreContext: CoreRequestContextStorage
-    /// The verified token; nil before ``BearerAuthentication`` ran.
+    /// The verified token; `nil` until ``BearerAuthentication`` has run.
     public var accessToken: AccessToken?
 
-    /// Makes the context of one request.
-    ///
-    /// - Parameter source: Where the request came from.
+    /// Creates the context of one request.
     public init(source: Source) {
         coreContext = CoreRequestContextStorage(source: source)
     }
 }
 
-/// Middleware that lets requests with a good access token pass and answers all others as
-/// [RFC 6750](https://www.rfc-editor.org/rfc/rfc6750#section-3) and [RFC 9449](https://www.rfc-editor.org/rfc/rfc9449#section-7) say.
+/// Middleware that lets only requests with a valid access token pass.
+/// It rejects other requests as RFC 6750 §3 and RFC 9449 §7 specify.
 ///
 /// ```swift
 /// let verifier = AccessTokenVerifier(issuer: "https://id.example.com/oauth2/default", clientID: "0oa…")
 /// let router = Router(context: ResourceRequestContext.self)
 /// router.group("api").add(middleware: BearerAuthentication(verifier: verifier, scopes: ["messages.read"]))
 /// ```
+/// | Request | Response |
+/// |---|---|
+/// | Without a token | 401 and a plain challenge |
+/// | Invalid token, or a key-bound token as a bearer token | 401 `invalid_token` |
+/// | Missing scope | 403 `insufficient_scope` |
+/// | Token in the query, or an unreadable header | 400 `invalid_request` |
+/// | Invalid proof | 401 `invalid_dpop_proof` |
+/// | Proof without a valid nonce | 401 `use_dpop_nonce`, with a nonce |
+/// | Issuer unavailable, or too many proofs | 503 |
 ///
-/// No token: 401 and a plain challenge. A bad one: 401 `invalid_token`. One that lacks a scope: 403 `insufficient_scope`. A token in
-/// the query, or an unreadable header: 400 `invalid_request`. The issuer can't be asked: 503.
-///
-/// A token that is bound to a key comes by the scheme `DPoP`, with a proof for this request; set the API's origin in
-/// ``AccessTokenVerifier/Configuration/proofs``. As a bearer token it is refused: 401 `invalid_token`. A proof that is not good: 401
-/// `invalid_dpop_proof`, or `use_dpop_nonce` with a nonce. `Sendable`; one value serves all requests.
+/// A key-bound token requires the scheme `DPoP` and a proof for this request. To accept proofs, set the API's origin in
+/// ``AccessTokenVerifier/Configuration/proofs``. `Sendable`; one value serves all requests.
 public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMiddleware {
     private let verifier: AccessTokenVerifier
     private let scopes: [String]
     private let realm: String
 
-    /// Makes the middleware.
-    ///
+    /// Creates the middleware.
     /// - Parameters:
-    ///   - verifier: Checks the tokens.
-    ///   - scopes: What a token must have beside the verifier's own required scopes; all of them.
-    ///   - realm: The name of what is protected, shown in the challenge; the verifier's audience by default.
+    ///   - scopes: Scopes that a token must have in addition to the verifier's required scopes.
+    ///   - realm: The realm in the challenge; the verifier's audience by default.
     public init(verifier: AccessTokenVerifier, scopes: [String] = [], realm: String? = nil) {
         self.verifier = verifier
         self.scopes = scopes
         self.realm = realm ?? verifier.configuration.audience
     }
 
-    /// Checks the token, then goes on or refuses.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: Its context, which gets the token.
-    ///   - next: What comes after.
-    /// - Returns: The answer of what comes after, or the refusal.
-    /// - Throws: What `next` throws.
+    /// Verifies the token, stores it in the context and calls `next`, or rejects the request.
+    /// - Throws: Errors of `next`, except an ``AccessTokenError``, which becomes a rejection.
     public func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -94,8 +89,9 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
         }
     }
 
-    /// What a request carries beside a token that is bound to a key. It is for the URL that the API has, not for the one that the request
-    /// says it was sent to: who can read a request that was meant for somebody else must not use it here.
+    /// Returns the proof of a request.
+    /// The proof must match the API's configured URL, not the request's `Host`: an attacker must not reuse a request that was meant for
+    /// another server.
     private func proof(of request: Request) throws(AccessTokenError) -> RequestProof {
         let path = String(request.head.path?.prefix { $0 != "?" } ?? "/")
         guard let origin = verifier.configuration.proofs.origin ?? Self.loopbackOrigin(request.head.authority) else {
@@ -104,7 +100,7 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
         return RequestProof(values: request.headers[values: .dpop], method: request.method.rawValue, url: origin + path)
     }
 
-    /// The origin of a request that was sent to this machine by its own names for itself; nil for any other.
+    /// Returns the origin of a request that was sent to a loopback host name; `nil` for other hosts.
     private static func loopbackOrigin(_ authority: String?) -> String? {
         guard let authority else { return nil }
         let isLoopback = ["localhost", "127.0.0.1", "[::1]"].contains { authority == $0 || authority.hasPrefix($0 + ":") }
@@ -112,18 +108,18 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
     }
 
     private func refusal(_ error: AccessTokenError, byProof: Bool) -> Response {
-        let challenge = AccessTokenChallenge(error, byProof: byProof)
+        let refusal = AccessTokenRefusal(error, byProof: byProof)
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-        if challenge.status == 503 {
+        if refusal.status == 503 {
             headers[.retryAfter] = "5"
         } else {
-            headers[.wwwAuthenticate] = challenge.headerValue(realm: realm, acceptsProofs: verifier.configuration.proofs.origin != nil)
+            headers[.wwwAuthenticate] = refusal.challenge(realm: realm, acceptsProofs: verifier.configuration.proofs.origin != nil)
         }
         if let nonce = error.nonce { headers[.dpopNonce] = nonce }
         var body: [String: JSONValue] = ["error_description": .string(error.message)]
-        body["error"] = .string(challenge.error ?? (challenge.status == 503 ? "temporarily_unavailable" : "token_required"))
+        body["error"] = .string(refusal.error ?? (refusal.status == 503 ? "temporarily_unavailable" : "token_required"))
         return Response(
-            status: HTTPResponse.Status(code: challenge.status), headers: headers,
+            status: HTTPResponse.Status(code: refusal.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONValue.object(body).serialized())))
     }
 }

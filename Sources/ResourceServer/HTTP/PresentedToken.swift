@@ -1,15 +1,12 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import JOSE
 
-/// The token of a request, by the scheme `Bearer` (RFC 6750 section 2.1) or `DPoP` (RFC 9449 section 7.1): in the `Authorization`
-/// header and nowhere else.
-enum PresentedToken: Equatable {
-    case bearer(String)
-    case dpop(String)
-
-    /// The longest token that is looked at, in bytes.
+extension PresentedToken {
+    /// The maximum size of a token, in bytes.
     static let maximumLength = 16_384
 
+    /// Reads the token of a request, which must be in the `Authorization` header.
     init(_ request: Request) throws(AccessTokenError) {
         guard request.uri.queryParameters["access_token"] == nil else {
             throw AccessTokenError(
@@ -20,21 +17,21 @@ enum PresentedToken: Equatable {
         guard values.count == 1 else {
             throw AccessTokenError(.badRequest, "The request has more than one Authorization header.")
         }
-        let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        let scheme = parts.first?.lowercased()
-        guard scheme == "bearer" || scheme == "dpop" else { throw Self.none }
-        guard parts.count == 2, Self.isToken(parts[1]) else {
+        let header = AuthorizationHeader(value)
+        guard let token = PresentedToken(header) else { throw Self.none }
+        guard Self.isToken(header.remainder) else {
             throw AccessTokenError(
-                .badRequest, "The Authorization header must be: \(scheme == "dpop" ? "DPoP" : "Bearer"), one space, the access token.")
+                .badRequest,
+                "The Authorization header must be: \(header.scheme == "dpop" ? "DPoP" : "Bearer"), one space, the access token.")
         }
-        self = scheme == "dpop" ? .dpop(String(parts[1])) : .bearer(String(parts[1]))
+        self = token
     }
 
     private static var none: AccessTokenError {
         AccessTokenError(.missing, "The request needs an access token: Authorization: Bearer and the token.")
     }
 
-    /// The `b64token` of section 2.1.
+    /// Whether the text is a `b64token` (RFC 6750 §2.1).
     private static func isToken(_ text: Substring) -> Bool {
         let isInAlphabet = { (byte: UInt8) -> Bool in
             switch byte {

@@ -1,10 +1,10 @@
 public import Foundation
 public import JOSE
 
-/// Sees to it that an access token came as it must: one that is bound to a key with a proof by that key, one that is not without
-/// (RFC 9449 section 7).
+/// Checks the binding of access tokens: a key-bound token requires a proof by its key, and other tokens must be bearer tokens (RFC 9449
+/// §7).
 struct ProofCheck: Sendable {
-    /// How many seconds a proof may be from the future: as much as clocks differ that are set, for each of them is remembered longer.
+    /// The seconds by which a proof may be in the future. Small, because such a proof must be remembered longer.
     private static let tolerance: Double = 5
 
     private let rules: ProofRules
@@ -15,28 +15,23 @@ struct ProofCheck: Sendable {
         used = ProofReplayCache(capacity: rules.capacity)
     }
 
-    /// Checks a token that came by the scheme `Bearer`: it must be bound to nothing, whatever that were.
+    /// Checks a token that was sent with the scheme `Bearer`. It must have no `cnf` claim of any kind.
     func checkBearer(_ token: AccessToken) throws(AccessTokenError) {
         guard token.claims["cnf"] != nil else { return }
         throw AccessTokenError(
             .keyNotProved, "The access token is bound to a key: send it with the scheme DPoP and a proof.")
     }
 
-    /// Checks a token that came by the scheme `DPoP`, and uses its proof up.
+    /// Checks a token that was sent with the scheme `DPoP`, and marks its proof as used.
     func check(_ proof: RequestProof, of token: AccessToken, text: String, now: Date) throws(AccessTokenError) {
         guard let thumbprint = token.keyThumbprint else {
             throw AccessTokenError(.notBound, "The access token is bound to no key: send it with the scheme Bearer.")
         }
-        guard proof.values.count == 1 else {
-            throw AccessTokenError(
-                .badProof,
-                proof.values.isEmpty ? "The request needs a proof in the header DPoP." : "The request has more than one DPoP header.")
-        }
         let now = now.timeIntervalSince1970
         let genuine: DPoPProof
         do {
-            genuine = try DPoPProof(verifying: proof.values[0])
-            try genuine.check(method: proof.method, uri: proof.url, accessToken: text, window: rules.window, now: now)
+            genuine = try DPoPProof(
+                ofRequest: proof.values, method: proof.method, uri: proof.url, accessToken: text, window: rules.window, now: now)
         } catch {
             throw AccessTokenError(.badProof, error.message, underlying: error)
         }
@@ -62,28 +57,27 @@ struct ProofCheck: Sendable {
     }
 }
 
-/// What a resource server asks of proofs of possession (RFC 9449 section 7): of access tokens that are bound to a key.
+/// The rules of a resource server for DPoP proofs (RFC 9449 §7).
 public struct ProofRules: Sendable {
-    /// The origin that clients reach the API by, `https://api.example.com`, and the path before its own, if a proxy takes one off. Proofs are
-    /// compared with it, never with what a request's `Host` header says. Nil for an API that is only called on the machine that it
-    /// runs on: then the request's own `http://localhost:{port}`, `127.0.0.1` or `[::1]` is good, and proofs for any other host are refused.
+    /// The origin under which clients reach the API, such as `https://api.example.com`, with any path prefix that a proxy removes. Proofs
+    /// must match this origin, not the request's `Host`. If `nil`, proofs are accepted only for `http://localhost`, `127.0.0.1` and
+    /// `[::1]`.
     public var origin: String?
-    /// Seconds that a proof is accepted for after it was made, 1 to 600. One from the future is accepted up to five seconds before.
+    /// The seconds for which a proof is accepted, 1 to 600. A proof may be at most five seconds in the future.
     public var window: TimeInterval
-    /// The nonces that proofs must carry; nil demands none. Instances that share the load share their secret.
+    /// The nonces that proofs must contain; `nil` requires none. Instances behind a load balancer need the same secret.
     public var nonces: DPoPNonces?
-    /// The most proofs that are remembered, so that none is accepted twice, at least 1, and a sixteenth of them for each key. A request that
-    /// would go beyond is answered 503.
+    /// The maximum number of proofs remembered to detect replays, at least 1. One key may use a sixteenth of it. Requests beyond the limit
+    /// get a 503.
     public var capacity: Int
 
-    /// Says what is asked of proofs.
-    ///
+    /// Creates rules for proofs.
     /// - Parameters:
-    ///   - origin: The origin that clients reach the API by; nil for an API that is only called on its own machine.
-    ///   - window: Seconds that a proof is accepted for after it was made, 1 to 600.
-    ///   - nonces: The nonces that proofs must carry; nil demands none.
-    ///   - capacity: The most proofs that are remembered, each for the window and some seconds; 200,000 take about 20 MB. A key has a
-    ///     sixteenth of them.
+    ///   - origin: The origin under which clients reach the API; `nil` accepts proofs for loopback addresses only.
+    ///   - window: The seconds for which a proof is accepted, 1 to 600.
+    ///   - nonces: The nonces that proofs must contain; `nil` requires none.
+    ///   - capacity: The maximum number of proofs remembered to detect replays; 200,000 take about 20 MB. One key may use a sixteenth of
+    ///     it.
     public init(
         origin: String? = nil, window: TimeInterval = DPoPProof.standardWindow, nonces: DPoPNonces? = nil, capacity: Int = 200_000
     ) {
@@ -94,27 +88,22 @@ public struct ProofRules: Sendable {
     }
 }
 
-/// The proof that came with an access token by the scheme `DPoP`, and the request that it has to be for; not yet checked.
+/// An unverified DPoP proof, with the method and URL of the request that it must match.
 public struct RequestProof: Sendable, Redacted {
-    /// The values of the `DPoP` header fields: exactly one, or the request is refused.
+    /// The values of the `DPoP` header fields. A request must have exactly one.
     public var values: [String]
     /// The request's method.
     public var method: String
-    /// The request's URL as its sender knows it.
+    /// The request's URL as the client knows it, not from its `Host` header.
     public var url: String
 
-    /// Collects what a request carried.
-    ///
-    /// - Parameters:
-    ///   - values: The values of the `DPoP` header fields.
-    ///   - method: The request's method.
-    ///   - url: The request's URL as its sender knows it; not what its `Host` header says.
+    /// Creates a proof from the values of a request.
     public init(values: [String], method: String, url: String) {
         self.values = values
         self.method = method
         self.url = url
     }
 
-    /// What it has to be for; never the proof.
+    /// The method and URL; never the proof.
     public var description: String { "RequestProof(\(method) \(url))" }
 }

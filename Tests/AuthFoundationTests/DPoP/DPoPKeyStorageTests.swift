@@ -21,9 +21,10 @@ struct DPoPKeyStorageTests {
         #expect(try storage.keyMakingOne(named: "a").thumbprint == key.thumbprint)
         #expect(try storage.key(named: "a")?.thumbprint == key.thumbprint)
         #expect(try storage.keyMakingOne(named: "b").thumbprint != key.thumbprint)
-        #expect(
-            try ReadProof(try storage.key(named: "a")?.proof(["htm": "GET", "htu": "x", "iat": 1, "jti": "j"])).thumbprint == key.thumbprint
-        )
+        let found = try #require(try storage.key(named: "a"))
+        let proof = try DPoPProof.make(
+            method: "GET", uri: "x", issuedAt: 1, jwtID: "j", publicKey: found.publicMembers, sign: found.sign)
+        #expect(try ReadProof(proof).thumbprint == key.thumbprint)
         try storage.removeKey(named: "a")
         try storage.removeKey(named: "a")
         #expect(try storage.key(named: "a") == nil)

@@ -116,10 +116,10 @@ struct FileDeviceKeyStoreTests {
 private struct WatchedKeySource: StoreKeySource {
     let isInTask = Recorder<Bool>()
 
-    func key(in folder: VaultFolder) throws -> SymmetricKey? {
+    func key(in folder: VaultFolder) throws -> VaultKey? {
         isInTask.add(withUnsafeCurrentTask { $0 != nil })
         return try StoreKeyFile().key(in: folder)
     }
 
-    func makeKey(in folder: VaultFolder) throws -> SymmetricKey { try StoreKeyFile().makeKey(in: folder) }
+    func makeKey(in folder: VaultFolder) throws -> VaultKey { try StoreKeyFile().makeKey(in: folder) }
 }

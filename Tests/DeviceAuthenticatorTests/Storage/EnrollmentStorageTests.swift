@@ -42,7 +42,7 @@ struct EnrollmentStorageTests {
         for name in try phone.folder.names where name.hasSuffix(".json") {
             let kind = try #require(SealedEntry.Kind.allCases.first { name.hasPrefix($0.rawValue + "-") })
             let data = try Data(contentsOf: phone.folder.url.appendingPathComponent(name))
-            let text = String(decoding: try SealedEntry(decoding: data, kind: kind, name: name).open(with: key), as: UTF8.self)
+            let text = String(decoding: try SealedEntry(decoding: data, kind: kind, name: name).open(.sealed, with: key), as: UTF8.self)
             for secret in ["secret", "nonce-1", "2468"] { #expect(!text.contains(secret), "\(secret) in \(name)") }
         }
         #expect(!phone.log.text.contains("secret"))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The names of a vault's files. Ids appear in hexadecimal, which every file system keeps apart and nothing can escape from.
+/// The file names in a vault. Ids are encoded in hexadecimal, which is safe on case-insensitive file systems and prevents path traversal.
 enum VaultFileName {
     static let lock = "lock"
     static let defaultToken = "default.json"
@@ -12,10 +12,10 @@ enum VaultFileName {
     static func dpopKey(_ name: String) throws -> String { try Self.name("dpop-", name, ".json") }
     static func refreshLock(_ id: String) throws -> String { try name("refresh-", id, ".lock") }
 
-    /// Whether a vault has files of that name that are replaced as a whole.
+    /// Whether a name belongs to a vault file that is replaced as a whole.
     static func isOurs(_ name: String) -> Bool {
         name.hasPrefix("credential-") || name.hasPrefix("revocation-")
-            || [defaultToken, VaultKeySource.keyFile, VaultKeySource.headerFile].contains(name)
+            || [defaultToken, VaultKey.fileName, VaultKeySource.headerFile].contains(name)
     }
 
     static func credentialIDs(in folder: VaultFolder) throws -> [String] { try ids("credential-", in: folder) }

@@ -8,11 +8,10 @@ import Musl
 import Darwin
 #endif
 
-/// The files of a vault: a folder of 0700 with files of 0600, each replaced as a whole or not at all.
-///
-/// A value without state; what it does is safe against crashes, and against other processes as long as writers hold the ``VaultLock``.
+/// The folder of a vault: mode 0700, with files of mode 0600 that are replaced atomically. Stateless. Safe against crashes, and against
+/// other processes as long as writers hold the ``VaultLock``.
 package struct VaultFolder: Sendable {
-    /// What tells one version of a file from the next without reading it.
+    /// Identifies the version of a file without reading it.
     package struct Fingerprint: Equatable {
         private let inode: UInt64
         private let size: Int64
@@ -42,7 +41,7 @@ package struct VaultFolder: Sendable {
 
     func path(of name: String) -> String { path + "/" + name }
 
-    /// Makes the folder if need be, and sees to it that not everybody may change it.
+    /// Creates the folder if needed and checks that other users cannot change it.
     package func create() throws {
         do {
             try FileManager.default.createDirectory(
@@ -66,22 +65,31 @@ package struct VaultFolder: Sendable {
         }
     }
 
-    /// Deletes files that a writer left when it was killed. Only for who holds the lock: then no writer is at work.
-    ///
-    /// - Parameter isOurs: Whether a file of that name belongs to the vault. The folder may be one that somebody uses for more.
-    /// - Throws: ``VaultError`` if the folder can't be listed.
-    package func sweep(where isOurs: (String) -> Bool) throws {
+    /// Creates the folder if needed and runs a change under the lock that excludes changes by other processes.
+    /// - Parameter isOurs: Returns whether a file name belongs to the vault. The folder can contain other files.
+    package func locked<Result>(
+        timeout: Duration, sweeping isOurs: (String) -> Bool, _ change: () throws -> Result
+    ) throws -> Result {
+        try create()
+        let lock = try VaultLock.acquire(VaultFileName.lock, in: self, timeout: timeout)
+        defer { lock.release() }
+        try sweep(where: isOurs)
+        return try change()
+    }
+
+    /// Deletes temporary files of writers that were killed. The caller must hold the lock, so that no writer is active.
+    private func sweep(where isOurs: (String) -> Bool) throws {
         for name in try allNames() where name.hasSuffix(Self.temporarySuffix) && isOurs(String(name.dropLast(Self.temporarySuffix.count))) {
             unlink(path(of: name))
         }
     }
 
-    /// The names of the files that begin so, sorted; none if there is no folder.
+    /// Returns the matching file names, sorted. Empty if the folder does not exist.
     package func names(beginning prefix: String, ending suffix: String) throws -> [String] {
         try allNames().filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }.sorted()
     }
 
-    /// - Returns: nil if there is no such file.
+    /// Returns the fingerprint of a file, or `nil` if it does not exist.
     func fingerprint(of name: String) -> Fingerprint? {
         var status = stat()
         guard lstat(path(of: name), &status) == 0 else { return nil }
@@ -90,9 +98,9 @@ package struct VaultFolder: Sendable {
 
     package func exists(_ name: String) -> Bool { fingerprint(of: name) != nil }
 
-    /// - Returns: nil if there is no such file.
+    /// Reads a file, or returns `nil` if it does not exist. With `isSecret`, throws if other users have access to it.
     package func read(_ name: String, isSecret: Bool = false) throws -> (data: Data, fingerprint: Fingerprint)? {
-        // Without O_NONBLOCK a named pipe in place of the file would keep the caller waiting for a writer.
+        // Without O_NONBLOCK, a named pipe in place of the file would block the caller.
         let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -113,7 +121,7 @@ package struct VaultFolder: Sendable {
         }
     }
 
-    /// Writes a file so that it is durable when this returns, and so that a crash leaves either the old content or the new.
+    /// Writes a file durably and atomically: a crash leaves either the old content or the new.
     package func write(_ data: Data, to name: String) throws {
         let temporary = path(of: name) + Self.temporarySuffix
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -137,7 +145,7 @@ package struct VaultFolder: Sendable {
         try synchronize()
     }
 
-    /// Deletes a file for good. One that is not there is no error.
+    /// Deletes a file durably. No-op if it does not exist.
     package func remove(_ name: String) throws {
         guard unlink(path(of: name)) == 0 else {
             if errno == ENOENT { return }
@@ -146,7 +154,7 @@ package struct VaultFolder: Sendable {
         try synchronize()
     }
 
-    /// Makes the folder's list of names durable.
+    /// Makes the directory entries durable.
     private func synchronize() throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw systemError("opened", path) }
@@ -163,7 +171,7 @@ package struct VaultFolder: Sendable {
         var names: [String] = []
         let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) ?? 0
         while let entry = readdir(folder) {
-            // Read in place: the record ends with the name, before the end of the array that the type declares.
+            // Read in place: the record ends after the name, before the end of the declared array.
             names.append(String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)))
         }
         return names
@@ -181,15 +189,13 @@ package struct VaultFolder: Sendable {
     }
 }
 
-/// The user's folders, by the [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
+/// The user's folders, according to the [XDG Base Directory Specification](https://specifications.freedesktop.org/basedir-spec/latest/).
 package enum UserFolders {
     /// The home folder of the user who runs this process.
     package static var home: String { home(environment: ProcessInfo.processInfo.environment, systemHome: NSHomeDirectory()) }
 
-    /// The folder that `HOME` names, or else the folder that the system reports.
-    ///
-    /// Foundation on Linux reads only the password database and ignores `HOME`, which containers, services and tests set.
-    /// On Apple's systems Foundation returns the correct folder: the container of a sandboxed app.
+    /// Returns the folder in `HOME`, or else the home folder that the system reports. Foundation on Linux ignores `HOME`, which containers,
+    /// services and tests set. On Apple platforms Foundation returns the correct folder, such as the container of a sandboxed app.
     package static func home(environment: [String: String], systemHome: String) -> String {
         #if canImport(Darwin)
         return systemHome
@@ -199,19 +205,19 @@ package enum UserFolders {
         #endif
     }
 
-    /// The folder for the data of programs: `XDG_DATA_HOME`, else `.local/share` in the home folder.
+    /// Returns the folder for program data: `XDG_DATA_HOME`, else `.local/share` in the home folder.
     package static func data(
         environment: [String: String] = ProcessInfo.processInfo.environment, home: String = UserFolders.home
     ) -> URL {
-        // The specification says to ignore a relative path.
+        // The specification requires ignoring a relative path.
         if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") { return URL(fileURLWithPath: path, isDirectory: true) }
         return URL(fileURLWithPath: home, isDirectory: true).appendingPathComponent(".local/share", isDirectory: true)
     }
 }
 
-/// Where the vault of this program lies unless the app says otherwise.
+/// The default location of this program's vault.
 enum VaultLocation {
-    /// `COUNTERSIGN_VAULT` if set, else `countersign/<program>/credentials` in the user's data folder (XDG base directories).
+    /// Returns `COUNTERSIGN_VAULT` if set, else `countersign/<program>/credentials` in the user's data folder.
     static func folder(environment: [String: String], home: String, program: String) -> URL {
         if let path = environment["COUNTERSIGN_VAULT"], !path.isEmpty {
             return URL(fileURLWithPath: path, isDirectory: true)

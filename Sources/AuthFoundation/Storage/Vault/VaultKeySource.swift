@@ -2,35 +2,32 @@ import Crypto
 public import Foundation
 public import JOSE
 
-/// Where the key of a vault comes from, and whether it is the right one.
+/// Loads or creates the key of a vault and checks that it is the right one.
 struct VaultKeySource: Sendable {
-    static let keyFile = "key"
     static let headerFile = "vault.json"
     private static let headerText = Data("countersign vault".utf8)
 
     let folder: VaultFolder
-    /// The key that the app gave; nil if it lies in a file beside the entries.
+    /// The key from the app, or `nil` for a key file beside the entries.
     let given: VaultKey?
 
-    /// What changes when the vault was made anew by somebody else.
+    /// Identifies the key and the header, to detect that another process recreated the vault.
     struct Fingerprint: Equatable {
         private let key: VaultFolder.Fingerprint?
         private let header: VaultFolder.Fingerprint?
 
         init(_ source: VaultKeySource) {
-            key = source.given == nil ? source.folder.fingerprint(of: VaultKeySource.keyFile) : nil
+            key = source.given == nil ? source.folder.fingerprint(of: VaultKey.fileName) : nil
             header = source.folder.fingerprint(of: VaultKeySource.headerFile)
         }
     }
 
-    /// The key of the vault as it is.
-    ///
-    /// - Returns: nil if there is no vault yet.
+    /// Returns the key of the existing vault, or `nil` if there is no vault yet.
     func key() throws -> VaultKey? {
-        guard let key = try given ?? storedKey() else {
+        guard let key = try given ?? VaultKey.stored(in: folder) else {
             guard !folder.exists(Self.headerFile) else {
                 throw VaultError(
-                    .keyMissing, entry: Self.keyFile,
+                    .keyMissing, entry: VaultKey.fileName,
                     "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
                 )
             }
@@ -47,9 +44,9 @@ struct VaultKeySource: Sendable {
         return key
     }
 
-    /// The key of the vault, which is made if there is none. Only for who holds the lock.
+    /// Returns the key of the vault and creates both if needed. The caller must hold the lock.
     func keyMakingVault() throws -> VaultKey {
-        let key = try key() ?? makeKey()
+        let key = try key() ?? VaultKey.makeStored(in: folder)
         if !folder.exists(Self.headerFile) {
             var header = VaultRecord(kind: .vault, id: Self.headerFile)
             try header.seal(Self.headerText, as: .check, with: key)
@@ -57,33 +54,35 @@ struct VaultKeySource: Sendable {
         }
         return key
     }
+}
 
-    private func storedKey() throws -> VaultKey? {
-        guard let (text, _) = try folder.read(Self.keyFile, isSecret: true) else { return nil }
+extension VaultKey {
+    /// The name of the key file, which has mode 0600 and contains the key in Base64.
+    package static let fileName = "key"
+
+    /// Reads the key file of a folder. Returns `nil` if there is none.
+    package static func stored(in folder: VaultFolder) throws -> VaultKey? {
+        guard let (text, _) = try folder.read(fileName, isSecret: true) else { return nil }
         guard let bytes = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
             throw VaultError(
-                .invalidKey, entry: Self.keyFile,
-                "\(folder.path(of: Self.keyFile)) holds no key. Restore it, or delete the folder and sign in again.")
+                .invalidKey, entry: fileName,
+                "\(folder.path(of: fileName)) holds no key. Restore it, or delete the folder and sign in again.")
         }
         return try VaultKey(rawValue: bytes)
     }
 
-    private func makeKey() throws -> VaultKey {
+    /// Generates a key and writes the key file of a folder. The caller must hold the folder's lock and have found no key.
+    package static func makeStored(in folder: VaultFolder) throws -> VaultKey {
         let key = VaultKey.generate()
-        try folder.write(key.rawValue.base64EncodedData() + Data("\n".utf8), to: Self.keyFile)
+        try folder.write(key.rawValue.base64EncodedData() + Data("\n".utf8), to: fileName)
         return key
     }
 }
-
-/// The key of an encrypted vault: 32 bytes that never show in a description.
-///
-/// A `Sendable` value.
+/// The key of an encrypted vault: 32 bytes. Its description never contains them.
 public struct VaultKey: Sendable, Redacted {
     let symmetricKey: SymmetricKey
 
-    /// A new random key.
-    ///
-    /// - Returns: The key.
+    /// Generates a random key.
     public static func generate() -> VaultKey {
         VaultKey(symmetricKey: SymmetricKey(size: .bits256))
     }
@@ -92,8 +91,7 @@ public struct VaultKey: Sendable, Redacted {
         self.symmetricKey = symmetricKey
     }
 
-    /// A key that the app keeps elsewhere, such as in a hardware store or a secret manager.
-    ///
+    /// Creates a key that the app stores elsewhere, such as in a hardware store or a secret manager.
     /// - Parameter rawValue: 32 random bytes, not a password.
     /// - Throws: ``VaultError`` with ``VaultError/Code/invalidKey`` for any other length.
     public init(rawValue: Data) throws {
@@ -104,9 +102,9 @@ public struct VaultKey: Sendable, Redacted {
         symmetricKey = SymmetricKey(data: rawValue)
     }
 
-    /// The 32 bytes: as secret as the tokens themselves.
+    /// The 32 bytes. Protect them like the tokens.
     public var rawValue: Data { symmetricKey.withUnsafeBytes { Data($0) } }
 
-    /// Shows nothing of the key.
+    /// A description without the key.
     public var description: String { "VaultKey(…)" }
 }

@@ -1,5 +1,5 @@
 "use strict";
-// Shows what the server tells, as text only: names and messages come from whoever asks for them.
+// Shows the server's data as text only, because names and messages are untrusted.
 (() => {
   const list = document.getElementById("messages");
   const empty = document.getElementById("empty");
@@ -32,7 +32,7 @@
   function frame(message) {
     const details = make("details", null, make("summary", null, "As a page"));
     details.addEventListener("toggle", () => {
-      // Loaded when somebody looks: there may be many.
+      // Loaded when it is opened, because there may be many.
       if (details.open && !details.querySelector("iframe")) {
         details.append(make("iframe", { src: `/sandbox/outbox/${message.number}.html`, sandbox: "", title: `The mail “${message.subject}” as a page` }));
       }

@@ -1,5 +1,5 @@
 "use strict";
-// Shows what the server tells, as text only: names and messages come from whoever asks for a sign-in.
+// Shows the server's data as text only, because names and messages are untrusted.
 (() => {
   const token = document.querySelector('meta[name="countersign-token"]').content;
   const people = document.getElementById("people");
@@ -32,8 +32,7 @@
     return element;
   }
 
-  // Puts new content in place of old and keeps the focus where it was: elements that matter have a data-key, and stay while something is
-  // done with them (aria-disabled), because a disabled one would lose the focus.
+  // Replaces the content and keeps the focus by data-key. Busy elements use aria-disabled, because a disabled element would lose the focus.
   function fill(parent, ...children) {
     const active = document.activeElement;
     const key = active && parent.contains(active) ? active.dataset.key : null;
@@ -197,7 +196,7 @@
     const hasNew = phone?.requests.some((request) => !seen.has(request.id));
     fill(people, ...state.people.map(personItem));
     fill(stage, phone ? phoneView(phone) : emptyView());
-    // A request is at the top, as on any phone.
+    // Scroll to a new request, which is at the top.
     if (phone) stage.querySelector(".app").scrollTop = hasNew ? 0 : place;
     const waiting = state.phones.reduce((sum, phone) => sum + phone.requests.length, 0);
     document.title = (waiting ? "(" + waiting + ") " : "") + "Virtual phones – Countersign sandbox";
@@ -281,7 +280,7 @@
       const { now: sent, ...rest } = JSON.parse(event.data);
       skew = sent - Date.now() / 1000;
       connection.hidden = true;
-      // What has not changed stays as it is: who reads or types there is not disturbed.
+      // Unchanged content is not replaced, so that reading and typing are not disturbed.
       const text = JSON.stringify(rest);
       if (text === shown) return tick();
       shown = text;

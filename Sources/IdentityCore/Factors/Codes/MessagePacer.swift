@@ -1,19 +1,20 @@
 internal import Crypto
 package import Foundation
 internal import JOSE
+internal import NIOConcurrencyHelpers
 internal import Store
 
-/// Keeps messages to one number or address apart, and counts all together.
-///
-/// Each person has a share of their own in what goes to a number or an address: whoever names somebody else's number to set it up must not
-/// use up the codes by which its owner signs in. All those together for whom a number is not confirmed have one more. What anybody can ask
-/// for, to recover an account, is counted apart as well. In memory and of this process; enrolments remember their own beside it. Bounded: when
-/// it is full, the oldest half is forgotten. Keys are digests, so that a dump of the memory is no list of numbers. Safe from any thread.
+/// Limits messages per number or address, and for all users together. In memory, in this process only; enrolments have their own limits in
+/// addition.
+/// - Each user has their own limit for a number or address, so that another user who enters the number cannot exhaust its owner's limit.
+/// - All users for whom a number is unconfirmed share one more limit.
+/// - Recovery messages, which any caller can request, are counted separately.
+/// - Bounded: when full, the oldest half is evicted. Keys are digests, so that a memory dump reveals no numbers. Safe from any thread.
 package final class MessagePacer: Sendable {
-    /// Seconds in which so many messages go to one destination at most: twelve in all for a person.
+    /// The window in seconds for the limits per destination. A user gets at most 12 messages in it, for all occasions together.
     private static let window: TimeInterval = 3_600
     static func most(_ occasion: CodeMethod.Occasion) -> Int { occasion == .anybody ? 4 : 8 }
-    /// The most in that time to a number that is not confirmed, for all who say that it is theirs: more than one of them can ask for.
+    /// The maximum in that window to an unconfirmed number, for all users together. Higher than the limit of one user.
     static let mostUnconfirmed = 12
 
     fileprivate struct Pace {
@@ -23,39 +24,33 @@ package final class MessagePacer: Sendable {
 
     fileprivate struct State {
         var paces: [TicketDigest: Pace] = [:]
-        /// How many went to everybody in a minute.
+        /// The current minute and its number of messages to all users.
         var minute = Int.min
         var count = 0
     }
 
-    private let state = Locked(State())
+    private let state = NIOLockedValueBox(State())
     private let capacity: Int
 
     init(capacity: Int = 20_000) {
         self.capacity = capacity
     }
 
-    /// Resets every count.
-    func forgetAll() { state.withLock { $0 = State() } }
+    func forgetAll() { state.withLockedValue { $0 = State() } }
 
-    /// Counts a message.
-    ///
+    /// Counts a message. Returns the reason why it must not be sent; `nil` if it may.
     /// - Parameters:
-    ///   - channel: The way that it takes.
-    ///   - key: Where it goes, or what stands for that.
-    ///   - occasion: Who can ask for it.
-    ///   - limit: How many may go to everybody in a minute; nil where none goes out.
-    ///   - unconfirmed: The number, where it is not confirmed that it is theirs who asks; nil for every other destination.
-    ///   - requestID: The request that it belongs to; asked again within one request, it is counted once.
-    ///   - now: When.
-    /// - Returns: Why it must not be sent; nil if it may.
+    ///   - key: The destination, or a substitute for it.
+    ///   - limit: The maximum number of messages per minute to all users; `nil` if no message is sent.
+    ///   - unconfirmed: The number, if the user has not confirmed it; otherwise `nil`.
+    ///   - requestID: Repeated calls within one request count once.
     package func refusal(
         _ channel: CodeChannel, to key: String, _ occasion: CodeMethod.Occasion, limit: Int?, unconfirmed: String? = nil,
         requestID: String, now: Date
     ) -> CodeRefusal? {
         let digest = TicketDigest(of: "\(channel.rawValue) \(occasion.rawValue) \(key)")
         let common = unconfirmed.map { TicketDigest(of: "unconfirmed \($0)") }
-        return state.withLock { state in
+        return state.withLockedValue { state in
             var pace = state.paces[digest] ?? Pace(times: [], lastRequest: "")
             if let last = pace.times.last, pace.lastRequest == requestID, last == now { return nil }
             pace.times.removeAll { $0 <= now.addingTimeInterval(-Self.window) }
@@ -92,7 +87,7 @@ extension MessagePacer.State {
         paces[digest] = pace
     }
 
-    /// Counts a message to anybody; returns when the next may follow if there were too many.
+    /// Counts a message towards the limit for all users. Returns when the next may follow if the limit is reached.
     fileprivate mutating func countToAll(_ limit: Int, _ now: Date) -> Date? {
         let current = Int(clamping: (now.timeIntervalSince1970 / 60).rounded(.down))
         if minute != current { (minute, count) = (current, 0) }
