@@ -63,9 +63,12 @@ package struct RequestPipeline: Sendable {
 
     /// Adds the common headers, except those that the response already has.
     private func complete(_ response: inout ServerResponse, for request: ServerRequest) {
-        if response.headers[.date] == nil { response.headers[.date] = date.text(at: clock.now) }
-        if response.headers[.requestID] == nil { response.headers[.requestID] = request.context.requestID }
-        for field in securityHeaders where response.headers[field.name] == nil { response.headers.append(field) }
+        // Appended rather than set, because setting a field searches for it in all of its forms.
+        if !response.headers.contains(.date) { response.headers.append(HTTPField(name: .date, value: date.text(at: clock.now))) }
+        if !response.headers.contains(.requestID) {
+            response.headers.append(HTTPField(name: .requestID, value: request.context.requestID))
+        }
+        for field in securityHeaders where !response.headers.contains(field.name) { response.headers.append(field) }
         if transport.asksForTLS(engine.latestSnapshot?.origin) { response.headers[.strictTransportSecurity] = "max-age=31536000" }
         if response.closesConnection { response.headers[.connection] = "close" }
         if response.status != .noContent, response.stream == nil { response.headers[.contentLength] = String(response.body.count) }

@@ -123,8 +123,15 @@ extension Engine {
         return plan
     }
 
+    /// The grant types that need only the configuration.
+    private static let configurationGrants = Set(grantHandlers.filter { $0.value is any ConfigurationGrantHandler.Type }.keys)
+
     /// Returns the state of a request whose grant needs only the configuration; `nil` for other and refused requests.
     private func decidableByConfiguration(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws -> TokenState? {
+        // Before the client is authenticated, which the read does again for every other grant.
+        guard let type = attempt.request.parameters["grant_type"], type.utf8.count <= 100, Self.configurationGrants.contains(type) else {
+            return nil
+        }
         let state = try TokenState(attempt) { admitted in
             admitted = try admit(attempt, snapshot: snapshot)
             guard let admitted, let type = try handlerType(for: admitted) as? any ConfigurationGrantHandler.Type else { return nil }
@@ -194,8 +201,8 @@ private struct AttemptDecision: Sendable {
     var awaited: AwaitedDecision?
 }
 
-/// A token request and its handler, as one read returns them.
-private struct TokenState: Sendable {
+/// A token request and its handler, as one read returns them. A class, because the generic runner would copy each of its many members.
+private final class TokenState: Sendable {
     let attempt: TokenAttempt
     /// `nil` if the request was refused before its client was authenticated.
     let admitted: AdmittedRequest?

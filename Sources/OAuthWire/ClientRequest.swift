@@ -1,11 +1,16 @@
 package import IdentityCore
 package import JOSE
 
-/// An authenticated request and the state that it needs, as one read returns them.
-private struct ClientState<Found: Sendable>: Sendable {
+/// An authenticated request and the state that it needs, as one read returns them. A class, because the generic runner would copy each of its
+/// many members.
+private final class ClientState<Found: Sendable>: Sendable {
     /// `nil` if client authentication failed.
     let admitted: AdmittedRequest?
     let found: Result<Found, Refusal>
+
+    init(admitted: AdmittedRequest?, found: Result<Found, Refusal>) {
+        (self.admitted, self.found) = (admitted, found)
+    }
 }
 
 extension Engine {
@@ -60,10 +65,7 @@ package struct TokenRequest: Sendable {
     package var proof: PresentedProof?
 
     package init(server: String?, client: ClientCredentials, parameters: [String: String], proof: PresentedProof? = nil) {
-        self.server = server
-        self.client = client
-        self.parameters = parameters
-        self.proof = proof
+        (self.server, self.client, self.parameters, self.proof) = (server, client, parameters, proof)
     }
 }
 

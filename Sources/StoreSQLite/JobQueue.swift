@@ -11,6 +11,8 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     private var isClosed = false
     /// Number of announced jobs.
     private var expected = 0
+    /// The number of jobs that ends a gathering.
+    private var gatheringLimit = Int.max
 
     /// Returns `false` if the queue is closed.
     func add(_ job: Job) -> Bool {
@@ -18,7 +20,8 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
         defer { condition.unlock() }
         guard !isClosed else { return false }
         jobs.append(job)
-        condition.signal()
+        // A thread that gathers jobs needs none of those before the last one. Waking it for each costs more than the job.
+        if jobs.count == 1 || expected == 0 || jobs.count >= gatheringLimit { condition.signal() }
         return true
     }
 
@@ -46,6 +49,7 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
             condition.wait()
         }
         if patience > 0 && expected > 0 {
+            gatheringLimit = limit
             let end = Date(timeIntervalSinceNow: patience)
             while expected > 0 && jobs.count < limit && !isClosed && condition.wait(until: end) {}
         }

@@ -1,8 +1,8 @@
 internal import Store
 
 /// The organization's configuration at one moment: decoded, indexed, immutable. A request takes one snapshot at its start and uses it for
-/// all decisions. Safe from any thread.
-package struct OrgSnapshot: Sendable {
+/// all decisions. A class, because requests pass it on often and a copy of the value would retain each member. Safe from any thread.
+package final class OrgSnapshot: Sendable {
     /// The whole configuration, without users.
     package let organization: OrganizationDefinition
     package let keyRing: SigningKeyRing
@@ -12,6 +12,36 @@ package struct OrgSnapshot: Sendable {
     private let applicationsByID: [String: Application]
     private let serversByID: [String: AuthorizationServerDefinition]
     private let signOnPoliciesByName: [String: SignOnPolicy]
+
+    /// Reads the configuration from one consistent view.
+    init(_ view: any StoreView, version: Int64, environment: EngineEnvironment) throws {
+        guard let record = try view.record(.organization, id: OrganizationSettings.reference.id) else {
+            throw StoreError(
+                .damaged, "The store holds no organization. Apply an org file first: countersign serve --config org.yaml.")
+        }
+        _ = try MasterKeyCheck(environment).verify(view)
+        let settings = try RecordCoding.decode(Configured<OrganizationSettings>.self, from: record).value
+        func values<Value: Codable & Sendable>(_ kind: RecordKind, _ type: Value.Type) throws -> [Value] {
+            try view.allRecords(kind).map { try RecordCoding.decode(Configured<Value>.self, from: $0).value }
+        }
+        let applications = try values(.application, StoredApplication.self).map { try $0.opened(environment: environment) }
+        let servers = try values(.authorizationServer, AuthorizationServerDefinition.self)
+        let policies = try values(.signOnPolicy, SignOnPolicy.self)
+        organization = OrganizationDefinition(
+            id: settings.id, name: settings.name, origin: settings.origin, authorizationServers: servers, applications: applications,
+            groups: try values(.group, Group.self), signOnPolicies: policies,
+            passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
+            sessions: settings.sessions ?? SessionPolicy(), keyRotation: settings.keyRotation,
+            authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
+            dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic,
+            callingCodes: settings.callingCodes,
+            mfaTokenLifetime: settings.mfaTokenLifetime ?? OrganizationDefinition.defaultMFATokenLifetime)
+        self.version = version
+        keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
+        applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        serversByID = Dictionary(servers.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
+        signOnPoliciesByName = Dictionary(policies.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
 
     /// The organization's id, which is the `idp` claim of its users.
     package var id: String { organization.id }
@@ -54,36 +84,4 @@ package struct OrgSnapshot: Sendable {
     package func authenticator(_ id: String) -> PushAuthenticator? { authenticators.first { $0.id == id } }
 
     package func signOnPolicy(named name: String) -> SignOnPolicy? { signOnPoliciesByName[name] }
-}
-
-extension OrgSnapshot {
-    /// Reads the configuration from one consistent view.
-    init(_ view: any StoreView, version: Int64, environment: EngineEnvironment) throws {
-        guard let record = try view.record(.organization, id: OrganizationSettings.reference.id) else {
-            throw StoreError(
-                .damaged, "The store holds no organization. Apply an org file first: countersign serve --config org.yaml.")
-        }
-        _ = try MasterKeyCheck(environment).verify(view)
-        let settings = try RecordCoding.decode(Configured<OrganizationSettings>.self, from: record).value
-        func values<Value: Codable & Sendable>(_ kind: RecordKind, _ type: Value.Type) throws -> [Value] {
-            try view.allRecords(kind).map { try RecordCoding.decode(Configured<Value>.self, from: $0).value }
-        }
-        let applications = try values(.application, StoredApplication.self).map { try $0.opened(environment: environment) }
-        let servers = try values(.authorizationServer, AuthorizationServerDefinition.self)
-        let policies = try values(.signOnPolicy, SignOnPolicy.self)
-        organization = OrganizationDefinition(
-            id: settings.id, name: settings.name, origin: settings.origin, authorizationServers: servers, applications: applications,
-            groups: try values(.group, Group.self), signOnPolicies: policies,
-            passwordPolicy: try values(.passwordPolicy, PasswordPolicy.self).first ?? PasswordPolicy(), rateLimits: settings.rateLimits,
-            sessions: settings.sessions ?? SessionPolicy(), keyRotation: settings.keyRotation,
-            authenticators: try values(.authenticator, StoredAuthenticator.self).map { try $0.opened(environment: environment) },
-            dpop: settings.dpop ?? DPoPPolicy(), classic: settings.classic,
-            callingCodes: settings.callingCodes,
-            mfaTokenLifetime: settings.mfaTokenLifetime ?? OrganizationDefinition.defaultMFATokenLifetime)
-        self.version = version
-        keyRing = try SigningKeyRing(records: try view.allRecords(.signingKey), masterKey: environment.masterKey)
-        applicationsByID = Dictionary(applications.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        serversByID = Dictionary(servers.map { ($0.recordID, $0) }, uniquingKeysWith: { first, _ in first })
-        signOnPoliciesByName = Dictionary(policies.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    }
 }

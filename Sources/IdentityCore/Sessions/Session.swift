@@ -111,4 +111,11 @@ extension StoreView {
         else { return nil }
         return (session, user)
     }
+
+    /// Returns whether a session is open. `user` is its expected user, who was read before.
+    package func isSessionOpen(id: String, of user: User?, now: Date) throws -> Bool {
+        guard let session = try record(.session, id: id).map(Session.init) else { return false }
+        guard let user, user.id == session.userID else { return try openSession(id: id, now: now) != nil }
+        return !session.isOver(for: user, now: now)
+    }
 }

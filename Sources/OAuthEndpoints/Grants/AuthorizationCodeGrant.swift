@@ -29,7 +29,7 @@ struct AuthorizationCodeGrant: GrantHandler {
         state = found?.1 ?? .unknown
         transaction = found?.0.value
         user = try transaction?.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
-        isSessionOpen = try transaction?.sessionID.map { try view.openSession(id: $0, now: now) != nil } ?? false
+        isSessionOpen = try transaction?.sessionID.map { [user] in try view.isSessionOpen(id: $0, of: user, now: now) } ?? false
         if case .taken(_, _, let gave) = state {
             given = try view.record(.grant, id: String(decoding: gave, as: UTF8.self)).map(Grant.init)
         } else {

@@ -28,7 +28,7 @@ struct DeviceCodeGrant: PollGrantHandler {
         self.state = state
         (transaction, version) = (stored.value, stored.version)
         user = try transaction.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
-        isSessionOpen = try transaction.sessionID.map { try view.openSession(id: $0, now: now) != nil } ?? false
+        isSessionOpen = try transaction.sessionID.map { [user] in try view.isSessionOpen(id: $0, of: user, now: now) } ?? false
     }
 
     var awaited: AwaitedDecision? {
