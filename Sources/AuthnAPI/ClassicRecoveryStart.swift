@@ -12,13 +12,6 @@ package struct ClassicRecoveryRequest: Sendable {
     /// Returned with every response.
     package var relayState: String?
 
-    package init(isUnlock: Bool, username: String, factorType: String?, relayState: String? = nil) {
-        self.isUnlock = isUnlock
-        self.username = username
-        self.factorType = factorType
-        self.relayState = relayState
-    }
-
     private var kind: Recovery.Kind { isUnlock ? .unlock : .password }
 
     private var channel: CodeChannel? {

@@ -22,11 +22,7 @@ package struct ClassicRefusal: Error, Sendable, Equatable {
     package init(
         code: String, status: Int, summary: String, causes: [String] = [], reason: String, rateLimit: RateLimitStatus? = nil
     ) {
-        self.code = code
-        self.status = status
-        self.summary = summary
-        self.causes = causes
-        self.reason = reason
+        (self.code, self.status, self.summary, self.causes, self.reason) = (code, status, summary, causes, reason)
         self.rateLimit = rateLimit
     }
 }

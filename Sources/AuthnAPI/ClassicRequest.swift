@@ -11,19 +11,9 @@ package struct ClassicRequest: Sendable {
     /// Returned with every response; at most 2,048 characters.
     package var relayState: String?
     /// Whether the client wants optional factors to be offered, one after the other.
-    package var enrollsOptional: Bool
+    package var enrollsOptional: Bool = false
     /// Whether the client warns before a password expires.
-    package var warnsBeforeExpiry: Bool
-
-    package init(
-        username: String, password: String, relayState: String? = nil, enrollsOptional: Bool = false, warnsBeforeExpiry: Bool = false
-    ) {
-        self.username = username
-        self.password = password
-        self.relayState = relayState
-        self.enrollsOptional = enrollsOptional
-        self.warnsBeforeExpiry = warnsBeforeExpiry
-    }
+    package var warnsBeforeExpiry: Bool = false
 }
 
 /// The caller of the classic API: a public client, or a back end with an API token.
@@ -35,19 +25,9 @@ package struct ClassicCaller: Sendable {
     /// The device token in the body; ignored unless the caller has a valid API token.
     package var deviceToken: String?
     /// Whether the caller is a page in a browser. An attacker can plant cookies there, from a sibling host or a script.
-    package var isPage: Bool
+    package var isPage: Bool = false
     /// The push factors that the client asks automatically, from the browser's cookie.
-    package var autoPush: [String]
-
-    package init(
-        apiToken: String? = nil, deviceCookie: String? = nil, deviceToken: String? = nil, isPage: Bool = false, autoPush: [String] = []
-    ) {
-        self.autoPush = autoPush
-        self.apiToken = apiToken
-        self.deviceCookie = deviceCookie
-        self.deviceToken = deviceToken
-        self.isPage = isPage
-    }
+    package var autoPush: [String] = []
 
     /// The maximum length of a device token, in bytes.
     static let longestDeviceToken = 32

@@ -8,16 +8,9 @@ package struct ClassicProof: Sendable {
     package var passCode: String?
     package var answer: String?
     /// Whether the device may replace the factor from now on, if the policy allows it.
-    package var remembersDevice: Bool
+    package var remembersDevice: Bool = false
     /// Whether the client asks this push factor automatically from now on; `nil` for no change.
     package var autoPush: Bool?
-
-    package init(passCode: String? = nil, answer: String? = nil, remembersDevice: Bool = false, autoPush: Bool? = nil) {
-        self.autoPush = autoPush
-        self.passCode = passCode
-        self.answer = answer
-        self.remembersDevice = remembersDevice
-    }
 }
 
 extension ClassicProof {

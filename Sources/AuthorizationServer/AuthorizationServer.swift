@@ -58,10 +58,7 @@ package struct AuthorizationServer: Service, Redacted {
         logoutSender: (any LogoutSender)? = nil, messageSender: (any MessageSender)? = nil, holdsPolls: Bool? = nil,
         interceptor: Interceptor? = nil
     ) {
-        self.engine = engine
-        self.configuration = configuration
-        self.clock = clock
-        self.logger = logger
+        (self.engine, self.configuration, self.clock, self.logger) = (engine, configuration, clock, logger)
         pushes = pushSender.map { [identifiers] in
             PushDelivery(sender: $0, engine: engine, clock: clock, identifiers: identifiers, logger: logger)
         }

@@ -172,8 +172,6 @@ public final class BrowserSignin {
         return SessionLogoutFlow(client: client, additionalParameters: additionalParameters)
     }
 
-    // MARK: One at a time
-
     /// Cancels the current sign-in or sign-out, or does nothing if there is none. It requests the close of the browser session before it
     /// returns.
     public func cancel() async {

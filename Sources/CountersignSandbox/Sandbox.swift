@@ -101,8 +101,6 @@ public final class Sandbox: Sendable, Redacted {
         try? await store.close()
     }
 
-    // MARK: - People and clients
-
     /// The current users.
     public var users: [SandboxUser] { organization.users }
 
@@ -130,8 +128,6 @@ public final class Sandbox: Sendable, Redacted {
             issuerURL: issuer, clientId: application.clientID, scope: scope,
             authentication: application.secret.map(OAuth2Client.ClientAuthentication.clientSecret) ?? .none)
     }
-
-    // MARK: - Phones
 
     /// Returns a user's phone. The first call enrolls it, with a sign-in with the user's password.
     ///
@@ -199,8 +195,6 @@ public final class Sandbox: Sendable, Redacted {
             throw FactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
         }
     }
-
-    // MARK: - Time, faults, forgeries
 
     /// Advances the clock of the server and the clients.
     /// - Parameter interval: The number of seconds.

@@ -165,8 +165,6 @@ struct SandboxStart {
         }
     }
 
-    // MARK: - Ports
-
     private var portUses: [PortUse] {
         var uses: [PortUse] = []
         if case .port(let port) = configuration.listening { uses.append(PortUse(port: port, purpose: "authorization server")) }
@@ -178,8 +176,6 @@ struct SandboxStart {
     private static func messages(_ port: Int) -> PortUse { PortUse(port: port, purpose: "resource server") }
 
     private static func phones(_ port: Int) -> PortUse { PortUse(port: port, purpose: "virtual phones") }
-
-    // MARK: - The parts
 
     private func makeServer(
         engine: Engine, authority: LocalAuthority?, live: LiveOrganization, phones: VirtualPhones, apps: AuthenticatorApps,
@@ -243,8 +239,6 @@ struct SandboxStart {
         guard let url = URL(string: text) else { throw URLError(.badURL) }
         return url
     }
-
-    // MARK: - What is kept
 
     private func openStore() throws -> any Store {
         configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)

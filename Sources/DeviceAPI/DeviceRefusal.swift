@@ -18,11 +18,7 @@ package struct DeviceRefusal: Error, Sendable, Equatable {
     package var proof: Refusal?
 
     package init(code: String, status: Int, summary: String, causes: [String] = [], reason: String) {
-        self.code = code
-        self.status = status
-        self.summary = summary
-        self.causes = causes
-        self.reason = reason
+        (self.code, self.status, self.summary, self.causes, self.reason) = (code, status, summary, causes, reason)
     }
 }
 

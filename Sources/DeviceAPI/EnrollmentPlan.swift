@@ -51,9 +51,7 @@ struct EnrollmentPlan: Sendable {
         enrollment.updatedAt = access.now
         enrollment.grantID = caller.grant?.id
         signIn = try permission.awaited?.enrolled(enrollment, now: access.now)
-        self.enrollment = enrollment
-        self.device = device
-        self.attestation = attestation
+        (self.enrollment, self.device, self.attestation) = (enrollment, device, attestation)
         isReplacement = replaced != nil
         answer = EnrollmentRepresentation(origin: access.snapshot.origin).enrollment(enrollment, method, device, of: caller.user)
     }

@@ -34,8 +34,6 @@ final class PushDevice: DeviceAuthenticatorProtocol {
 
     var challengeKeys: ChallengeKeys { ChallengeKeys(store: store, transport: transport, clock: clock.device) }
 
-    // MARK: - Policy and enrollment
-
     func downloadPolicy(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig,
         completion: @escaping @Sendable (Result<any AuthenticatorPolicyProtocol, DeviceAuthenticatorError>) -> Void
@@ -84,8 +82,6 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         }
     }
 
-    // MARK: - Enrollments
-
     func allEnrollments() -> [any AuthenticatorEnrollmentProtocol] {
         do {
             let (records, failures) = try store.enrollments()
@@ -118,8 +114,6 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         try await enrollment.delete(enrollment: enrollment, authenticationToken: authenticationToken)
     }
 
-    // MARK: - Pushes
-
     func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?, allowedClockSkewInSeconds: Int) throws
         -> any PushChallengeProtocol
     {
@@ -138,8 +132,6 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         }
         return challenge
     }
-
-    // MARK: - Keys
 
     func makeVerificationKey(tag: String, flags: SecAccessControlCreateFlags) async throws -> DevicePublicKey {
         let request = UserVerificationRequest(

@@ -120,10 +120,7 @@ package struct EngineEnvironment: Sendable, Redacted {
         random: any RandomSource, masterKey: SymmetricKey, passwordHasher: PasswordHasher, tokenService: (any TokenService)? = nil,
         breachedPasswords: (any BreachedPasswordSource)? = nil
     ) {
-        self.breachedPasswords = breachedPasswords
-        self.tokenService = tokenService
-        self.random = random
-        self.masterKey = masterKey
+        (self.breachedPasswords, self.tokenService, self.random, self.masterKey) = (breachedPasswords, tokenService, random, masterKey)
         self.passwordHasher = passwordHasher
     }
 }
@@ -149,11 +146,7 @@ package struct RequestContext: Sendable {
     package var backEnd: String?
 
     package init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {
-        self.now = now
-        self.requestID = requestID
-        self.address = address
-        self.userAgent = userAgent
-        self.deviceToken = deviceToken
+        (self.now, self.requestID, self.address, self.userAgent, self.deviceToken) = (now, requestID, address, userAgent, deviceToken)
     }
 }
 

@@ -86,11 +86,7 @@ package struct Refusal: Sendable, Equatable, Error {
         _ code: Code, _ description: String, members: [String: JSONValue] = [:], reason: String, status: Status? = nil,
         rateLimit: RateLimitStatus? = nil
     ) {
-        self.code = code
-        self.description = description
-        self.members = members
-        self.reason = reason
-        self.status = status
+        (self.code, self.description, self.members, self.reason, self.status) = (code, description, members, reason, status)
         self.rateLimit = rateLimit
     }
 }

@@ -27,8 +27,6 @@ public enum Base64URL: Sendable {
 
     static let invalid = JOSEError(.malformed, "Not base64url without padding (RFC 7515, section 2).")
 
-    // MARK: - On buffers
-
     static func encode(buffer source: UnsafeBufferPointer<UInt8>) -> String {
         let length = encodedCount(of: source.count)
         return String(unsafeUninitializedCapacity: length) { target in

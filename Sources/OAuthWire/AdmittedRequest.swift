@@ -24,16 +24,9 @@ package struct AdmittedRequest: Sendable {
         parameters: [String: String], context: RequestContext, assertionUse: Change?, proof: ProofOfPossession? = nil,
         isRepeated: Bool = false, hasConflicted: Bool = false
     ) {
-        self.snapshot = snapshot
-        self.server = server
-        self.application = application
-        self.grantType = grantType
-        self.parameters = parameters
-        self.context = context
-        self.assertionUse = assertionUse
-        self.proof = proof
-        self.isRepeated = isRepeated
-        self.hasConflicted = hasConflicted
+        (self.snapshot, self.server, self.application, self.grantType) = (snapshot, server, application, grantType)
+        (self.parameters, self.context, self.assertionUse, self.proof) = (parameters, context, assertionUse, proof)
+        (self.isRepeated, self.hasConflicted) = (isRepeated, hasConflicted)
     }
 
     /// The single use of the client's assertion. `type` is the type of the log event for a reused assertion; `nil` logs nothing.

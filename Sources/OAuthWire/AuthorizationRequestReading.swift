@@ -21,10 +21,7 @@ package struct AuthorizationRequestReader {
     var isPushed = false
 
     package init(snapshot: OrgSnapshot, server: AuthorizationServerDefinition, now: Date, isPushed: Bool = false) {
-        self.snapshot = snapshot
-        self.server = server
-        self.now = now
-        self.isPushed = isPushed
+        (self.snapshot, self.server, self.now, self.isPushed) = (snapshot, server, now, isPushed)
     }
 
     /// The maximum length of `state`, in bytes.

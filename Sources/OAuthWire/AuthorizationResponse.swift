@@ -22,10 +22,7 @@ package struct AuthorizationResponse: Sendable, Equatable {
     package var reason: String?
 
     package init(redirectURI: String, mode: AuthorizationRequest.ResponseMode, parameters: [Parameter], reason: String? = nil) {
-        self.redirectURI = redirectURI
-        self.mode = mode
-        self.parameters = parameters
-        self.reason = reason
+        (self.redirectURI, self.mode, self.parameters, self.reason) = (redirectURI, mode, parameters, reason)
     }
 
     /// The redirect URI with the parameters in its query or fragment. All reserved characters are percent-encoded, so that no value can end

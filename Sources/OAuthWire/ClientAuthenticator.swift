@@ -172,18 +172,6 @@ package struct ClientCredentials: Sendable {
     package var assertion: String?
     /// The URL of the called endpoint, an accepted `aud` of an assertion.
     package var endpoint: String
-
-    package init(
-        clientID: String? = nil, secret: String? = nil, basic: (clientID: String, secret: String)? = nil,
-        assertionType: String? = nil, assertion: String? = nil, endpoint: String
-    ) {
-        self.clientID = clientID
-        self.secret = secret
-        self.basic = basic
-        self.assertionType = assertionType
-        self.assertion = assertion
-        self.endpoint = endpoint
-    }
 }
 
 extension ClientCredentials: Redacted {

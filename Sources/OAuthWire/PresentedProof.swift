@@ -12,12 +12,6 @@ package struct PresentedProof: Sendable {
     package var method: String
     /// The request's URL, built from the organization's configured origin and the path. The `Host` header is ignored.
     package var url: String
-
-    package init(values: [String], method: String, url: String) {
-        self.values = values
-        self.method = method
-        self.url = url
-    }
 }
 
 extension PresentedProof: Redacted {

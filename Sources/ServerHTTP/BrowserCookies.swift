@@ -33,8 +33,6 @@ package struct BrowserCookies: Sendable {
         String(Base64URL.encode(Array(SHA256.hash(data: Array(secret.utf8)).prefix(12))))
     }
 
-    // MARK: - Browser, session and sign-in
-
     /// Reads the secrets in a request's cookies; missing ones are `nil`. If a name occurs twice, both values are ignored, because an
     /// attacker may have planted one. `token` is the state token of the sign-in or recovery whose page is requested.
     package func read(_ request: ServerRequest, signIn token: String? = nil) -> BrowserSecrets {
@@ -62,8 +60,6 @@ package struct BrowserCookies: Sendable {
     /// Removes the session cookie.
     package func endSession(in response: inout ServerResponse) { set(sessionName, "", age: 0, in: &response) }
 
-    // MARK: - Devices
-
     /// The secret that identifies the browser's device; `nil` if the request has none.
     package func device(of request: ServerRequest) -> String? { Self.values([deviceName], of: request)[deviceName[...]] }
 
@@ -76,8 +72,6 @@ package struct BrowserCookies: Sendable {
     package func writeAutoPush(_ factors: [String], to response: inout ServerResponse) {
         set(Self.autoPushName, factors.joined(separator: "."), age: factors.isEmpty ? 0 : 31_536_000, in: &response)
     }
-
-    // MARK: - Links of mails
 
     /// Stores the secret of a mailed link for its confirmation page. Each link has its own cookie, so a link that another site opens in the
     /// browser does not affect the page of another link.
@@ -98,8 +92,6 @@ package struct BrowserCookies: Sendable {
 
     /// Removes the cookie of a mailed link.
     package func endLink(_ handle: String, in response: inout ServerResponse) { set(linkPrefix + handle, "", age: 0, in: &response) }
-
-    // MARK: - Cookies in general
 
     private func set(_ name: String, _ value: String, age: Int? = nil, in response: inout ServerResponse) {
         let age = age.map { "; Max-Age=\($0)" } ?? ""

@@ -17,11 +17,7 @@ package struct Endpoint: Sendable {
             request: ServerRequest, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, parameters: [Substring],
             courier: any Courier
         ) {
-            self.request = request
-            self.snapshot = snapshot
-            self.server = server
-            self.parameters = parameters
-            self.courier = courier
+            (self.request, self.snapshot, self.server, self.parameters, self.courier) = (request, snapshot, server, parameters, courier)
         }
 
         /// Returns a parameter of the path; the empty string if the path has fewer.
@@ -48,13 +44,8 @@ package struct Endpoint: Sendable {
         readers: CrossOrigin.Readers = .anyOrigin, admits: @escaping Admission = Endpoint.areShort,
         respond: @escaping @Sendable (Call) async throws -> ServerResponse
     ) {
-        self.path = path
-        self.otherPaths = otherPaths
-        self.admits = admits
-        self.methods = methods
-        self.isCrossOrigin = isCrossOrigin
-        self.readers = readers
-        self.respond = respond
+        (self.path, self.otherPaths, self.admits, self.methods, self.isCrossOrigin) = (path, otherPaths, admits, methods, isCrossOrigin)
+        (self.readers, self.respond) = (readers, respond)
     }
 
     /// The default ``admits``: accepts parameters of 1 to 100 bytes.

@@ -24,9 +24,7 @@ package struct ServerRequest: Sendable, Redacted {
     package let query: Substring?
 
     package init(head: HTTPRequest, body: [UInt8], context: RequestContext) {
-        self.head = head
-        self.body = body
-        self.context = context
+        (self.head, self.body, self.context) = (head, body, context)
         let target = head.path ?? "/"
         if let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) {
             path = target[..<mark]

@@ -37,9 +37,7 @@ package struct ServerResponse: Sendable, Redacted {
     }
 
     package init(status: HTTPResponse.Status, headers: HTTPFields = [:], body: [UInt8] = []) {
-        self.status = status
-        self.headers = headers
-        self.body = body
+        (self.status, self.headers, self.body) = (status, headers, body)
     }
 
     /// Creates a response from JSON in UTF-8.

@@ -61,8 +61,6 @@ extension InMemoryStore.State {
         return removed
     }
 
-    // MARK: - Records
-
     private mutating func put(_ record: Record, _ undo: inout InMemoryStore.UndoLog) -> Conflict? {
         let old = records[record.kind]?[record.id]
         guard old?.version ?? 0 == record.version else { return .version(stored: old?.version ?? 0) }
@@ -110,8 +108,6 @@ extension InMemoryStore.State {
         }
         records[kind, default: [:]][id] = new
     }
-
-    // MARK: - Tickets
 
     private mutating func alter(
         _ kind: TicketKind, _ digest: TicketDigest, _ now: Date, _ undo: inout InMemoryStore.UndoLog,

@@ -78,12 +78,7 @@ package struct Record: Sendable, Equatable {
         kind: RecordKind, id: String, version: Int64 = 0, uniqueKeys: [String: String] = [:], indexedKeys: [String: String] = [:],
         expiresAt: Date? = nil, payload: [UInt8]
     ) {
-        self.kind = kind
-        self.id = id
-        self.version = version
-        self.uniqueKeys = uniqueKeys
-        self.indexedKeys = indexedKeys
-        self.expiresAt = expiresAt
-        self.payload = payload
+        (self.kind, self.id, self.version, self.uniqueKeys, self.indexedKeys) = (kind, id, version, uniqueKeys, indexedKeys)
+        (self.expiresAt, self.payload) = (expiresAt, payload)
     }
 }

@@ -24,9 +24,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     package var underlying: (any Error)?
 
     package init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.underlying = underlying
+        (self.code, self.message, self.underlying) = (code, message, underlying)
     }
 
     package var description: String {

@@ -75,12 +75,7 @@ package struct Ticket: Sendable, Equatable {
     package init(
         kind: TicketKind, digest: TicketDigest, owner: RecordReference, use: Use, expiresAt: Date?, payload: [UInt8] = []
     ) {
-        self.kind = kind
-        self.digest = digest
-        self.owner = owner
-        self.use = use
-        self.expiresAt = expiresAt
-        self.payload = payload
+        (self.kind, self.digest, self.owner, self.use, self.expiresAt, self.payload) = (kind, digest, owner, use, expiresAt, payload)
     }
 }
 

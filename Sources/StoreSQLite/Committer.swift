@@ -55,8 +55,6 @@ final class Committer: Sendable {
         await end.reached()
     }
 
-    // MARK: - On the writing thread
-
     private static func perform(_ jobs: [Job], _ writer: DatabaseQueue) {
         var answers: [@Sendable (Result<Void, any Error>) -> Void] = []
         let result = Result {

@@ -75,8 +75,6 @@ struct SQLiteChanges {
         return removed
     }
 
-    // MARK: - Records
-
     private func put(_ record: Record) throws -> Conflict? {
         // SQLite text ends at a NUL: the record would be stored under another name.
         let names = [record.id] + record.uniqueKeys.flatMap { [$0, $1] } + record.indexedKeys.flatMap { [$0, $1] }
@@ -146,8 +144,6 @@ struct SQLiteChanges {
         guard kind.isConfiguration else { return }
         try execute("UPDATE counters SET value = value + 1 WHERE name = 'configuration'", [])
     }
-
-    // MARK: - Tickets
 
     private func issue(_ ticket: Ticket) throws -> Conflict? {
         if let known = try TicketRow(db, ticket.kind, ticket.digest) { return .ticket(known.state(now: .distantPast)) }

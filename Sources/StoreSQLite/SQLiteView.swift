@@ -96,10 +96,7 @@ struct TicketRow {
     }
 
     private init(ticket: Ticket, standing: Standing, takenAt: Date?, gave: [UInt8]) {
-        self.ticket = ticket
-        self.standing = standing
-        self.takenAt = takenAt
-        self.gave = gave
+        (self.ticket, self.standing, self.takenAt, self.gave) = (ticket, standing, takenAt, gave)
     }
 
     func state(now: Date) -> TicketState {

@@ -1,6 +1,4 @@
 extension HasClaims {
-    // MARK: By claim
-
     /// Returns the value of a claim.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if the claim is missing or has another type.
     public func value<T: ClaimConvertable>(for claim: ClaimType) throws -> T {
@@ -48,8 +46,6 @@ extension HasClaims {
     public subscript<T: ClaimConvertable>(_ claim: ClaimType) -> [String: T]? {
         value(for: claim.rawValue)
     }
-
-    // MARK: By name
 
     /// Returns the value of the claim with that name.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if the claim is missing or has another type.

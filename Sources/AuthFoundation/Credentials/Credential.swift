@@ -79,8 +79,6 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         lhs === rhs || lhs.token == rhs.token
     }
 
-    // MARK: - Where it belongs
-
     /// The coordinator of the credential, or `nil` after removal.
     var coordinator: (any CredentialCoordinator)? {
         state.withLock { $0.isRemoved ? nil : $0.coordinator }

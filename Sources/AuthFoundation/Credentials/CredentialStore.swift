@@ -61,8 +61,6 @@ package final class CredentialStore: CredentialCoordinator {
         (currentStorage as? any SharedTokenStorage)?.onFailure = { [weak broadcaster] in broadcaster?.send(.storageFailed($0)) }
     }
 
-    // MARK: - Finding
-
     func defaultCredential() throws -> Credential? {
         guard let id = tokenStorage.defaultTokenID else { return nil }
         // Read the storage again only if other processes can write to it, because each Keychain read may prompt the user.
@@ -110,8 +108,6 @@ package final class CredentialStore: CredentialCoordinator {
         return credential
     }
 
-    // MARK: - Changing
-
     func store(_ token: Token, tags: [String: String], security: [Credential.Security]) throws -> Credential {
         let wasEmpty = tokenStorage.allIDs.isEmpty
         try tokenStorage.add(token: token, metadata: Token.Metadata(token: token, tags: tags), security: security)
@@ -156,8 +152,6 @@ package final class CredentialStore: CredentialCoordinator {
         }
     }
 }
-
-// MARK: - Telling
 
 extension CredentialStore: TokenStorageDelegate {
     package func token(storage: any TokenStorage, defaultChanged id: String?) {

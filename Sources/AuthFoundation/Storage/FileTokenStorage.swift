@@ -45,8 +45,6 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         keySource = VaultKeySource(folder: folder, given: key)
     }
 
-    // MARK: - Which is default
-
     /// The id of the default token, or `nil` if there is none. If it is unreadable, it is `nil` and a
     /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var defaultTokenID: String? {
@@ -69,8 +67,6 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         }
         if changed { delegate?.token(storage: self, defaultChanged: id) }
     }
-
-    // MARK: - Tokens
 
     /// The ids of all stored tokens, sorted, including unreadable ones.
     public var allIDs: [String] {
@@ -176,8 +172,6 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         return try VaultLock.attempt(VaultFileName.refreshLock(id), in: folder)
     }
 
-    // MARK: - Sign-outs to be delivered
-
     /// Returns the pending revocations, oldest first. An unreadable one is skipped and a ``Credential/Event/storageFailed(_:)`` is sent.
     /// - Throws: ``VaultError`` if the folder cannot be read.
     public func pendingRevocations() throws -> [PendingRevocation] {
@@ -212,8 +206,6 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         try writing { _ in try folder.remove(name) }
     }
 }
-
-// MARK: - Reading and writing records
 
 extension FileTokenStorage {
     /// Runs a change under the lock that excludes changes by other processes.

@@ -5,10 +5,6 @@ package struct Randomness: Sendable {
     /// Returns `count` random bytes.
     package let bytes: @Sendable (_ count: Int) -> [UInt8]
 
-    package init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
-        self.bytes = bytes
-    }
-
     /// The system's cryptographically secure generator.
     package static let system = Randomness { count in
         var generator = SystemRandomNumberGenerator()

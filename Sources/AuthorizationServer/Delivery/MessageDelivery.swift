@@ -17,9 +17,7 @@ package final class MessageDelivery: Sendable {
 
     init(sender: any MessageSender, look: MessageWriter.Look, engine: Engine, clock: any WallClock, logger: Logger) {
         writer = MessageWriter(look: look)
-        self.engine = engine
-        self.clock = clock
-        self.logger = logger
+        (self.engine, self.clock, self.logger) = (engine, clock, logger)
         let pending = pending
         let timing = PushTiming(now: { clock.now }, sleep: PushTiming.system.sleep)
         queue = MessageQueue(sender: sender, timing: timing, logger: logger) { message, outcome in

@@ -28,8 +28,6 @@ final class OrgFileSection {
         values = Dictionary(mapping.compactMap { pair in pair.key.string.map { ($0, pair.value) } }, uniquingKeysWith: { $1 })
     }
 
-    // MARK: - Values
-
     /// Returns a value that exists and is not null.
     func value(_ name: String, as property: String? = nil) -> Node? {
         asked.insert(name)
@@ -100,8 +98,6 @@ final class OrgFileSection {
         return choice
     }
 
-    // MARK: - Lists and sections
-
     /// A list of strings; `nil` if absent or `any`.
     func strings(_ name: String, as property: String? = nil, aliases: [String: String] = [:]) -> [String]? {
         // A list whose elements are all commented out must not mean "no restriction".
@@ -157,8 +153,6 @@ final class OrgFileSection {
             source.add("Unknown key \(name). \(hint)", at: node, key: spelled(name))
         }
     }
-
-    // MARK: - Scalars
 
     func spelled(_ name: String) -> String { key.isEmpty ? name : "\(key).\(name)" }
 

@@ -21,9 +21,7 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private var closeHandler: (@Sendable () -> Void)?
 
     init(_ limit: ConnectionLimit, _ place: ConnectionLimit.Place, firstRequestTimeout: TimeAmount) {
-        self.limit = limit
-        self.place = place
-        self.firstRequestTimeout = firstRequestTimeout
+        (self.limit, self.place, self.firstRequestTimeout) = (limit, place, firstRequestTimeout)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

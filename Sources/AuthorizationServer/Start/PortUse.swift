@@ -21,10 +21,7 @@ package struct PortUse: Sendable, Equatable {
     package var flag: String?
 
     package init(host: String = "127.0.0.1", port: Int, purpose: String, flag: String? = nil) {
-        self.host = host
-        self.port = port
-        self.purpose = purpose
-        self.flag = flag
+        (self.host, self.port, self.purpose, self.flag) = (host, port, purpose, flag)
     }
 
     /// Checks that every port can be bound, so that a program starts with all of its ports or not at all. Another program may take a port

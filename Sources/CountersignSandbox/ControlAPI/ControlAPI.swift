@@ -119,8 +119,6 @@ struct ControlAPI: Sendable {
         }
     }
 
-    // MARK: - Users
-
     private var users: JSONValue { ["users": .array(controls.organization.users.map(\.json))] }
 
     private func signOut(_ body: ControlBody) async throws -> JSONValue? {
@@ -149,14 +147,10 @@ struct ControlAPI: Sendable {
         }
     }
 
-    // MARK: - Applications
-
     private var applications: JSONValue {
         let origin = controls.organization.knownOrigin?.absoluteString ?? ""
         return ["applications": .array(controls.organization.applications.map { $0.json(at: origin) })]
     }
-
-    // MARK: - Clock and faults
 
     private var clock: JSONValue { controls.clock.json }
 

@@ -81,8 +81,6 @@ struct FrontPage {
         call.curl(at: sandbox.origin, login: example.login, trusting: sandbox.authority?.certificateFile)
     }
 
-    // MARK: - JSON
-
     private var json: JSONValue {
         var json: [String: JSONValue] = [
             "issuer": .string(sandbox.issuer.absoluteString),
@@ -113,8 +111,6 @@ struct FrontPage {
         json["has_phone"] = .bool(phones.contains(user.login.lowercased()))
         return json
     }
-
-    // MARK: - HTML
 
     private static let shownMessages = 3
 

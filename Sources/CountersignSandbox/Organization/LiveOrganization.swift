@@ -37,8 +37,6 @@ final class LiveOrganization: Sendable {
     /// The definition that was last applied to the engine.
     var definition: OrganizationDefinition { definition(of: state.withLockedValue { $0 }) }
 
-    // MARK: - Changes
-
     /// Adds a user, or replaces the one with that login. Throws `OrganizationError` for an invalid user; then nothing is changed.
     func add(_ user: SandboxUser) async throws {
         try await change { state in

@@ -78,8 +78,6 @@ public final class Outbox: Sendable {
         state.withLockedValue { $0.refusal = outcome }
     }
 
-    // MARK: - For the sandbox
-
     /// Stores a message.
     func take(_ message: Message) -> MessageOutcome {
         let now = clock.now

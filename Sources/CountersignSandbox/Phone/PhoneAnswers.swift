@@ -11,8 +11,6 @@ extension VirtualPhone {
         var isSuspicious = false
     }
 
-    // MARK: - A certain request
-
     /// Approves a request.
     /// - Parameter selectedNumber: The number to pick for a request with number choices; `nil` for the one set by ``pickNumber(_:)``.
     /// - Throws: ``PhoneError/Code/unknownRequest`` if the request is not pending; ``PhoneError/Code/removed``; `DeviceAuthenticatorError`
@@ -40,8 +38,6 @@ extension VirtualPhone {
         }
         return taken
     }
-
-    // MARK: - The next request
 
     /// Approves the oldest pending request, or else the first one that arrives.
     /// - Parameters:
@@ -111,8 +107,6 @@ extension VirtualPhone {
 
     private var isRemoved: PhoneError { PhoneError(.removed, "The phone of \(login) was removed, or its sandbox has stopped.") }
 
-    // MARK: - By itself
-
     /// Whether the phone approves requests automatically and at once. A request with number choices waits until ``pickNumber(_:)`` sets the
     /// number.
     public var autoApprove: Bool {
@@ -145,8 +139,6 @@ extension VirtualPhone {
             return state.inbox.take { $0.numberChoices == nil || hasNumber }
         }
     }
-
-    // MARK: - Answering
 
     func answer(_ taken: PhoneInbox.Taken, _ answer: Answer) async throws {
         let number = taken.request.numberChoices.flatMap { self.number(of: $0, told: answer.number) }

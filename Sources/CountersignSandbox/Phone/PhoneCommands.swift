@@ -63,8 +63,6 @@ struct PhoneCommands: Sendable {
         }
     }
 
-    // MARK: - Answers
-
     private func approve(on phone: VirtualPhone, _ body: ControlBody) async throws {
         try body.allow("id", "number", "within")
         let (id, number, limit) = (try body.text("id"), try body.text("number"), try limit(body))
@@ -88,8 +86,6 @@ struct PhoneCommands: Sendable {
     private func limit(_ body: ControlBody) throws -> Duration {
         .seconds(try body.number("within", in: 0...300) ?? 30)
     }
-
-    // MARK: - Settings
 
     private func set(on phone: VirtualPhone, _ body: ControlBody) async throws {
         try body.allow(

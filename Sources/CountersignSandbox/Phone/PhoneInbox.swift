@@ -53,8 +53,6 @@ struct PhoneInbox: Sendable {
         hidden = nil
     }
 
-    // MARK: - Arriving
-
     /// Adds a verified challenge. If the server lists it as pending (`isListed`), a request whose answer failed is shown again. Returns
     /// whether the request is new.
     @discardableResult
@@ -69,8 +67,6 @@ struct PhoneInbox: Sendable {
         entries.append(Entry(request: request, challenge: challenge))
         return true
     }
-
-    // MARK: - Answering
 
     /// Takes the oldest pending request that matches, so that no other caller can answer it.
     mutating func take(where isWanted: (VirtualPhone.Request) -> Bool) -> Taken? {
@@ -106,8 +102,6 @@ struct PhoneInbox: Sendable {
         entries.removeAll { $0.request.id == id }
         ownRequests = ownRequests.suffix(Self.memory - 1) + [id]
     }
-
-    // MARK: - Ending
 
     /// Records the outcome of a request.
     mutating func end(_ id: String, _ outcome: VirtualPhone.HistoryEntry.Outcome, at time: Date) {

@@ -38,8 +38,6 @@ extension VirtualPhone {
         try parts.storage.remove()
     }
 
-    // MARK: - Enrolling
-
     /// Enrolls with the QR code of a sign-in page; the user does not sign in on the phone. Throws ``PhoneError`` if the phone is already
     /// enrolled or the code belongs to another user. In the second case, the phone is then enrolled for that user and cannot be used here.
     func enroll(scanning link: EnrollmentLink, userVerification: Bool) async throws {
@@ -85,8 +83,6 @@ extension VirtualPhone {
         }
         return enrollment
     }
-
-    // MARK: - Signing in
 
     /// Signs the user in, and passes the token to `use`.
     private func signIn(needsTwoFactors: Bool, for use: @Sendable (AuthToken) async throws -> Void) async throws {

@@ -75,8 +75,6 @@ public final class VirtualPhone: Sendable {
     /// The login of the phone's owner.
     public var login: String { parts.login }
 
-    // MARK: - State
-
     /// Changes the state, then notifies the watchers.
     @discardableResult
     func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
@@ -139,8 +137,6 @@ public final class VirtualPhone: Sendable {
             await self?.receive(push.payload)
         }
     }
-
-    // MARK: - What it shows
 
     /// The pending requests, oldest first, without those that are being answered.
     public var waiting: [Request] {

@@ -205,8 +205,6 @@ final class VirtualPhones: Sendable {
         tellWatchers()
     }
 
-    // MARK: - Watching
-
     /// Yields once at the beginning, and after a phone was enrolled or removed; ends with the sandbox.
     var changes: AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -65,8 +65,6 @@ public final class PushGateway: Sendable {
         self.state = state
     }
 
-    // MARK: - Starting and stopping
-
     /// Starts a gateway.
     /// - Parameters:
     ///   - clock: The clock for provider tokens and expiry.
@@ -128,8 +126,6 @@ public final class PushGateway: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    // MARK: - Providers and devices
-
     /// Allows a provider to push, or changes its permissions.
     /// - Parameters:
     ///   - teamID: The team in its tokens (`iss`).
@@ -166,8 +162,6 @@ public final class PushGateway: Sendable {
         let due = state.withLockedValue { $0.devices.setReachable(isReachable, token: deviceToken, now: now) }
         for (push, handler) in due { await handler(push) }
     }
-
-    // MARK: - What it saw, and what it does wrong
 
     /// The answered pushes, including refused ones, in the order of their responses.
     public var received: [ReceivedPush] { state.withLockedValue { $0.received } }
@@ -211,8 +205,6 @@ public final class PushGateway: Sendable {
         }
         releaseHeld()
     }
-
-    // MARK: - Serving
 
     private func serve(_ exchange: PushExchange) async {
         guard isStillTaken(exchange.request) else { return }

@@ -119,8 +119,6 @@ public final class SandboxClock: OAuth2Clock {
         for await _ in signals {}
     }
 
-    // MARK: - Waiting
-
     private func reading(_ state: State) -> Date {
         mode == .running ? system().addingTimeInterval(state.offset) : state.standing
     }

@@ -20,12 +20,9 @@ extension APNsSender {
             additionalTrustRootsPEM: String? = nil, attemptTimeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
             retry: RetryPolicy = RetryPolicy()
         ) {
-            self.productionOrigin = productionOrigin
-            self.developmentOrigin = developmentOrigin
-            self.additionalTrustRootsPEM = additionalTrustRootsPEM
-            self.attemptTimeout = attemptTimeout
-            self.connectTimeout = connectTimeout
-            self.retry = retry
+            (self.productionOrigin, self.developmentOrigin) = (productionOrigin, developmentOrigin)
+            (self.additionalTrustRootsPEM, self.attemptTimeout) = (additionalTrustRootsPEM, attemptTimeout)
+            (self.connectTimeout, self.retry) = (connectTimeout, retry)
         }
 
         func origin(of environment: PushEnvironment) -> String {

@@ -10,9 +10,7 @@ package struct APNsConfigurationError: LocalizedError, Equatable, Sendable, Cust
     package let underlying: (any Error)?
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
-        self.code = code
-        self.message = message
-        self.underlying = underlying
+        (self.code, self.message, self.underlying) = (code, message, underlying)
     }
 
     package var description: String { "\(code.rawValue): \(message)" }

@@ -49,8 +49,6 @@ package final class APNsSender: PushSender, Redacted {
         await connections.shutdown()
     }
 
-    // MARK: - Trying
-
     private func tryUntilDone(_ request: APNsRequest) async -> PushOutcome {
         let notification = request.notification
         if let refusal = request.refusal { return refusal }
@@ -121,8 +119,6 @@ package final class APNsSender: PushSender, Redacted {
     }
 
     private static let wasShutDown = GatewayAnswer.Verdict.ended(.gaveUp(reason: "the sender was shut down"))
-
-    // MARK: - Provider tokens
 
     private static let unsigned = PushOutcome.gaveUp(reason: "the key can't sign the provider token")
 

@@ -30,9 +30,7 @@ package final class HTTPLogoutSender: LogoutSender {
     package init(
         retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(10), attempts: 5), timing: PushTiming = .system, logger: Logger
     ) {
-        self.retry = retry
-        self.timing = timing
-        self.logger = logger
+        (self.retry, self.timing, self.logger) = (retry, timing, logger)
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(Self.attemptTimeout)),

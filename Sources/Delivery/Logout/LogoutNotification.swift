@@ -15,11 +15,7 @@ package struct LogoutNotification: Sendable {
     package var expiresAt: Date
 
     package init(id: String, clientID: String, uri: String, token: String, expiresAt: Date) {
-        self.id = id
-        self.clientID = clientID
-        self.uri = uri
-        self.token = token
-        self.expiresAt = expiresAt
+        (self.id, self.clientID, self.uri, self.token, self.expiresAt) = (id, clientID, uri, token, expiresAt)
     }
 }
 

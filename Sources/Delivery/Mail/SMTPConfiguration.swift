@@ -64,12 +64,8 @@ package struct SMTPConfiguration: Sendable, Redacted {
         }
         self.host = host
         self.port = port ?? (security == .implicitTLS ? 465 : 587)
-        self.security = security
-        self.credentials = credentials
-        self.sender = sender
+        (self.security, self.credentials, self.sender) = (security, credentials, sender)
         self.clientName = name
-        self.trust = trust
-        self.timeout = timeout
-        self.retry = retry
+        (self.trust, self.timeout, self.retry) = (trust, timeout, retry)
     }
 }

@@ -18,10 +18,7 @@ final class SMTPHandler: ChannelInboundHandler {
         _ exchange: SMTPExchange, timeout: TimeAmount, ending: EventLoopPromise<SMTPExchange.Ending>,
         makeTLS: @escaping () throws -> NIOSSLClientHandler
     ) {
-        self.exchange = exchange
-        self.timeout = timeout
-        self.ending = ending
-        self.makeTLS = makeTLS
+        (self.exchange, self.timeout, self.ending, self.makeTLS) = (exchange, timeout, ending, makeTLS)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {

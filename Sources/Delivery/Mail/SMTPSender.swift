@@ -21,9 +21,7 @@ package final class SMTPSender: MessageSender, Redacted {
 
     /// Creates a sender; it connects at the first mail. The logger never receives an address or content.
     package init(_ configuration: SMTPConfiguration, timing: PushTiming = .system, logger: Logger) {
-        self.configuration = configuration
-        self.timing = timing
-        self.logger = logger
+        (self.configuration, self.timing, self.logger) = (configuration, timing, logger)
     }
 
     /// Sends one mail, and refuses texts and calls. It retries connection errors and temporary refusals.

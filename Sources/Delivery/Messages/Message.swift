@@ -88,12 +88,7 @@ package struct Mail: Sendable {
     package var expiresAt: Date
 
     package init(id: String, recipient: String, subject: String, text: String, html: String, language: String = "en", expiresAt: Date) {
-        self.id = id
-        self.recipient = recipient
-        self.subject = subject
-        self.text = text
-        self.html = html
-        self.language = language
+        (self.id, self.recipient, self.subject, self.text, self.html, self.language) = (id, recipient, subject, text, html, language)
         self.expiresAt = expiresAt
     }
 }
@@ -132,10 +127,7 @@ package struct TelephoneMessage: Sendable {
         package var lastName: String?
 
         package init(userID: String, login: String, firstName: String? = nil, lastName: String? = nil) {
-            self.userID = userID
-            self.login = login
-            self.firstName = firstName
-            self.lastName = lastName
+            (self.userID, self.login, self.firstName, self.lastName) = (userID, login, firstName, lastName)
         }
     }
 
@@ -165,18 +157,9 @@ package struct TelephoneMessage: Sendable {
         id: String, channel: Channel, phoneNumber: String, phoneExtension: String? = nil, text: String, code: String?,
         language: String = "en", purpose: Purpose, recipient: Recipient, requestID: String, address: String? = nil, expiresAt: Date
     ) {
-        self.id = id
-        self.channel = channel
-        self.phoneNumber = phoneNumber
-        self.phoneExtension = phoneExtension
-        self.text = text
-        self.code = code
-        self.language = language
-        self.purpose = purpose
-        self.recipient = recipient
-        self.requestID = requestID
-        self.address = address
-        self.expiresAt = expiresAt
+        (self.id, self.channel, self.phoneNumber, self.phoneExtension, self.text) = (id, channel, phoneNumber, phoneExtension, text)
+        (self.code, self.language, self.purpose, self.recipient, self.requestID) = (code, language, purpose, recipient, requestID)
+        (self.address, self.expiresAt) = (address, expiresAt)
     }
 }
 

@@ -29,10 +29,7 @@ package final class MessageQueue: Sendable {
         sender: any MessageSender, capacity: Int = 1_000, concurrency: Int = 8, drainTime: Duration = .seconds(5),
         timing: PushTiming = .system, logger: Logger, metrics: any MetricsFactory = MetricsSystem.factory, handler: @escaping Handler
     ) {
-        self.sender = sender
-        self.timing = timing
-        self.logger = logger
-        self.handler = handler
+        (self.sender, self.timing, self.logger, self.handler) = (sender, timing, logger, handler)
         queue = DeliveryQueue(
             lanes: MessageChannel.allCases, capacity: capacity, concurrency: concurrency, drainTime: drainTime, timing: timing)
         counters = Dictionary(
@@ -65,8 +62,6 @@ package final class MessageQueue: Sendable {
 
     /// Stops accepting messages; ``run()`` returns after the remaining ones. Returns at once; idempotent.
     package func shutdown() { queue.shutdown() }
-
-    // MARK: - Running
 
     private func send(_ message: Message) async {
         let isOver = timing.now() >= message.expiresAt

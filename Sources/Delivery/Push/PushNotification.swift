@@ -39,15 +39,8 @@ package struct PushNotification: Sendable {
         deviceToken: String, topic: String, environment: PushEnvironment, payload: [UInt8], expiresAt: Date, id: String,
         collapseID: String? = nil, pushType: PushType = .alert, priority: Priority = .immediate, credentials: APNsCredentials
     ) {
-        self.deviceToken = deviceToken
-        self.topic = topic
-        self.environment = environment
-        self.payload = payload
-        self.expiresAt = expiresAt
-        self.id = id
-        self.collapseID = collapseID
-        self.pushType = pushType
-        self.priority = priority
+        (self.deviceToken, self.topic, self.environment, self.payload) = (deviceToken, topic, environment, payload)
+        (self.expiresAt, self.id, self.collapseID, self.pushType, self.priority) = (expiresAt, id, collapseID, pushType, priority)
         self.credentials = credentials
     }
 }

@@ -84,8 +84,6 @@ package final class PushQueue: Sendable {
     /// Stops accepting pushes; ``run()`` returns after the remaining ones. Returns at once; idempotent.
     package func shutdown() { queue.shutdown() }
 
-    // MARK: - Running
-
     private func send(_ push: PushNotification) async {
         let outcome = await sender.send(push)
         metrics.record(outcome, push.environment)
@@ -115,9 +113,7 @@ package struct PushTiming: Sendable {
         now: @escaping @Sendable () -> Date, sleep: @escaping @Sendable (Duration) async throws -> Void,
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
-        self.now = now
-        self.sleep = sleep
-        self.jitter = jitter
+        (self.now, self.sleep, self.jitter) = (now, sleep, jitter)
     }
 
     /// The system's clock.

@@ -37,13 +37,8 @@ package final class TelephonyHookSender: MessageSender, Redacted {
             url: String, headerName: String = "Authorization", secret: String? = nil, signingKey: String? = nil, source: String = "",
             timeout: Duration = .seconds(3), retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(5), attempts: 3)
         ) {
-            self.url = url
-            self.headerName = headerName
-            self.secret = secret
-            self.signingKey = signingKey
-            self.source = source
-            self.timeout = timeout
-            self.retry = retry
+            (self.url, self.headerName, self.secret, self.signingKey, self.source) = (url, headerName, secret, signingKey, source)
+            (self.timeout, self.retry) = (timeout, retry)
         }
 
         /// Checks the configuration without connecting. It throws if the address or header is invalid, or if both secret and signing key
@@ -79,9 +74,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         _ configuration: Configuration, trust: NIOSSLTrustRoots = .default, timing: PushTiming = .system, logger: Logger
     ) throws(MessageConfigurationError) {
         try configuration.validate()
-        self.configuration = configuration
-        self.timing = timing
-        self.logger = logger
+        (self.configuration, self.timing, self.logger) = (configuration, timing, logger)
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = trust
         let limit = TimeAmount(configuration.timeout)

@@ -44,8 +44,6 @@ struct ChallengeResolution: Sendable {
         throw claims.isExpired(at: device.clock.now(at: org), skew: challenge.skew) ? LocalFailure.expired : LocalFailure.notVerified
     }
 
-    // MARK: - The person
-
     private var needsConsent: Bool {
         switch challenge.userResponse {
         case .userNotResponded: true
@@ -69,8 +67,6 @@ struct ChallengeResolution: Sendable {
             throw DeviceAuthenticatorError.genericError(LocalFailure.numberNotPicked)
         }
     }
-
-    // MARK: - The signed answer
 
     /// The user's consent in the answer (the device-authenticator reference 3.7).
     enum UserConsent: String, Sendable {
@@ -184,8 +180,6 @@ struct ChallengeResolution: Sendable {
     private func unanswered(_ names: [String]) -> JSONValue {
         .array(names.map { ["name": .string($0), "error": "not available on this device"] })
     }
-
-    // MARK: - Sending
 
     private func send(_ answer: String, after failure: SecurityError?, to org: URL) async throws {
         do {

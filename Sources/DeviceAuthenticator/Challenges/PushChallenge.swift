@@ -36,8 +36,6 @@ public final class PushChallenge: CIBAChallengeProtocol {
         state = Locked(State(response: response))
     }
 
-    // MARK: - What is known at once
-
     /// The id of the request. It is not verified before ``isVerified`` is true, but suffices to find duplicates.
     public var transactionId: String { claims.transactionID }
 
@@ -55,8 +53,6 @@ public final class PushChallenge: CIBAChallengeProtocol {
 
     /// The request's requirement for user verification.
     public var userVerification: UserVerificationChallengeRequirement { claims.userVerification }
-
-    // MARK: - What is known once it was verified
 
     /// Whether the signature was verified with the org's keys.
     public var isVerified: Bool { state.withLock { $0.isVerified } }
@@ -110,8 +106,6 @@ public final class PushChallenge: CIBAChallengeProtocol {
         state.withLock { $0.isVerified = true }
     }
 
-    // MARK: - The answer
-
     /// The user's answer. If it is set before the challenge is resolved, the consent step is skipped, unless an approval needs a number and
     /// ``selectedNumber`` is `nil`.
     public var userResponse: PushChallengeUserResponse {
@@ -143,8 +137,6 @@ public final class PushChallenge: CIBAChallengeProtocol {
     func forgetAnswer() {
         state.withLock { $0.response = .userNotResponded }
     }
-
-    // MARK: - Resolving
 
     /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. Calls neither handler on the main queue.
     /// - Parameters:

@@ -40,8 +40,6 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         return ((try? device.store.policy(of: record.organizationID, clientID: record.clientID)) ?? nil)?.userVerification
     }
 
-    // MARK: - Changes
-
     /// Turns user verification on or off.
     public func setUserVerification(
         authenticationToken: AuthToken, enable: Bool, completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void
@@ -93,8 +91,6 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         try await reporting { try await change.setPushToken(.tokenData(token)) }
     }
 
-    // MARK: - Challenges and upkeep
-
     /// Pulls the pending challenges of this enrollment from the server.
     public func retrievePushChallenges(
         authenticationToken: AuthToken, allowedClockSkewInSeconds: Int,
@@ -126,8 +122,6 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         let request = MaintenanceToken(record: record, device: device)
         return try await reporting { try await request.retrieve(scopes: scopes) }
     }
-
-    // MARK: - Deleting
 
     /// Deletes the enrollment and its keys on this device only, without network access.
     public func deleteFromDevice() throws {

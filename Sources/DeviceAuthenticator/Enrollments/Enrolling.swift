@@ -74,8 +74,6 @@ struct Enrolling: Sendable {
         return record
     }
 
-    // MARK: - What is asked
-
     private func organizationID() async throws -> String {
         let answer = try await device.transport.json(OrgRequests.organization(of: config.orgURL))
         guard let id = answer["id"]?.stringValue, !id.isEmpty else {
@@ -166,8 +164,6 @@ struct Enrolling: Sendable {
     }
 
     private var transactionTypes: TransactionType { parameters.isCIBAEnabled ? [.login, .ciba] : [.login] }
-
-    // MARK: - What is stored
 
     private func store(_ record: EnrollmentRecord, _ deviceRecord: DeviceRecord, _ policy: PolicyRecord) async throws {
         do {

@@ -70,8 +70,6 @@ struct EnrollmentChange: Sendable {
         if let tag = record.verificationKeyTag { await device.deleteKeys([tag]) }
     }
 
-    // MARK: - Parts
-
     /// Reads the stored enrollment, which another process may have changed.
     private func current() async throws -> EnrollmentRecord {
         let id = enrollment.record.id

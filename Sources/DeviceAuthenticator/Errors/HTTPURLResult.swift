@@ -39,8 +39,6 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     /// The same as ``description``.
     public override var debugDescription: String { description }
 
-    // MARK: - NSSecureCoding
-
     /// Always `true`.
     public static var supportsSecureCoding: Bool { true }
 

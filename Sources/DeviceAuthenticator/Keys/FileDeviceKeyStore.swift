@@ -40,8 +40,6 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
     /// Always `false`.
     public var isHardwareBacked: Bool { false }
 
-    // MARK: - What is stored
-
     private struct StoredKey: Codable, Sendable {
         let publicKey: DevicePublicKey
         /// Absent if a secret seals the key.
@@ -56,8 +54,6 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         let logCost: Int
         let sealed: Data
     }
-
-    // MARK: - Making
 
     /// Creates a key that signs without user verification.
     public func makeKey(tag: String) throws -> DevicePublicKey {
@@ -92,8 +88,6 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
             try folder.change { try $0.write(key, .key, tag) }
         } catch { throw StorageError(error) }
     }
-
-    // MARK: - Using
 
     /// Returns the public key; `nil` if there is no such key.
     public func publicKey(tag: String) throws -> DevicePublicKey? {
@@ -165,8 +159,6 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         }
         return try key.signature(for: message).rawRepresentation
     }
-
-    // MARK: - The person
 
     private func verify(_ request: UserVerificationRequest, with verifier: (any UserVerifier)?) async throws -> UserVerification {
         guard let verifier else { throw UserVerificationFailure.unavailable.securityError }

@@ -23,8 +23,6 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
     /// Whether the device has a Secure Enclave.
     public var isHardwareBacked: Bool { SecureEnclave.isAvailable }
 
-    // MARK: - Making
-
     /// Creates a key that signs without user verification.
     public func makeKey(tag: String) throws -> DevicePublicKey { try makeKey(tag: tag, flags: []) }
 
@@ -66,8 +64,6 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
             error.map { OSStatus(truncatingIfNeeded: CFErrorGetCode($0)) } ?? errSecInternalError,
             "\(text): \(error.map { ($0 as any Error).localizedDescription } ?? "the system did not say why")")
     }
-
-    // MARK: - Using
 
     /// Returns the public key without user verification; `nil` if there is no such key or the system has invalidated it.
     public func publicKey(tag: String) throws -> DevicePublicKey? {

@@ -114,8 +114,6 @@ enum OrgRequests {
         return request
     }
 
-    // MARK: - Paths
-
     private static func path(of enrollmentID: String) -> String { "/idp/myaccount/app-authenticators/\(escaped(enrollmentID))" }
 
     /// Creates a request. An org's URL has no trailing slash, and `path` starts with one.

@@ -22,8 +22,6 @@ final class EnrollmentStore: Sendable {
         }
     }
 
-    // MARK: - Enrollments
-
     /// Returns the readable enrollments, oldest first, and one error for each unreadable one.
     func enrollments() throws -> (records: [EnrollmentRecord], failures: [StorageError]) {
         let (records, failures) = try folder.all(EnrollmentRecord.self, .enrollment)
@@ -117,8 +115,6 @@ final class EnrollmentStore: Sendable {
         }
         if let failure { throw failure }
     }
-
-    // MARK: - What belongs to them
 
     func device(of organizationID: String) throws -> DeviceRecord? { try folder.read(DeviceRecord.self, .device, organizationID) }
 

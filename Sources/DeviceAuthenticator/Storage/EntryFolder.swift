@@ -17,8 +17,6 @@ struct EntryFolder: Sendable {
     /// Creates the folder, and ensures that only its owner can change it.
     func create() throws { try folder.create() }
 
-    // MARK: - Reading
-
     func read<Content: Decodable>(_ type: Content.Type, _ kind: SealedEntry.Kind, _ id: String) throws -> Content? {
         try read(type, kind, file: SealedEntry.fileName(kind, id))
     }
@@ -59,8 +57,6 @@ struct EntryFolder: Sendable {
         .generalStorageError(
             "The enrollments in \(folder.path) are sealed and their key is gone. Restore it, or delete the folder and enroll again.")
     }
-
-    // MARK: - Changing
 
     /// Operations that require the folder's lock.
     struct Writer {

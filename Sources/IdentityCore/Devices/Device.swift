@@ -26,15 +26,8 @@ package struct Device: Sendable, Equatable, Codable {
         id: String, clientInstanceID: String, clientInstanceKey: JSONValue, profile: [String: String], status: Status, createdAt: Date,
         updatedAt: Date, unusedSince: Date? = nil, version: Int64 = 0
     ) {
-        self.id = id
-        self.clientInstanceID = clientInstanceID
-        self.clientInstanceKey = clientInstanceKey
-        self.profile = profile
-        self.status = status
-        self.createdAt = createdAt
-        self.updatedAt = updatedAt
-        self.unusedSince = unusedSince
-        self.version = version
+        (self.id, self.clientInstanceID, self.clientInstanceKey, self.profile) = (id, clientInstanceID, clientInstanceKey, profile)
+        (self.status, self.createdAt, self.updatedAt, self.unusedSince, self.version) = (status, createdAt, updatedAt, unusedSince, version)
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -31,11 +31,7 @@ package struct DeviceToken: Sendable {
         package var audience: Set<String>
 
         package init(types: Set<String>, keys: [JSONValue], issuer: String, subject: String, audience: Set<String>) {
-            self.types = types
-            self.keys = keys
-            self.issuer = issuer
-            self.subject = subject
-            self.audience = audience
+            (self.types, self.keys, self.issuer, self.subject, self.audience) = (types, keys, issuer, subject, audience)
         }
     }
 

@@ -60,9 +60,7 @@ package struct DeviceDirectory {
     package let now: Date
 
     package init(snapshot: OrgSnapshot, view: any StoreView, now: Date) {
-        self.snapshot = snapshot
-        self.view = view
-        self.now = now
+        (self.snapshot, self.view, self.now) = (snapshot, view, now)
     }
 
     private static let longestID = 100

@@ -25,12 +25,8 @@ package struct PhoneTicket: Sendable, Equatable, Codable {
     package init(
         authenticatorID: String, digest: [UInt8], sealedSecret: [UInt8], expiresAt: Date, grantID: String? = nil, methodID: String? = nil
     ) {
-        self.authenticatorID = authenticatorID
-        self.digest = digest
-        self.sealedSecret = sealedSecret
-        self.expiresAt = expiresAt
-        self.grantID = grantID
-        self.methodID = methodID
+        (self.authenticatorID, self.digest, self.sealedSecret, self.expiresAt) = (authenticatorID, digest, sealedSecret, expiresAt)
+        (self.grantID, self.methodID) = (grantID, methodID)
     }
 
     /// Returns the URL of the QR code. A browser that opens it shows instructions. The secret is in the fragment, which browsers do not

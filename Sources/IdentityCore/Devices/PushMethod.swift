@@ -34,16 +34,9 @@ package struct PushMethod: Sendable, Equatable, Codable {
         environment: Environment, transactionTypes: [TransactionType], answersNumbers: Bool, proofOfPossession: JSONValue,
         userVerification: JSONValue? = nil
     ) {
-        self.id = id
-        self.authenticatorID = authenticatorID
-        self.deviceID = deviceID
-        self.pushToken = pushToken
-        self.isTokenDead = isTokenDead
-        self.tokenSetAt = tokenSetAt
-        self.environment = environment
-        self.transactionTypes = transactionTypes
-        self.answersNumbers = answersNumbers
-        self.proofOfPossession = proofOfPossession
+        (self.id, self.authenticatorID, self.deviceID, self.pushToken) = (id, authenticatorID, deviceID, pushToken)
+        (self.isTokenDead, self.tokenSetAt, self.environment) = (isTokenDead, tokenSetAt, environment)
+        (self.transactionTypes, self.answersNumbers, self.proofOfPossession) = (transactionTypes, answersNumbers, proofOfPossession)
         self.userVerification = userVerification
     }
 

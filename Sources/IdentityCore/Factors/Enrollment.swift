@@ -36,23 +36,9 @@ package struct Enrollment: Sendable, Equatable, Codable {
         token: TokenMethod? = nil, pendingUntil: Date? = nil, updatedAt: Date? = nil, grantID: String? = nil, deletedAt: Date? = nil,
         version: Int64 = 0, spentLink: [UInt8]? = nil
     ) {
-        self.id = id
-        self.userID = userID
-        self.factor = factor
-        self.status = status
-        self.createdAt = createdAt
-        self.push = push
-        self.totp = totp
-        self.code = code
-        self.question = question
-        self.hotp = hotp
-        self.token = token
-        self.pendingUntil = pendingUntil
-        self.updatedAt = updatedAt
-        self.grantID = grantID
-        self.deletedAt = deletedAt
-        self.version = version
-        self.spentLink = spentLink
+        (self.id, self.userID, self.factor, self.status, self.createdAt, self.push) = (id, userID, factor, status, createdAt, push)
+        (self.totp, self.code, self.question, self.hotp, self.token, self.pendingUntil) = (totp, code, question, hotp, token, pendingUntil)
+        (self.updatedAt, self.grantID, self.deletedAt, self.version, self.spentLink) = (updatedAt, grantID, deletedAt, version, spentLink)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -97,12 +83,7 @@ package struct Enrollment: Sendable, Equatable, Codable {
 
 extension Enrollment {
     package init(id: String, userID: String, factor: FactorKind, status: Status, createdAt: Date, push: PushMethod? = nil) {
-        self.id = id
-        self.userID = userID
-        self.factor = factor
-        self.status = status
-        self.createdAt = createdAt
-        self.push = push
+        (self.id, self.userID, self.factor, self.status, self.createdAt, self.push) = (id, userID, factor, status, createdAt, push)
     }
 }
 

@@ -34,11 +34,7 @@ struct PasswordHash: Sendable, Equatable, Redacted {
             let parallelism = numbers["p"], (1...4).contains(parallelism), let salt = Self.decode(parts[3]),
             let hash = Self.decode(parts[4]), hash.count == 32
         else { return nil }
-        self.logN = logN
-        self.blockSize = blockSize
-        self.parallelism = parallelism
-        self.salt = salt
-        self.hash = hash
+        (self.logN, self.blockSize, self.parallelism, self.salt, self.hash) = (logN, blockSize, parallelism, salt, hash)
     }
 
     var text: String {

@@ -60,27 +60,11 @@ package struct Grant: Sendable, Equatable {
         revokedAt: Date? = nil, keyThumbprint: String? = nil, deviceSecret: [UInt8]? = nil,
         revokedTokens: RevokedTokens = RevokedTokens(), expiresAt: Date, version: Int64 = 0
     ) {
-        self.id = id
-        self.clientID = clientID
-        self.server = server
-        self.userID = userID
-        self.scopes = scopes
-        self.grantType = grantType
-        self.rule = rule
-        self.enrollmentID = enrollmentID
-        self.signInID = signInID
-        self.createdAt = createdAt
-        self.account = account
-        self.authentication = authentication
-        self.accessTokenLifetime = accessTokenLifetime
-        self.refresh = refresh
-        self.sessionID = sessionID
-        self.revokedAt = revokedAt
-        self.keyThumbprint = keyThumbprint
-        self.deviceSecret = deviceSecret
-        self.revokedTokens = revokedTokens
-        self.expiresAt = expiresAt
-        self.version = version
+        (self.id, self.clientID, self.server, self.userID, self.scopes, self.grantType) = (id, clientID, server, userID, scopes, grantType)
+        (self.rule, self.enrollmentID, self.signInID, self.createdAt, self.account) = (rule, enrollmentID, signInID, createdAt, account)
+        (self.authentication, self.accessTokenLifetime, self.refresh) = (authentication, accessTokenLifetime, refresh)
+        (self.sessionID, self.revokedAt, self.keyThumbprint, self.deviceSecret) = (sessionID, revokedAt, keyThumbprint, deviceSecret)
+        (self.revokedTokens, self.expiresAt, self.version) = (revokedTokens, expiresAt, version)
     }
 
     /// The values of the claims `auth_time`, `amr` and `acr` for every token of the grant.
@@ -158,10 +142,7 @@ package struct Grant: Sendable, Equatable {
         package var usedAt: Date
 
         package init(id: String, endsAt: Date? = nil, idle: Int, usedAt: Date) {
-            self.id = id
-            self.endsAt = endsAt
-            self.idle = idle
-            self.usedAt = usedAt
+            (self.id, self.endsAt, self.idle, self.usedAt) = (id, endsAt, idle, usedAt)
         }
     }
 
@@ -181,8 +162,6 @@ package struct Grant: Sendable, Equatable {
     }
 }
 
-// MARK: - Stored
-
 extension Grant {
     package init(_ record: Record) throws {
         guard let json = try? JSONValue(parsing: record.payload), let clientID = json["client"]?.stringValue,
@@ -193,9 +172,7 @@ extension Grant {
         self.clientID = clientID
         server = json["server"]?.stringValue
         userID = json["user"]?.stringValue
-        self.scopes = scopes
-        self.grantType = grantType
-        self.rule = rule
+        (self.scopes, self.grantType, self.rule) = (scopes, grantType, rule)
         enrollmentID =
             json["enrollment"]?.stringValue ?? Self.enrollmentID(writtenAs: rule, server: server, scopes: scopes, type: grantType)
         signInID = json["signIn"]?.stringValue

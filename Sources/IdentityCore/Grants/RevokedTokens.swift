@@ -32,8 +32,6 @@ package struct RevokedTokens: Sendable, Equatable {
         if entries.count > Self.limit { through = max(through ?? .min, entries.removeFirst().issuedAt) }
     }
 
-    // MARK: - Stored
-
     init(_ json: JSONValue?) {
         guard let json else { return }
         through = json["through"]?.intValue

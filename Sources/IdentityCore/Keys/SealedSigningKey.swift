@@ -27,10 +27,7 @@ struct SealedSigningKey: Sendable {
     ) throws {
         id = key.privateJWK.thumbprint
         algorithm = key.algorithm
-        self.ordinal = ordinal
-        self.createdAt = createdAt
-        self.signsFrom = signsFrom
-        self.publishedAfter = publishedAfter
+        (self.ordinal, self.createdAt, self.signsFrom, self.publishedAfter) = (ordinal, createdAt, signsFrom, publishedAfter)
         sealed = try RecordCoding.seal(
             key.privateJWK.json(includingPrivateMembers: true).serialized(), for: RecordReference(.signingKey, id), environment: environment
         )

@@ -60,9 +60,7 @@ package struct Application: Sendable, Equatable, Codable {
         package var users: [String]
 
         package init(everyone: Bool = false, groups: [String] = [], users: [String] = []) {
-            self.everyone = everyone
-            self.groups = groups
-            self.users = users
+            (self.everyone, self.groups, self.users) = (everyone, groups, users)
         }
 
         /// Whether the user, one of their groups, or everyone is assigned.
@@ -173,26 +171,12 @@ package struct Application: Sendable, Equatable, Codable {
         dpopBoundAccessTokens: Bool = false, consent: Consent = .none, silentSignIn: SilentSignIn = .assured,
         backchannelLogoutURI: String? = nil, appleAppIDs: [String] = []
     ) {
-        self.id = id
-        self.name = name
-        self.kind = kind
-        self.isActive = isActive
-        self.authentication = authentication
-        self.secret = secret
-        self.keys = keys
-        self.grantTypes = grantTypes
-        self.redirectURIs = redirectURIs
-        self.postLogoutRedirectURIs = postLogoutRedirectURIs
-        self.assignment = assignment
-        self.signOnPolicy = signOnPolicy
-        self.grantedAPIScopes = grantedAPIScopes
-        self.refreshTokenRotation = refreshTokenRotation
-        self.idTokenAlgorithm = idTokenAlgorithm
-        self.dpopBoundAccessTokens = dpopBoundAccessTokens
-        self.consent = consent
-        self.silentSignIn = silentSignIn
-        self.backchannelLogoutURI = backchannelLogoutURI
-        self.appleAppIDs = appleAppIDs
+        (self.id, self.name, self.kind, self.isActive, self.authentication) = (id, name, kind, isActive, authentication)
+        (self.secret, self.keys, self.grantTypes, self.redirectURIs) = (secret, keys, grantTypes, redirectURIs)
+        (self.postLogoutRedirectURIs, self.assignment, self.signOnPolicy) = (postLogoutRedirectURIs, assignment, signOnPolicy)
+        (self.grantedAPIScopes, self.refreshTokenRotation) = (grantedAPIScopes, refreshTokenRotation)
+        (self.idTokenAlgorithm, self.dpopBoundAccessTokens, self.consent) = (idTokenAlgorithm, dpopBoundAccessTokens, consent)
+        (self.silentSignIn, self.backchannelLogoutURI, self.appleAppIDs) = (silentSignIn, backchannelLogoutURI, appleAppIDs)
     }
 
     /// Whether the client authenticates (a confidential client, RFC 6749 section 2.1).

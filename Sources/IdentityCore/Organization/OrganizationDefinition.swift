@@ -42,22 +42,10 @@ package struct OrganizationDefinition: Sendable, Equatable, Codable {
         dpop: DPoPPolicy = DPoPPolicy(), classic: ClassicPolicy? = nil, callingCodes: [String]? = nil,
         mfaTokenLifetime: Int = defaultMFATokenLifetime, users: [UserDefinition] = []
     ) {
-        self.id = id
-        self.name = name
-        self.origin = origin
-        self.authorizationServers = authorizationServers
-        self.applications = applications
-        self.groups = groups
-        self.signOnPolicies = signOnPolicies
-        self.passwordPolicy = passwordPolicy
-        self.rateLimits = rateLimits
-        self.sessions = sessions
-        self.keyRotation = keyRotation
-        self.authenticators = authenticators
-        self.dpop = dpop
-        self.classic = classic
-        self.callingCodes = callingCodes
-        self.mfaTokenLifetime = mfaTokenLifetime
+        (self.id, self.name, self.origin, self.authorizationServers) = (id, name, origin, authorizationServers)
+        (self.applications, self.groups, self.signOnPolicies, self.passwordPolicy) = (applications, groups, signOnPolicies, passwordPolicy)
+        (self.rateLimits, self.sessions, self.keyRotation, self.authenticators) = (rateLimits, sessions, keyRotation, authenticators)
+        (self.dpop, self.classic, self.callingCodes, self.mfaTokenLifetime) = (dpop, classic, callingCodes, mfaTokenLifetime)
         self.users = users
     }
 }
@@ -91,14 +79,8 @@ package struct AuthorizationServerDefinition: Sendable, Equatable, Codable {
         id: String?, name: String, audience: String? = nil, scopes: [ScopeDefinition] = [], claims: [ClaimDefinition] = [],
         accessTokenAlgorithm: JWSAlgorithm = .rs256, accessPolicies: [AccessPolicy] = [], trustedIssuers: [TrustedIssuer] = []
     ) {
-        self.id = id
-        self.name = name
-        self.audience = audience
-        self.scopes = scopes
-        self.claims = claims
-        self.accessTokenAlgorithm = accessTokenAlgorithm
-        self.accessPolicies = accessPolicies
-        self.trustedIssuers = trustedIssuers
+        (self.id, self.name, self.audience, self.scopes, self.claims) = (id, name, audience, scopes, claims)
+        (self.accessTokenAlgorithm, self.accessPolicies, self.trustedIssuers) = (accessTokenAlgorithm, accessPolicies, trustedIssuers)
     }
 }
 
@@ -113,10 +95,7 @@ package struct ScopeDefinition: Sendable, Equatable, Codable {
     package var isPublic: Bool
 
     package init(name: String, description: String? = nil, isDefault: Bool = false, isPublic: Bool = true) {
-        self.name = name
-        self.description = description
-        self.isDefault = isDefault
-        self.isPublic = isPublic
+        (self.name, self.description, self.isDefault, self.isPublic) = (name, description, isDefault, isPublic)
     }
 }
 
@@ -143,10 +122,7 @@ package struct ClaimDefinition: Sendable, Equatable, Codable {
     package var scopes: [String]
 
     package init(name: String, destination: Destination, source: Source, scopes: [String] = []) {
-        self.name = name
-        self.destination = destination
-        self.source = source
-        self.scopes = scopes
+        (self.name, self.destination, self.source, self.scopes) = (name, destination, source, scopes)
     }
 }
 
@@ -160,9 +136,7 @@ package struct AccessPolicy: Sendable, Equatable, Codable {
     package var rules: [AccessRule]
 
     package init(name: String, clients: [String]? = nil, rules: [AccessRule]) {
-        self.name = name
-        self.clients = clients
-        self.rules = rules
+        (self.name, self.clients, self.rules) = (name, clients, rules)
     }
 }
 
@@ -187,12 +161,8 @@ package struct AccessRule: Sendable, Equatable, Codable {
         name: String, grantTypes: [String]? = nil, groups: [String]? = nil, scopes: [String]? = nil, accessTokenLifetime: Int = 3600,
         refreshTokenLifetime: Int? = nil, refreshTokenIdleLifetime: Int = 604_800
     ) {
-        self.name = name
-        self.grantTypes = grantTypes
-        self.groups = groups
-        self.scopes = scopes
-        self.accessTokenLifetime = accessTokenLifetime
-        self.refreshTokenLifetime = refreshTokenLifetime
+        (self.name, self.grantTypes, self.groups, self.scopes) = (name, grantTypes, groups, scopes)
+        (self.accessTokenLifetime, self.refreshTokenLifetime) = (accessTokenLifetime, refreshTokenLifetime)
         self.refreshTokenIdleLifetime = refreshTokenIdleLifetime
     }
 }

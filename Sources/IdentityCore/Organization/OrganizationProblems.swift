@@ -39,8 +39,6 @@ struct DefinitionCheck {
         problems.append(OrganizationError.Problem(path, message))
     }
 
-    // MARK: - The whole
-
     mutating func organization() {
         if definition.name.isEmpty { problem([.key("name")], "The organization needs a name that people see.") }
         origin()
@@ -126,8 +124,6 @@ struct DefinitionCheck {
                     : "People would be warned of every new password. Use fewer days than maximum_days.")
         }
     }
-
-    // MARK: - People and their policies
 
     mutating func signOnPolicies() {
         duplicates(definition.signOnPolicies.map(\.name), [.key("signOnPolicies")], "name", "Sign-on policy")
@@ -246,8 +242,6 @@ struct DefinitionCheck {
             }
         }
     }
-
-    // MARK: - What is common
 
     mutating func range(_ value: Int, _ range: ClosedRange<Int>, _ path: [Step], _ unit: String) {
         if !range.contains(value) { problem(path, "\(value) is out of range: \(range.lowerBound) to \(range.upperBound) \(unit).") }

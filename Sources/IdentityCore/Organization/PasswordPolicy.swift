@@ -11,10 +11,7 @@ package struct PasswordPolicy: Sendable, Equatable, Codable {
         package var excludesNames: Bool
 
         package init(lowercase: Int = 0, uppercase: Int = 0, digits: Int = 0, symbols: Int = 0, excludesNames: Bool = false) {
-            self.lowercase = lowercase
-            self.uppercase = uppercase
-            self.digits = digits
-            self.symbols = symbols
+            (self.lowercase, self.uppercase, self.digits, self.symbols) = (lowercase, uppercase, digits, symbols)
             self.excludesNames = excludesNames
         }
     }
@@ -32,10 +29,7 @@ package struct PasswordPolicy: Sendable, Equatable, Codable {
         package var history: Int
 
         package init(maximumDays: Int? = nil, warningDays: Int = 0, minimumMinutes: Int = 0, history: Int = 0) {
-            self.maximumDays = maximumDays
-            self.warningDays = warningDays
-            self.minimumMinutes = minimumMinutes
-            self.history = history
+            (self.maximumDays, self.warningDays, self.minimumMinutes, self.history) = (maximumDays, warningDays, minimumMinutes, history)
         }
     }
 
@@ -66,11 +60,7 @@ package struct PasswordPolicy: Sendable, Equatable, Codable {
         minimumLength: Int = 8, lockoutAttempts: Int = 10, lockoutMinutes: Int? = 15, scryptLogN: Int = 15,
         complexity: Complexity = Complexity(), age: Age = Age()
     ) {
-        self.minimumLength = minimumLength
-        self.lockoutAttempts = lockoutAttempts
-        self.lockoutMinutes = lockoutMinutes
-        self.scryptLogN = scryptLogN
-        self.complexity = complexity
-        self.age = age
+        (self.minimumLength, self.lockoutAttempts, self.lockoutMinutes) = (minimumLength, lockoutAttempts, lockoutMinutes)
+        (self.scryptLogN, self.complexity, self.age) = (scryptLogN, complexity, age)
     }
 }

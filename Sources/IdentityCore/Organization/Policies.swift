@@ -32,10 +32,7 @@ package struct SignOnRule: Sendable, Equatable, Codable {
     package var reauthenticateAfter: Int?
 
     package init(name: String, groups: [String]? = nil, assurance: Assurance, reauthenticateAfter: Int? = nil) {
-        self.name = name
-        self.groups = groups
-        self.assurance = assurance
-        self.reauthenticateAfter = reauthenticateAfter
+        (self.name, self.groups, self.assurance, self.reauthenticateAfter) = (name, groups, assurance, reauthenticateAfter)
     }
 }
 
@@ -66,12 +63,8 @@ package struct RateLimits: Sendable, Equatable, Codable {
         perClient: Int = 6_000, perAddress: Int = 1_200, perAddressSignIns: Int = 120, perUser: Int = 60, messages: Int = 600,
         recoveryGuesses: Int = 100
     ) {
-        self.perClient = perClient
-        self.perAddress = perAddress
-        self.perAddressSignIns = perAddressSignIns
-        self.perUser = perUser
-        self.messages = messages
-        self.recoveryGuesses = recoveryGuesses
+        (self.perClient, self.perAddress, self.perAddressSignIns, self.perUser) = (perClient, perAddress, perAddressSignIns, perUser)
+        (self.messages, self.recoveryGuesses) = (messages, recoveryGuesses)
     }
 
     /// Decodes limits; older records lack the limit for messages.
@@ -96,9 +89,7 @@ package struct KeyRotation: Sendable, Equatable, Codable {
     package var publishedDaysAfter: Int
 
     package init(signsForDays: Int = 90, publishedDaysAhead: Int = 7, publishedDaysAfter: Int = 7) {
-        self.signsForDays = signsForDays
-        self.publishedDaysAhead = publishedDaysAhead
-        self.publishedDaysAfter = publishedDaysAfter
+        (self.signsForDays, self.publishedDaysAhead, self.publishedDaysAfter) = (signsForDays, publishedDaysAhead, publishedDaysAfter)
     }
 }
 
@@ -144,8 +135,6 @@ package struct TrustedIssuer: Sendable, Equatable, Codable {
     package var clients: [String]?
 
     package init(issuer: String, keys: JSONWebKeySet, clients: [String]? = nil) {
-        self.issuer = issuer
-        self.keys = keys
-        self.clients = clients
+        (self.issuer, self.keys, self.clients) = (issuer, keys, clients)
     }
 }

@@ -39,10 +39,7 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         package var developmentTopic: String?
 
         package init(teamID: String, keyID: String, privateKey: String?, topic: String, developmentTopic: String? = nil) {
-            self.teamID = teamID
-            self.keyID = keyID
-            self.privateKey = privateKey
-            self.topic = topic
+            (self.teamID, self.keyID, self.privateKey, self.topic) = (teamID, keyID, privateKey, topic)
             self.developmentTopic = developmentTopic
         }
     }
@@ -65,14 +62,8 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         id: String, kind: Kind = .customApp, name: String, clientID: String, isActive: Bool = true,
         userVerification: UserVerification = .preferred, numberChallenge: NumberChallenge = .risky, credentials: Credentials? = nil
     ) {
-        self.id = id
-        self.kind = kind
-        self.name = name
-        self.clientID = clientID
-        self.isActive = isActive
-        self.userVerification = userVerification
-        self.numberChallenge = numberChallenge
-        self.credentials = credentials
+        (self.id, self.kind, self.name, self.clientID, self.isActive) = (id, kind, name, clientID, isActive)
+        (self.userVerification, self.numberChallenge, self.credentials) = (userVerification, numberChallenge, credentials)
     }
 
     /// The `amr` values that an approved push adds (oauth reference 4.2).

@@ -32,9 +32,7 @@ package struct UserDefinition: Sendable, Equatable, Codable {
         package var counter: Int64
 
         package init(secret: String, credentialID: String, counter: Int64 = 0) {
-            self.secret = secret
-            self.credentialID = credentialID
-            self.counter = counter
+            (self.secret, self.credentialID, self.counter) = (secret, credentialID, counter)
         }
     }
 
@@ -42,14 +40,8 @@ package struct UserDefinition: Sendable, Equatable, Codable {
         login: String, profile: [String: JSONValue] = [:], groups: [String] = [], password: String? = nil, totpSecret: String? = nil,
         hardwareDevice: HardwareDevice? = nil, status: User.Status = .active, mustChangePassword: Bool = false
     ) {
-        self.login = login
-        self.profile = profile
-        self.groups = groups
-        self.password = password
-        self.totpSecret = totpSecret
-        self.hardwareDevice = hardwareDevice
-        self.status = status
-        self.mustChangePassword = mustChangePassword
+        (self.login, self.profile, self.groups, self.password, self.totpSecret) = (login, profile, groups, password, totpSecret)
+        (self.hardwareDevice, self.status, self.mustChangePassword) = (hardwareDevice, status, mustChangePassword)
     }
 }
 
@@ -122,11 +114,7 @@ package struct User: Sendable, Equatable, Codable {
         id: String, login: String, status: Status = .active, profile: [String: JSONValue] = [:], groups: [String] = [],
         passwordHash: String? = nil, createdAt: Date
     ) {
-        self.id = id
-        self.login = login
-        self.status = status
-        self.profile = profile
-        self.groups = groups
+        (self.id, self.login, self.status, self.profile, self.groups) = (id, login, status, profile, groups)
         self.passwordHash = passwordHash
         self.passwordChangedAt = passwordHash == nil ? nil : createdAt
         self.failedAttempts = 0

@@ -29,10 +29,7 @@ struct UserPlan {
         _ definition: OrganizationDefinition, options: ApplyOptions, hashes: [String: String], view: any StoreView,
         environment: EngineEnvironment, now: Date
     ) throws {
-        self.options = options
-        self.hashes = hashes
-        self.environment = environment
-        self.now = now
+        (self.options, self.hashes, self.environment, self.now) = (options, hashes, environment, now)
         history = definition.passwordPolicy.age.history
         counters = DeviceCounters(view, environment: environment)
         let named = Set(definition.users.map { User.key(forLogin: $0.login) })

@@ -11,10 +11,7 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
         package var scopes: [String]
 
         package init(clientID: String, grantType: String, groups: [String]? = nil, scopes: [String]) {
-            self.clientID = clientID
-            self.grantType = grantType
-            self.groups = groups
-            self.scopes = scopes
+            (self.clientID, self.grantType, self.groups, self.scopes) = (clientID, grantType, groups, scopes)
         }
     }
 

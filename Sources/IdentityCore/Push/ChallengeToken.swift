@@ -10,10 +10,7 @@ package struct ChallengeToken {
     package let target: PushChallenge.Target
 
     package init(snapshot: OrgSnapshot, transaction: SignInTransaction, challenge: PushChallenge, target: PushChallenge.Target) {
-        self.snapshot = snapshot
-        self.transaction = transaction
-        self.challenge = challenge
-        self.target = target
+        (self.snapshot, self.transaction, self.challenge, self.target) = (snapshot, transaction, challenge, target)
     }
 
     /// Returns the token, signed with RS256, the only algorithm that every device supports. All times are those of the challenge, so that

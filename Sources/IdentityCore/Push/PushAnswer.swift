@@ -28,12 +28,8 @@ package struct PushAnswer: Sendable, Equatable {
         targetID: String, consent: Consent, keyRole: PushMethod.KeyRole, selectedNumber: String? = nil, isSuspicious: Bool = false,
         verificationMethods: [String] = []
     ) {
-        self.targetID = targetID
-        self.consent = consent
-        self.keyRole = keyRole
-        self.selectedNumber = selectedNumber
-        self.isSuspicious = isSuspicious
-        self.verificationMethods = verificationMethods
+        (self.targetID, self.consent, self.keyRole, self.selectedNumber) = (targetID, consent, keyRole, selectedNumber)
+        (self.isSuspicious, self.verificationMethods) = (isSuspicious, verificationMethods)
     }
 }
 

@@ -14,10 +14,7 @@ package struct RateLimitStatus: Sendable, Equatable {
     package var isAdmitted: Bool
 
     package init(limit: Int, remaining: Int, reset: Date, isAdmitted: Bool) {
-        self.limit = limit
-        self.remaining = remaining
-        self.reset = reset
-        self.isAdmitted = isAdmitted
+        (self.limit, self.remaining, self.reset, self.isAdmitted) = (limit, remaining, reset, isAdmitted)
     }
 }
 

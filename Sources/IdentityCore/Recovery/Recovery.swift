@@ -36,10 +36,7 @@ package struct Recovery: Sendable, Equatable, Codable {
     package var page: RecoveryPage?
 
     package init(kind: Kind, stage: Stage, channel: CodeChannel? = nil, mailedTo: String? = nil) {
-        self.kind = kind
-        self.stage = stage
-        self.channel = channel
-        self.mailedTo = mailedTo
+        (self.kind, self.stage, self.channel, self.mailedTo) = (kind, stage, channel, mailedTo)
     }
 
     /// Whether the token was mailed, so that it is valid only on the pages.

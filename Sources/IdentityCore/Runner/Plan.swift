@@ -13,9 +13,7 @@ package struct Plan<Answer: Sendable>: Sendable {
         package var event: LoggedEvent?
 
         package init(change: Change, refused: Answer, event: LoggedEvent? = nil) {
-            self.change = change
-            self.refused = refused
-            self.event = event
+            (self.change, self.refused, self.event) = (change, refused, event)
         }
     }
 
@@ -80,12 +78,7 @@ package struct LoggedEvent: Sendable, Equatable {
         _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
         server: String? = nil
     ) {
-        self.type = type
-        self.outcome = outcome
-        self.reason = reason
-        self.userID = userID
-        self.clientID = clientID
-        self.server = server
+        (self.type, self.outcome, self.reason, self.userID, self.clientID, self.server) = (type, outcome, reason, userID, clientID, server)
     }
 }
 

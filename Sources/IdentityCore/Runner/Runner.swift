@@ -14,11 +14,7 @@ package struct Reading<Verdict: Sendable> {
     package let hasConflicted: Bool
 
     package init(view: any StoreView, engine: Engine, verdict: Verdict?, isRepeated: Bool, hasConflicted: Bool) {
-        self.view = view
-        self.engine = engine
-        self.verdict = verdict
-        self.isRepeated = isRepeated
-        self.hasConflicted = hasConflicted
+        (self.view, self.engine, self.verdict, self.isRepeated, self.hasConflicted) = (view, engine, verdict, isRepeated, hasConflicted)
     }
 
     /// The configuration in that view. Throws ``StoreError``, also if the store contains no organization yet.

@@ -21,9 +21,7 @@ package struct BrowserSecrets: Sendable, Equatable {
     package var signIn: String?
 
     package init(browser: String? = nil, session: String? = nil, signIn: String? = nil) {
-        self.browser = browser
-        self.session = session
-        self.signIn = signIn
+        (self.browser, self.session, self.signIn) = (browser, session, signIn)
     }
 
     /// Whether the length is plausible for a secret that the engine generated.

@@ -20,14 +20,8 @@ package struct ProvedSignIn: Sendable {
         transaction: SignInTransaction, version: Int64, user: StoredUser, session: Session? = nil, snapshot: OrgSnapshot,
         server: AuthorizationServerDefinition, writes: Writes = Writes(), isUserChanged: Bool = false
     ) {
-        self.transaction = transaction
-        self.version = version
-        self.user = user
-        self.session = session
-        self.snapshot = snapshot
-        self.server = server
-        self.writes = writes
-        self.isUserChanged = isUserChanged
+        (self.transaction, self.version, self.user, self.session, self.snapshot) = (transaction, version, user, session, snapshot)
+        (self.server, self.writes, self.isUserChanged) = (server, writes, isUserChanged)
     }
 }
 

@@ -57,22 +57,10 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable {
         maxAge: Int? = nil, loginHint: String? = nil, hintedUserID: String? = nil, hintedSessionID: String? = nil,
         contextClasses: [String] = [], sessionToken: [UInt8]? = nil, locales: [String] = []
     ) {
-        self.clientID = clientID
-        self.server = server
-        self.redirectURI = redirectURI
-        self.responseMode = responseMode
-        self.scopes = scopes
-        self.state = state
-        self.nonce = nonce
-        self.codeChallenge = codeChallenge
-        self.keyThumbprint = keyThumbprint
-        self.prompts = prompts
-        self.maxAge = maxAge
-        self.loginHint = loginHint
-        self.hintedUserID = hintedUserID
-        self.hintedSessionID = hintedSessionID
-        self.contextClasses = contextClasses
-        self.sessionToken = sessionToken
+        (self.clientID, self.server, self.redirectURI, self.responseMode) = (clientID, server, redirectURI, responseMode)
+        (self.scopes, self.state, self.nonce, self.codeChallenge, self.keyThumbprint) = (scopes, state, nonce, codeChallenge, keyThumbprint)
+        (self.prompts, self.maxAge, self.loginHint, self.hintedUserID) = (prompts, maxAge, loginHint, hintedUserID)
+        (self.hintedSessionID, self.contextClasses, self.sessionToken) = (hintedSessionID, contextClasses, sessionToken)
         self.locales = locales
     }
 }

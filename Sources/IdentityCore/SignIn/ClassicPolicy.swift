@@ -52,15 +52,9 @@ package struct ClassicPolicy: Sendable, Equatable, Codable {
         trustedCallers: [TrustedCaller] = [],
         trustedOrigins: [String] = []
     ) {
-        self.signOnPolicy = signOnPolicy
-        self.showsLockout = showsLockout
-        self.remembering = remembering
-        self.factors = factors
-        self.offersOptional = offersOptional
-        self.recovery = recovery
-        self.unlocksBySelfService = unlocksBySelfService
-        self.trustedCallers = trustedCallers
-        self.trustedOrigins = trustedOrigins
+        (self.signOnPolicy, self.showsLockout, self.remembering, self.factors) = (signOnPolicy, showsLockout, remembering, factors)
+        (self.offersOptional, self.recovery, self.unlocksBySelfService) = (offersOptional, recovery, unlocksBySelfService)
+        (self.trustedCallers, self.trustedOrigins) = (trustedCallers, trustedOrigins)
     }
 
     /// Returns the caller with this token; `nil` for an unknown token.

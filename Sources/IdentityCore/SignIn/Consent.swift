@@ -15,11 +15,7 @@ package struct Consent: Sendable, Equatable, Codable {
     var version: Int64 = 0
 
     package init(userID: String, clientID: String, server: String? = nil, scopes: [String], updatedAt: Date, version: Int64 = 0) {
-        self.userID = userID
-        self.clientID = clientID
-        self.server = server
-        self.scopes = scopes
-        self.updatedAt = updatedAt
+        (self.userID, self.clientID, self.server, self.scopes, self.updatedAt) = (userID, clientID, server, scopes, updatedAt)
         self.version = version
     }
 

@@ -26,13 +26,8 @@ package struct RememberedDevice: Sendable, Equatable, Codable {
     package init(
         id: String, userID: String, device: [UInt8], account: Grant.AccountState, createdAt: Date, provedAt: Date, version: Int64 = 0
     ) {
-        self.id = id
-        self.userID = userID
-        self.device = device
-        self.account = account
-        self.createdAt = createdAt
-        self.provedAt = provedAt
-        self.version = version
+        (self.id, self.userID, self.device, self.account, self.createdAt) = (id, userID, device, account, createdAt)
+        (self.provedAt, self.version) = (provedAt, version)
     }
 
     private enum CodingKeys: String, CodingKey { case id, userID, device, account, createdAt, provedAt }

@@ -70,11 +70,7 @@ package struct SignInRequest: Sendable {
         application: Application, server: String?, scopes: [String], contextClasses: [String] = [],
         presentable: Set<FactorKind>? = nil, rules: DoorRules = []
     ) {
-        self.application = application
-        self.server = server
-        self.scopes = scopes
-        self.contextClasses = contextClasses
-        self.presentable = presentable
-        self.rules = rules
+        (self.application, self.server, self.scopes, self.contextClasses) = (application, server, scopes, contextClasses)
+        (self.presentable, self.rules) = (presentable, rules)
     }
 }

@@ -28,22 +28,6 @@ package struct LogEvent: Sendable, Equatable, Codable {
     package var requestID: String
     /// The client's IP address.
     package var address: String?
-
-    package init(
-        id: String, time: Date, type: String, outcome: Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
-        server: String? = nil, requestID: String, address: String? = nil
-    ) {
-        self.id = id
-        self.time = time
-        self.type = type
-        self.outcome = outcome
-        self.reason = reason
-        self.userID = userID
-        self.clientID = clientID
-        self.server = server
-        self.requestID = requestID
-        self.address = address
-    }
 }
 
 extension LogEvent {

@@ -19,10 +19,7 @@ package struct SystemLogQuery: Sendable {
     package init(
         since: Date, until: Date? = nil, userID: String? = nil, typePrefix: String = "", limit: Int = 100, after: String? = nil
     ) {
-        self.since = since
-        self.until = until
-        self.userID = userID
-        self.typePrefix = typePrefix
+        (self.since, self.until, self.userID, self.typePrefix) = (since, until, userID, typePrefix)
         self.limit = min(max(limit, 1), 1_000)
         self.after = after
     }

@@ -9,9 +9,7 @@ package struct ClaimSource: Sendable {
     package let scopes: [String]
 
     package init(user: User, server: AuthorizationServerDefinition, scopes: [String]) {
-        self.user = user
-        self.server = server
-        self.scopes = scopes
+        (self.user, self.server, self.scopes) = (user, server, scopes)
     }
 
     /// The claims of the scope `profile`.
@@ -76,8 +74,6 @@ package struct ClaimSource: Sendable {
         }
         return JSONValue(matches)
     }
-
-    // MARK: - The server's own claims
 
     /// Returns the claims that a custom server adds to one of its tokens; the org server adds none. Claims without a value are omitted. For
     /// a client (`user` is `nil`), only constants have a value. Throws ``Refusal`` with `invalid_request` if a `groups` claim would have

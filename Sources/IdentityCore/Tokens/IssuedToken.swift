@@ -23,10 +23,7 @@ package struct TokenFinder {
     package let now: Date
 
     package init(snapshot: OrgSnapshot, server: AuthorizationServerDefinition, view: any StoreView, now: Date) {
-        self.snapshot = snapshot
-        self.server = server
-        self.view = view
-        self.now = now
+        (self.snapshot, self.server, self.view, self.now) = (snapshot, server, view, now)
     }
 
     /// Returns the token's kind and grant; `nil` if it is unknown, expired, revoked, or another server issued it.

@@ -48,8 +48,6 @@ package struct ScopeRequest: Sendable, Equatable {
         byte == 0x21 || (0x23...0x5B).contains(byte) || (0x5D...0x7E).contains(byte)
     }
 
-    // MARK: - Judging
-
     /// Returns the scopes of a grant for a user. Throws ``Refusal`` with `invalid_scope` if a scope is not offered, or none was requested
     /// and the server has no default scopes.
     package func grantedToUser(of application: Application, by server: AuthorizationServerDefinition) throws(Refusal) -> [String] {

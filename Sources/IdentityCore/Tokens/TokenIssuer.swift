@@ -18,11 +18,7 @@ package struct TokenIssuer: Sendable {
         snapshot: OrgSnapshot, server: AuthorizationServerDefinition, application: Application, random: any RandomSource, now: Date,
         keyThumbprint: String? = nil
     ) {
-        self.snapshot = snapshot
-        self.server = server
-        self.application = application
-        self.random = random
-        self.now = now
+        (self.snapshot, self.server, self.application, self.random, self.now) = (snapshot, server, application, random, now)
         self.keyThumbprint = keyThumbprint
     }
 
@@ -56,8 +52,6 @@ package struct TokenIssuer: Sendable {
     static func halfHash(of text: String) -> String {
         Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(16)))
     }
-
-    // MARK: - Claims
 
     private func accessToken(for grant: Grant, user: User?, scopes: [String]) throws -> String {
         var claims = try ClaimSource.custom(of: server, for: .accessToken, scopes: scopes, user: user)

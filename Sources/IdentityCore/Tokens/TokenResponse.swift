@@ -24,12 +24,8 @@ package struct TokenResponse: Sendable {
         tokenType: String = "Bearer", expiresIn: Int, accessToken: String, scopes: [String], refreshToken: String? = nil,
         idToken: String? = nil
     ) {
-        self.tokenType = tokenType
-        self.expiresIn = expiresIn
-        self.accessToken = accessToken
-        self.scopes = scopes
-        self.refreshToken = refreshToken
-        self.idToken = idToken
+        (self.tokenType, self.expiresIn, self.accessToken, self.scopes) = (tokenType, expiresIn, accessToken, scopes)
+        (self.refreshToken, self.idToken) = (refreshToken, idToken)
     }
 }
 

@@ -38,8 +38,6 @@ struct JSONScanner {
     /// Moves to an index that an earlier scan of the same text found.
     mutating func move(to index: Int) { self.index = index }
 
-    // MARK: - Tokens
-
     /// Skips white space and returns the next byte, or 0 at the end. No token starts with 0.
     @inline(__always)
     mutating func peek() -> UInt8 {
@@ -114,8 +112,6 @@ struct JSONScanner {
         while index < bytes.count, bytes[index] &- UInt8(ascii: "0") < 10 { index += 1 }
         guard index > start else { throw Self.malformed }
     }
-
-    // MARK: - Strings
 
     /// Scans a string. The current byte must be its opening quotation mark.
     @inline(__always)
@@ -223,8 +219,6 @@ struct JSONScanner {
         index += 4
         return value
     }
-
-    // MARK: - Values of what was scanned
 
     /// Returns the value of a scanned string.
     func string(_ range: StringRange) -> String {

@@ -21,8 +21,6 @@ public enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
 }
 
-// MARK: - Reading and writing
-
 extension JSONValue {
     /// Size and depth limits of the parser.
     public struct Limits: Sendable, Hashable {
@@ -75,8 +73,6 @@ extension JSONValue {
     /// The JSON text of ``serialized()`` as a string.
     public var serializedString: String { String(decoding: serialized(), as: UTF8.self) }
 }
-
-// MARK: - Access
 
 extension JSONValue {
     /// The string, or `nil` for other types.
@@ -139,8 +135,6 @@ extension JSONValue {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }
 }
-
-// MARK: - Literals
 
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral

@@ -45,8 +45,6 @@ public struct SigningKey: Sendable {
     /// The public key with its ID and algorithm; `nil` for a secret.
     public var publicKey: JSONWebKey? { privateJWK.publicKey }
 
-    // MARK: - Making keys
-
     /// Generates a key from the system's secure random generator.
     /// - Parameter bits: The size of an RSA key, from 2048 to 8192. Ignored for other algorithms.
     /// - Throws: ``JOSEError/Code/invalidKey`` if the size is out of range.
@@ -163,8 +161,6 @@ public struct SigningKey: Sendable {
         case .secret: nil
         }
     }
-
-    // MARK: - Signing
 
     /// Returns the signature of a message, in the format of JWS.
     /// - Throws: ``JOSEError/Code/invalidKey`` if the cryptographic library cannot sign with the key.

@@ -121,8 +121,6 @@ public struct DPoPProof: Sendable {
     /// Returns the SHA-256 hash of the proof's key and ID. Servers store it to reject repeated proofs.
     public func fingerprint() -> [UInt8] { Array(SHA256.hash(data: Array("\(thumbprint)\u{0}\(jwtID)".utf8))) }
 
-    // MARK: - Judging
-
     /// Compares the proof with its request (RFC 9449 §4.3, steps 8 to 11, without the nonce).
     /// - Parameters:
     ///   - uri: The request's URL as the sender knows it. Query and fragment are ignored.

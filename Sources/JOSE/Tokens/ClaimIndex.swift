@@ -133,8 +133,6 @@ struct ClaimIndex: Sendable {
         }
     }
 
-    // MARK: - Finding
-
     func name(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         JSONScanner(bytes, maximumDepth: 0).string(
             JSONScanner.StringRange(

@@ -27,8 +27,6 @@ public struct ClaimSet: Sendable {
         try self.init(parsing: value.serialized())
     }
 
-    // MARK: - Registered claims
-
     /// The issuer of the token (`iss`).
     public var issuer: String? { string(at: index.issuer) }
     /// The subject of the token (`sub`).
@@ -49,8 +47,6 @@ public struct ClaimSet: Sendable {
     /// The issue time (`iat`).
     public var issueDate: Date? { issuedAt.map(Date.init(clampingNumericDate:)) }
 
-    // MARK: - Claims of access tokens
-
     /// The scopes of the token, from `scp` or else from `scope`: an array, or a string separated by spaces.
     public var scopes: [String] {
         guard let value = self["scp"] ?? self["scope"] else { return [] }
@@ -59,8 +55,6 @@ public struct ClaimSet: Sendable {
 
     /// The client to which the token was issued: the first of `cid`, `client_id` and `azp` that is a string.
     public var clientID: String? { self["cid"]?.stringValue ?? self["client_id"]?.stringValue ?? self["azp"]?.stringValue }
-
-    // MARK: - Any claim
 
     /// The claim with a name, or `nil` if the token has none.
     public subscript(name: String) -> JSONValue? {
@@ -82,8 +76,6 @@ public struct ClaimSet: Sendable {
 
     /// The claims in UTF-8, exactly as in the token.
     public var bytes: [UInt8] { payload }
-
-    // MARK: - For the verifier
 
     private func string(at position: Int?) -> String? {
         guard let position else { return nil }

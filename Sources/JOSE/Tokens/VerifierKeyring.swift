@@ -56,8 +56,6 @@ struct VerifierKeyring: Sendable {
         knownHeaders[encoded.count].append(KnownHeader(encoded: encoded, key: key))
     }
 
-    // MARK: - Finding the key
-
     enum Candidates {
         case one(Int)
         case several([Int])
@@ -95,8 +93,6 @@ struct VerifierKeyring: Sendable {
         }
         return found
     }
-
-    // MARK: - Checking
 
     func verify(_ segments: CompactSegments, with candidates: Candidates) throws(JOSEError) {
         guard let count = Base64URL.decodedCount(of: segments.signature.count) else { throw Base64URL.invalid }

@@ -85,8 +85,6 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
         client.add(delegate: self)
     }
 
-    // MARK: Signing in
-
     /// Starts a sign-in and returns the URL to open in the browser.
     /// Fetches the discovery document if necessary, and pushes the authorization request if the server supports it (RFC 9126). If an error
     /// is thrown, the sign-in has ended.

@@ -71,8 +71,6 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
         client.add(delegate: self)
     }
 
-    // MARK: Signing in
-
     /// Starts a sign-in and returns the code to show to the user. Then call ``resume()``.
     /// If an error is thrown, the sign-in has ended.
     /// - Throws: `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not support device authorization; `APIClientError`

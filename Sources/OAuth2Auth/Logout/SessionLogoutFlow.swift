@@ -74,8 +74,6 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
         client.add(delegate: self)
     }
 
-    // MARK: Signing out
-
     /// Starts a sign-out and returns the URL to open in the browser.
     /// If an error is thrown, the sign-out has ended.
     /// - Throws: `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not support sign-out; `APIClientError` if the

@@ -151,8 +151,6 @@ open class OktaFactor {
         select(passCode: nil, answer: nil, onStatusChange, onError)
     }
 
-    // MARK: - For the kinds
-
     /// Attaches the factor to a status.
     func attach(to status: OktaAuthStatus) {
         responseDelegate = status as? any OktaFactorResultProtocol

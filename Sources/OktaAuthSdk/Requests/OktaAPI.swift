@@ -53,8 +53,6 @@ open class OktaAPI {
         SDKVersion.register(.authn, version: SDKVersion.current)
     }
 
-    // MARK: - The requests
-
     /// Starts a sign-in: `POST /api/v1/authn`.
     /// - Parameters:
     ///   - audience: The application to sign in to, if the server requires it.

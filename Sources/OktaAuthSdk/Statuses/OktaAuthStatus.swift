@@ -124,8 +124,6 @@ open class OktaAuthStatus {
         }
     }
 
-    // MARK: - For the subclasses
-
     var passwordPolicy: EmbeddedResponse.Policy.Password? {
         if case .password(let policy) = model.embedded?.policy { policy } else { nil }
     }

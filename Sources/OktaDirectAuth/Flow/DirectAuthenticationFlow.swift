@@ -95,8 +95,6 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         self.init(client: client, supportedGrants: .directAuth, additionalParameters: additionalParameters)
     }
 
-    // MARK: Signing in
-
     /// Starts a sign-in with a first factor.
     /// If an error is thrown, the sign-in has ended.
     /// - Parameter loginHint: The username.

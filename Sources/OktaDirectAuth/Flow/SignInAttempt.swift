@@ -13,8 +13,6 @@ struct SignInAttempt: Sendable {
     let context: Flow.Context
     let transaction: OpenTransaction
 
-    // MARK: Factors
-
     func primary(_ factor: Flow.PrimaryFactor, loginHint: String) async throws -> Flow.Status {
         switch factor {
         case .password(let password):
@@ -88,8 +86,6 @@ struct SignInAttempt: Sendable {
         }
     }
 
-    // MARK: Another device
-
     private func primaryOutOfBand(loginHint: String, channel: Flow.OOBChannel) async throws -> OutOfBandChallenge {
         try await post(
             "primary-authenticate", ["login_hint": loginHint, "channel_hint": channel, "challenge_hint": GrantType.oob],
@@ -129,8 +125,6 @@ struct SignInAttempt: Sendable {
         if let bindingCode { parameters["binding_code"] = bindingCode }
         return try await tokens(binding.mfaContext == nil ? .oob : .oobMFA, parameters, passage: passage)
     }
-
-    // MARK: Requests
 
     private func tokens(
         _ grant: GrantType, _ parameters: [String: any APIRequestArgument], passage: RequestPassage = RequestPassage()

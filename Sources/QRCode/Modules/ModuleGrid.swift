@@ -24,8 +24,6 @@ struct ModuleGrid: Sendable, Equatable {
         isFunction[row * size + column] = true
     }
 
-    // MARK: - Patterns
-
     private mutating func drawTiming() {
         for place in 0..<size {
             draw(place, 6, place % 2 == 0)
@@ -54,8 +52,6 @@ struct ModuleGrid: Sendable, Equatable {
             }
         }
     }
-
-    // MARK: - Format and version
 
     /// The positions of the 15 format bits in each of the two copies, least significant bit first.
     private var formatPlaces: [[(Int, Int)]] {
@@ -99,8 +95,6 @@ struct ModuleGrid: Sendable, Equatable {
             draw(short, long, bits >> index & 1 == 1)
         }
     }
-
-    // MARK: - Data
 
     /// Places codewords in two-module columns from the lower right, alternately upwards and downwards. Unused modules stay light.
     mutating func place(_ codewords: [UInt8]) {

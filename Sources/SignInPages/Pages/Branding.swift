@@ -48,10 +48,7 @@ package struct Branding: Sendable, Equatable {
     package var accentDark: BrandColor?
 
     package init(name: String? = nil, logo: Logo? = nil, accent: BrandColor? = nil, accentDark: BrandColor? = nil) {
-        self.name = name
-        self.logo = logo
-        self.accent = accent
-        self.accentDark = accentDark
+        (self.name, self.logo, self.accent, self.accentDark) = (name, logo, accent, accentDark)
     }
 
     /// The rules that follow the server's own stylesheet.

@@ -175,10 +175,7 @@ package struct HostedPage: Sendable {
     ) {
         self.content = content
         self.notice = content.followsSuccess ? nil : notice
-        self.applicationName = applicationName
-        self.formToken = formToken
-        self.returnURI = returnURI
-        self.locales = locales
+        (self.applicationName, self.formToken, self.returnURI, self.locales) = (applicationName, formToken, returnURI, locales)
     }
 }
 

@@ -45,11 +45,6 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     struct Refused: Sendable, Equatable, Codable {
         var error: String
         var description: String
-
-        init(error: String, description: String) {
-            self.error = error
-            self.description = description
-        }
     }
 
     /// The browser that continues the sign-in.
@@ -76,9 +71,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var device: HostedDevice?
 
     init(browser: BrowserBinding, login: String, device: HostedDevice? = nil) {
-        self.browser = browser
-        self.login = login
-        self.device = device
+        (self.browser, self.login, self.device) = (browser, login, device)
     }
 
     /// Reads the state of a sign-in; `nil` if it is not one of the pages.
@@ -155,10 +148,4 @@ struct HostedDevice: Sendable, Equatable, Codable {
     /// The code on the device's screen, for the user to compare.
     var userCode: String
     var decision: Decision?
-
-    init(transactionID: String, userCode: String, decision: Decision? = nil) {
-        self.transactionID = transactionID
-        self.userCode = userCode
-        self.decision = decision
-    }
 }

@@ -30,8 +30,6 @@ struct BrowserDemoScript {
         }
     }
 
-    // MARK: - The steps
-
     private func useOneSession(_ phone: VirtualPhone) async throws {
         browser.becomes(SandboxBrowser.person(Self.jane, phone: phone))
         browser.tell(
@@ -119,8 +117,6 @@ struct BrowserDemoScript {
             "the browser's session is over, and the app's tokens are revoked"
         }
     }
-
-    // MARK: - What tokens say
 
     /// Returns the token if its ID token lists these authentication methods, otherwise throws. With `isWhole`, no other methods are
     /// allowed.

@@ -45,8 +45,6 @@ struct DemoScript {
         return OAuth2Client(sandbox.configuration(application, scope: scope), clock: sandbox.clock)
     }
 
-    // MARK: - The steps
-
     private func signIn() async throws -> Token {
         let client = client(.directAuth)
         let phone = try await reporter.step("Phone enrolled") {
@@ -190,8 +188,6 @@ struct DemoScript {
             "neither here nor for a second process"
         }
     }
-
-    // MARK: - Requests
 
     private func refused(_ what: String, _ body: () async throws -> Void) async throws {
         do {

@@ -20,8 +20,6 @@ struct TerminalPhone: Sendable {
             .addLogger(PhoneLog()).create()
     }
 
-    // MARK: - Enrollments
-
     /// The enrollments of this phone. Unreadable ones are omitted with a warning.
     var enrollments: [AuthenticatorEnrollment] { device.allEnrollments().compactMap { $0 as? AuthenticatorEnrollment } }
 
@@ -69,8 +67,6 @@ struct TerminalPhone: Sendable {
         guard let enrollment = made as? AuthenticatorEnrollment else { throw CommandFailure("The account was stored in an unknown way.") }
         return enrollment
     }
-
-    // MARK: - Requests
 
     /// Fetches the pending requests of each account. A failing account does not affect the others.
     func waiting(for enrollments: [AuthenticatorEnrollment]) async throws -> WaitingRequests {

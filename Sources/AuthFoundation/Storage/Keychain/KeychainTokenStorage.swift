@@ -129,8 +129,6 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         }
     }
 
-    // MARK: - Sign-outs to be delivered
-
     /// Returns the readable pending revocations, oldest first.
     /// - Throws: ``KeychainError``.
     public func pendingRevocations() throws -> [PendingRevocation] {
@@ -156,8 +154,6 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     public func removePendingRevocation(id: String) throws {
         try Keychain.Search(account: id, service: Service.revocations).delete()
     }
-
-    // MARK: - Items
 
     private func entry(_ id: String) throws -> Keychain.Search.Result? {
         try Keychain.Search(account: id, service: Service.tokens).list().first

@@ -35,8 +35,6 @@ package struct SealedRecord<RecordKind: SealedRecordKind> {
         self.id = id
     }
 
-    // MARK: - Parts
-
     package mutating func seal(_ plaintext: Data, as part: Part, with key: VaultKey) throws {
         let box = try AES.GCM.seal(plaintext, using: key.symmetricKey, authenticating: associatedData(of: part))
         // A box with the default 12-byte nonce always has a combined form.
@@ -56,8 +54,6 @@ package struct SealedRecord<RecordKind: SealedRecordKind> {
         let name = part == .sealed ? "" : part.rawValue + "/"
         return Data("\(Kind.store)/\(Self.format)/\(kind.rawValue)/\(name)\(id)".utf8)
     }
-
-    // MARK: - The file
 
     private struct Envelope: Codable {
         let format: Int

@@ -54,8 +54,6 @@ struct PhonePage: Sendable {
             }, logger: logger)
     }
 
-    // MARK: - Answering
-
     private func respond(to request: Request) async -> Response {
         // Prevents DNS rebinding: for the browser, a page whose host name resolves to this machine has the same origin.
         guard rules.isAddressed(request) else { return refusal(.forbidden, "The phones answer at their own host and port only.") }
@@ -81,8 +79,6 @@ struct PhonePage: Sendable {
     private func refusal(_ status: HTTPResponse.Status, _ message: String) -> Response {
         answer((["error": .string(message)] as JSONValue).serialized(), type: "application/json", status: status)
     }
-
-    // MARK: - Commands
 
     /// `/phones` enrolls a phone; `/phones/{login}/{action}` performs an action.
     private func act(_ request: Request) async -> Response {
@@ -111,8 +107,6 @@ struct PhonePage: Sendable {
             return refusal(.internalServerError, error.localizedDescription)
         }
     }
-
-    // MARK: - Live updates
 
     private var state: JSONValue {
         [

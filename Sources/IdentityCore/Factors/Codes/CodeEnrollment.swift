@@ -13,10 +13,7 @@ package struct CodeEnrollmentRequest: Sendable {
     package var owner: String
 
     package init(channel: CodeChannel, phoneNumber: String? = nil, phoneExtension: String? = nil, replaces: Bool = false, owner: String) {
-        self.channel = channel
-        self.phoneNumber = phoneNumber
-        self.phoneExtension = phoneExtension
-        self.replaces = replaces
+        (self.channel, self.phoneNumber, self.phoneExtension, self.replaces) = (channel, phoneNumber, phoneExtension, replaces)
         self.owner = owner
     }
 }

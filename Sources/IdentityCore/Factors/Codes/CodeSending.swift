@@ -29,11 +29,7 @@ package struct CodeRequest: Sendable {
         purpose: OutgoingMessage.Purpose, owner: String, channel: CodeChannel? = nil, isConfirmed: Bool = false, hasLink: Bool = false,
         applicationName: String? = nil
     ) {
-        self.purpose = purpose
-        self.owner = owner
-        self.channel = channel
-        self.isConfirmed = isConfirmed
-        self.hasLink = hasLink
+        (self.purpose, self.owner, self.channel, self.isConfirmed, self.hasLink) = (purpose, owner, channel, isConfirmed, hasLink)
         self.applicationName = applicationName
     }
 }

@@ -19,11 +19,7 @@ package struct CodeVerifier: FactorVerifier {
         environment: EngineEnvironment, channel: CodeChannel, enrollments: [Enrollment], owner: String, now: Date,
         occasion: CodeMethod.Occasion = .known
     ) {
-        self.environment = environment
-        self.channel = channel
-        self.enrollments = enrollments
-        self.owner = owner
-        self.now = now
+        (self.environment, self.channel, self.enrollments, self.owner, self.now) = (environment, channel, enrollments, owner, now)
         self.occasion = occasion
     }
 

@@ -74,9 +74,7 @@ package struct QuestionVerifier: FactorVerifier {
     package let origin: RequestOrigin
 
     package init(environment: EngineEnvironment, enrollments: [Enrollment], origin: RequestOrigin) {
-        self.environment = environment
-        self.enrollments = enrollments
-        self.origin = origin
+        (self.environment, self.enrollments, self.origin) = (environment, enrollments, origin)
     }
 
     package var kind: FactorKind { .question }

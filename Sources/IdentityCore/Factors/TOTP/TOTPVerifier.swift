@@ -11,10 +11,7 @@ package struct TOTPVerifier: FactorVerifier {
     package var decoyApps: [Enrollment] = []
 
     package init(environment: EngineEnvironment, enrollments: [Enrollment], now: Date, decoyApps: [Enrollment] = []) {
-        self.environment = environment
-        self.enrollments = enrollments
-        self.now = now
-        self.decoyApps = decoyApps
+        (self.environment, self.enrollments, self.now, self.decoyApps) = (environment, enrollments, now, decoyApps)
     }
 
     package var kind: FactorKind { .totp }

@@ -20,10 +20,7 @@ package struct TokenCode: Sendable, Redacted {
     package var nextPassCode: String?
 
     package init(provider: TokenProvider, credentialID: String, login: String, passCode: String, nextPassCode: String? = nil) {
-        self.provider = provider
-        self.credentialID = credentialID
-        self.login = login
-        self.passCode = passCode
+        (self.provider, self.credentialID, self.login, self.passCode) = (provider, credentialID, login, passCode)
         self.nextPassCode = nextPassCode
     }
 
