@@ -1,0 +1,21 @@
+-- Exchanges codes for tokens, each once. Each thread has a file of its own. Requests after its end are refused, so that a figure with
+-- refusals shows that there were too few codes.
+-- Arguments: PATH CODES_FILE CLIENT REDIRECT_URI CODE_VERIFIER
+local threads = 0
+function setup(thread)
+    thread:set("number", threads)
+    threads = threads + 1
+end
+
+function init(args)
+    path = args[1]
+    codes = io.lines(args[2] .. "." .. number)
+    headers = { ["Content-Type"] = "application/x-www-form-urlencoded" }
+    form = "grant_type=authorization_code&client_id=" .. args[3] .. "&redirect_uri=" .. args[4] .. "&code_verifier=" .. args[5] .. "&code="
+end
+
+function request()
+    local code = codes and codes()
+    if not code then codes = nil end
+    return wrk.format("POST", path, headers, form .. (code or "none-left"))
+end
