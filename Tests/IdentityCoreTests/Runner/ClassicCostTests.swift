@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthnAPI
+@testable import IdentityCore
+@testable import SignInPages
+
+/// Checks the number of reads and commits of the classic API. ``ClassicRecoveryCostTests`` checks those of a recovery.
+@Suite("The reads and commits of the classic API", .serialized)
+struct ClassicCostTests {
+    private let cost = RequestCost()
+    private let desk: CostDesk
+
+    private var org: PushFixture { desk.app.organization }
+
+    init() async throws {
+        desk = try await CostDesk(cost.store)
+    }
+
+    @Test("A sign-in by password costs one read and one commit for a wrong password, and a second read for the user's factors.")
+    func password() async throws {
+        desk.policy = "one-factor"
+        try await desk.apply()
+        try await cost.expect {
+            let isExpected = try await desk.signIn(password: "wrong").refusal == "E0000004"
+            #expect(isExpected)
+        }
+        try await cost.expect {
+            let isExpected = try await desk.signIn("nobody@example.com", password: "wrong").refusal == "E0000004"
+            #expect(isExpected)
+        }
+        // The second read loads the user's factors. Only a correct password may cause it.
+        let done = try await cost.expect(reads: 2) { try desk.shown(await desk.signIn()) }
+        #expect(done.status == .success)
+        let session = try await cost.expect {
+            try await org.engine.startSession(by: done.sessionToken ?? "", browser: BrowserSecrets(), context: desk.context).get()
+        }
+        #expect(session.userID == (try await org.userID()))
+    }
+
+    @Test("A sign-in that needs a second factor: the cost of the password and of the requests about its state.")
+    func state() async throws {
+        // The third read shows the new sign-in.
+        let asked = try await cost.expect(reads: 3) { try desk.shown(await desk.signIn()) }
+        #expect(asked.status == .factorRequired)
+        try await cost.expect(commits: 0) { _ = try desk.shown(await desk.state()) }
+        // An extension of a minute or more is worth a write.
+        desk.seconds += 100
+        try await cost.expect { _ = try desk.shown(await desk.state()) }
+        _ = try desk.shown(try await desk.verify("totp", ClassicProof()))
+        try await cost.expect { _ = try desk.shown(await org.engine.classicPrevious(stateToken: desk.token, context: desk.context)) }
+        try await cost.expect {
+            _ = try await org.engine.classicCancel(stateToken: desk.token, context: desk.context).get()
+        }
+    }
+
+    @Test("A factor that the user types makes one read and one commit: chosen, sent, wrong and correct.")
+    func typed() async throws {
+        _ = try desk.shown(await desk.signIn())
+        try await cost.expect { _ = try desk.shown(await desk.verify("totp", ClassicProof())) }
+        let wrong = desk.app.wrongCode(at: desk.seconds)
+        try await cost.expect {
+            let isExpected = try await desk.verify("totp", ClassicProof(passCode: wrong)).refusal == "E0000068"
+            #expect(isExpected)
+        }
+        try await cost.expect { _ = try desk.shown(await desk.verify("sms", ClassicProof())) }
+        desk.seconds += 60
+        try await cost.expect {
+            _ = try desk.shown(
+                await org.engine.classicResend(factorID: desk.factors["sms"] ?? "", stateToken: desk.token, context: desk.context))
+        }
+        let code = desk.code
+        try await cost.expect {
+            let isExpected = try await desk.verify("sms", ClassicProof(passCode: CodeFixture.other(than: code))).refusal == "E0000068"
+            #expect(isExpected)
+        }
+        let done = try await cost.expect { try desk.shown(await desk.verify("sms", ClassicProof(passCode: code))) }
+        #expect(done.status == .success)
+    }
+
+    @Test("The answer to a question makes one read and one commit.")
+    func question() async throws {
+        _ = try desk.shown(await desk.signIn())
+        try await cost.expect {
+            let isExpected = try await desk.verify("question", ClassicProof(answer: "Chess cup")).refusal == "E0000068"
+            #expect(isExpected)
+        }
+        let done = try await cost.expect { try desk.shown(await desk.verify("question", ClassicProof(answer: "Swimming cup"))) }
+        #expect(done.status == .success)
+    }
+
+    @Test("A push makes one read per request, and a commit when it is sent, answered and counted; a pending poll makes no commit.")
+    func push() async throws {
+        let phone = try await org.enroll(PushFixture.john, at: 5)
+        _ = try desk.shown(await desk.signIn(PushFixture.john))
+        try await cost.expect { _ = try desk.shown(await desk.verify("push", ClassicProof())) }
+        let pending = try await cost.expect(commits: 0) { try desk.shown(await desk.verify("push", ClassicProof())) }
+        #expect(pending.factorResult == .waiting)
+        let answer = try PushFixture.sign(phone, try await org.newest(phone, at: desk.seconds), at: desk.seconds)
+        try await cost.expect { _ = try await org.send(answer, at: desk.seconds).get() }
+        let done = try await cost.expect { try desk.shown(await desk.verify("push", ClassicProof())) }
+        #expect(done.status == .success)
+    }
+
+    @Test("The enrolment of an app: the cost of its start, a wrong code, the correct code and the skip of the rest.")
+    func enrollment() async throws {
+        let asked = try desk.shown(await desk.signIn("plain@example.com", enrollsOptional: true))
+        #expect(asked.status == .factorEnroll)
+        // The second read shows the sign-in after the commit.
+        let begun = try await cost.expect(reads: 2) { try desk.shown(await desk.enroll("token:software:totp", "GOOGLE")) }
+        let secret = try #require(begun.factor?.activation?.secret.flatMap(Base32.decode))
+        try await cost.expect(commits: 0) {
+            let isExpected = try await desk.activate("000000").refusal == "E0000068"
+            #expect(isExpected)
+        }
+        let code = TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: TestOrganization.time(desk.seconds)))
+        let offered = try await cost.expect(reads: 2) { try desk.shown(await desk.activate(code)) }
+        #expect(offered.status == .factorEnroll && offered.canSkip)
+        let done = try await cost.expect {
+            try desk.shown(await org.engine.classicSkip(stateToken: desk.token, context: desk.context))
+        }
+        #expect(done.status == .success)
+    }
+
+    @Test("A change of an expired password makes one read and one commit, if the new password is accepted.")
+    func changePassword() async throws {
+        desk.policy = "one-factor"
+        try await desk.apply { $0.passwordPolicy.age = .init(maximumDays: 1) }
+        desk.seconds = 2 * 86_400
+        let asked = try await cost.expect(reads: 3) { try desk.shown(await desk.signIn()) }
+        #expect(asked.status == .passwordExpired)
+        func change(to new: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await org.engine.classicChangePassword(
+                from: TestOrganization.janesPassword, to: new, stateToken: desk.token, context: desk.context)
+        }
+        try await cost.expect(commits: 0) {
+            let isExpected = try await change(to: "horse").refusal != nil
+            #expect(isExpected)
+        }
+        let done = try await cost.expect { try desk.shown(await change(to: "Another-Horse-8")) }
+        #expect(done.status == .success)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AuthnAPI
+@testable import IdentityCore
+
+/// Checks the number of reads and commits of recoveries and activations at the classic API.
+@Suite("The reads and commits of a recovery at the classic API", .serialized)
+struct ClassicRecoveryCostTests {
+    private let cost = RequestCost()
+    private let desk: CostDesk
+
+    private var org: PushFixture { desk.app.organization }
+
+    init() async throws {
+        desk = try await CostDesk(cost.store)
+        desk.policy = "one-factor"
+        try await desk.apply()
+    }
+
+    private func recover(_ channel: String, _ login: String = PushFixture.jane) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await org.engine.classicRecover(
+            ClassicRecoveryRequest(isUnlock: false, username: login, factorType: channel), caller: ClassicCaller(), context: desk.context)
+    }
+
+    private func answerQuestion(_ answer: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await org.engine.classicRecoveryAnswer(answer, stateToken: desk.token, context: desk.context)
+    }
+
+    private func reset(to password: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+        try await org.engine.classicResetPassword(to: password, stateToken: desk.token, context: desk.context)
+    }
+
+    @Test("A recovery by text: the cost of each request, for a known and an unknown name.")
+    func byText() async throws {
+        func verify(_ code: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+            try await org.engine.classicRecoveryVerify(passCode: code, stateToken: desk.token, context: desk.context)
+        }
+        // The second read shows the recovery after the commit.
+        try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms", "nobody@example.com")) }
+        try await cost.expect {
+            let isExpected = try await verify("000000").refusal == "E0000068"
+            #expect(isExpected)
+        }
+        try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms")) }
+        try await cost.expect {
+            let isExpected = try await verify(CodeFixture.other(than: desk.code)).refusal == "E0000068"
+            #expect(isExpected)
+        }
+        desk.seconds += 60
+        try await cost.expect {
+            _ = try desk.shown(await org.engine.classicRecoveryResend(stateToken: desk.token, context: desk.context))
+        }
+        try await cost.expect(reads: 2) { _ = try desk.shown(await verify(desk.code)) }
+        try await cost.expect {
+            let isExpected = try await answerQuestion("Chess cup").refusal == "E0000087"
+            #expect(isExpected)
+        }
+        try await cost.expect(reads: 2) { _ = try desk.shown(await answerQuestion("Swimming cup")) }
+        try await cost.expect(commits: 0) {
+            let isExpected = try await reset(to: "horse").refusal == "E0000080"
+            #expect(isExpected)
+        }
+        let done = try await cost.expect { try desk.shown(await reset(to: "Another-Horse-8")) }
+        #expect(done.status == .success)
+    }
+
+    @Test("A recovery by mail: the cost of each request.")
+    func byMail() async throws {
+        let mailed = try await cost.expect { try desk.shown(await recover("email")) }
+        #expect(mailed.factorResult == .waiting)
+        let token = try #require(desk.messages.last?.linkToken)
+        try await cost.expect(reads: 2) { _ = try desk.shown(await org.engine.classicRecoveryToken(token, context: desk.context)) }
+        try await cost.expect(commits: 0) {
+            let isExpected = try await org.engine.classicRecoveryToken(token, context: desk.context).refusal == "E0000011"
+            #expect(isExpected)
+        }
+    }
+
+    @Test("An activation: the cost of its token, of the exchange and of the first password.")
+    func activation() async throws {
+        let id = try await org.userID("new@example.com")
+        let token = try await cost.expect { try await org.engine.activationToken(forUser: id, context: desk.context) }
+        try await cost.expect(reads: 3) {
+            _ = try desk.shown(
+                await org.engine.classicActivateAccount(
+                    by: token ?? "", ClassicRequest(username: "", password: ""), caller: ClassicCaller(), context: desk.context))
+        }
+        let done = try await cost.expect { try desk.shown(await reset(to: "Another-Horse-8")) }
+        #expect(done.status == .success)
+    }
+}

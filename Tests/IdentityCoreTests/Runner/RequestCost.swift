@@ -1,0 +1,35 @@
+import TestSupport
+import Testing
+
+@testable import IdentityCore
+
+/// Counts the store reads and commits of requests.
+///
+/// A request that changes state makes one read and one commit; a request that changes nothing makes one read. Each test that expects other
+/// numbers gives the reason in a comment.
+struct RequestCost {
+    let store = MeteredStore()
+
+    /// Runs one request and compares its cost.
+    @discardableResult
+    func expect<Answer>(
+        reads: Int = 1, commits: Int = 1, location: SourceLocation = #_sourceLocation, _ request: () async throws -> Answer
+    ) async throws -> Answer {
+        _ = store.take()
+        let answer = try await request()
+        let counts = store.take()
+        #expect(counts["read", default: 0] == reads, "reads: \(counts)", sourceLocation: location)
+        #expect(counts["commit", default: 0] == commits, "commits: \(counts)", sourceLocation: location)
+        #expect(counts["records enrollment by user", default: 0] <= reads, "lists of factors: \(counts)", sourceLocation: location)
+        return answer
+    }
+}
+
+extension PushFixture {
+    /// Applies the organization again with another change.
+    func reapply(_ change: (inout OrganizationDefinition) -> Void) async throws {
+        var definition = Self.definition
+        change(&definition)
+        _ = try await engine.apply(definition, context: Self.context(2))
+    }
+}
