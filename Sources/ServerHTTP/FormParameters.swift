@@ -45,20 +45,25 @@ package struct FormParameters: Sendable, Equatable {
 
     /// Parses a form. With `keepsRepeated`, repeated names are recorded in ``repeated`` instead of rejected.
     package init(parsing form: some Collection<UInt8>, keepsRepeated: Bool = false) throws(Failure) {
+        try self.init(Array(form)[...], keepsRepeated: keepsRepeated)
+    }
+
+    /// Not generic, because generic code is not specialised for callers in other modules.
+    private init(_ form: ArraySlice<UInt8>, keepsRepeated: Bool) throws(Failure) {
         var seen: Set<String> = []
         var count = 0
         var start = form.startIndex
         while start < form.endIndex {
             let end = form[start...].firstIndex(of: UInt8(ascii: "&")) ?? form.endIndex
             let pair = form[start..<end]
-            start = end < form.endIndex ? form.index(after: end) : end
+            start = end < form.endIndex ? end + 1 : end
             if pair.isEmpty { continue }
             count += 1
             guard count <= Self.maximumCount else { throw .tooMany }
             let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            let name = try Self.decode(pair[pair.startIndex..<equals])
+            let name = try Self.text(pair[..<equals])
             guard name.utf8.count <= Self.maximumNameLength else { throw .nameTooLong }
-            let value = equals < pair.endIndex ? try Self.decode(pair[pair.index(after: equals)...]) : ""
+            let value = equals < pair.endIndex ? try Self.text(pair[(equals + 1)...]) : ""
             let isNew = seen.insert(name).inserted
             if !isNew, !Self.listed.contains(name) {
                 guard keepsRepeated else { throw .repeated(Self.printable(name)) }
@@ -89,7 +94,9 @@ package struct FormParameters: Sendable, Equatable {
     package subscript(name: String) -> String? { values[name] }
 
     /// Decodes form encoding: `+` is a space, `%XX` a byte. The result must be UTF-8 without NUL.
-    package static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String {
+    package static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String { try text(Array(bytes)[...]) }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) throws(Failure) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var all: UInt8 = 0
