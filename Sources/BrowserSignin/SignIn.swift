@@ -25,12 +25,12 @@ extension BrowserSignin {
         } _: { provider in
             var context = context
             if let listening = provider as? any ListeningProvider {
-                context.redirectUri = try await BrowserSession(listening).listen(for: registered) { flow.context?.state }
+                context.redirectUri = try await BrowserSession(provider: listening).listen(for: registered) { flow.context?.state }
                 if isEphemeral { context.askForCredentials() }
             }
             let redirectUri = context.redirectUri ?? registered
             let page = try await flow.start(with: context)
-            let redirect = try await BrowserSession(provider).open(page, redirectUri: redirectUri)
+            let redirect = try await BrowserSession(provider: provider).open(page, redirectUri: redirectUri)
             let token = try await flow.resume(with: redirect)
             wasLastSignInEphemeral = (provider as? any ForgettingProvider)?.isEphemeral == true
             return token
@@ -74,11 +74,7 @@ extension AuthorizationCodeFlow.Context {
 
 /// Wraps a provider: converts its errors to ``BrowserSigninError`` and closes it when the task is cancelled.
 struct BrowserSession: Sendable {
-    private let provider: any BrowserSignin.Provider
-
-    init(_ provider: any BrowserSignin.Provider) {
-        self.provider = provider
-    }
+    let provider: any BrowserSignin.Provider
 
     func open(_ page: URL, redirectUri: URL) async throws -> URL {
         try await telling {

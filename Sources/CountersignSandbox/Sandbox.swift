@@ -62,27 +62,32 @@ public final class Sandbox: Sendable, Redacted {
         try await SandboxStart(configuration).run()
     }
 
-    init(_ parts: SandboxStart.Parts) {
-        clock = parts.clock
-        origin = parts.origin
-        issuer = parts.origin.appending(path: "oauth2/default")
-        messagesURL = parts.messagesURL
-        phoneURL = parts.phoneURL
-        transport = InProcessTransport(server: parts.server, origin: parts.origin)
-        authority = parts.authority
-        engine = parts.engine
-        store = parts.store
-        keys = parts.keys
-        faults = parts.faults
-        log = parts.log
-        organization = parts.organization
-        phones = parts.phones
-        apps = parts.apps
-        tokens = parts.tokens
-        server = parts.server
-        outbox = parts.outbox
-        pushGateway = parts.pushGateway
-        services = parts.services
+    init(
+        clock: SandboxClock, origin: URL, messagesURL: URL?, phoneURL: URL?, server: AuthorizationServer, authority: LocalAuthority?,
+        engine: Engine, store: any Store, keys: SandboxKeys, faults: FaultPlan, log: RequestLog, organization: LiveOrganization,
+        phones: VirtualPhones, apps: AuthenticatorApps, tokens: SoftwareTokens, outbox: Outbox, pushGateway: PushGateway,
+        services: [Task<Void, any Error>]
+    ) {
+        self.clock = clock
+        self.origin = origin
+        issuer = origin.appending(path: "oauth2/default")
+        self.messagesURL = messagesURL
+        self.phoneURL = phoneURL
+        transport = InProcessTransport(server: server, origin: origin)
+        self.authority = authority
+        self.engine = engine
+        self.store = store
+        self.keys = keys
+        self.faults = faults
+        self.log = log
+        self.organization = organization
+        self.phones = phones
+        self.apps = apps
+        self.tokens = tokens
+        self.server = server
+        self.outbox = outbox
+        self.pushGateway = pushGateway
+        self.services = services
     }
 
     deinit {

@@ -1,5 +1,5 @@
 public import AuthFoundation
-internal import Foundation
+internal import OAuth2Auth
 
 extension Sandbox {
     /// Signs a user in and returns the credential, for previews and tests of views. It is not stored.
@@ -30,24 +30,7 @@ extension Sandbox {
     /// - Throws: Errors of the sign-in.
     public func previewCredential(of user: SandboxUser = .jane, in application: SandboxApplication = .password) async throws -> Credential {
         let client = client(application)
-        let request = PasswordRequest(
-            openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, user: user)
-        let token = try await client.exchange(token: request).result
+        let token = try await ResourceOwnerFlow(client: client).start(username: user.login, password: user.password ?? "")
         return try await Credential(token: token, oauth2: client)
-    }
-}
-
-/// A password grant request (RFC 6749, 4.3).
-private struct PasswordRequest: OAuth2TokenRequest {
-    let openIdConfiguration: OpenIdConfiguration
-    let clientConfiguration: OAuth2Client.Configuration
-    let user: SandboxUser
-
-    var bodyParameters: [String: any APIRequestArgument]? {
-        var parameters = clientConfiguration.parameters(for: .token) ?? [:]
-        parameters["grant_type"] = "password"
-        parameters["username"] = user.login
-        parameters["password"] = user.password ?? ""
-        return parameters
     }
 }

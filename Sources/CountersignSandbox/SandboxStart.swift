@@ -14,28 +14,6 @@ internal import StoreSQLite
 
 /// Creates the parts of a sandbox and waits until they are ready.
 struct SandboxStart {
-    /// The parts of a running sandbox.
-    struct Parts {
-        var clock: SandboxClock
-        var origin: URL
-        var messagesURL: URL?
-        var phoneURL: URL?
-        var server: AuthorizationServer
-        var authority: LocalAuthority?
-        var engine: Engine
-        var store: any Store
-        var keys: SandboxKeys
-        var faults: FaultPlan
-        var log: RequestLog
-        var organization: LiveOrganization
-        var phones: VirtualPhones
-        var apps: AuthenticatorApps
-        var tokens: SoftwareTokens
-        var outbox: Outbox
-        var pushGateway: PushGateway
-        var services: [Task<Void, any Error>]
-    }
-
     private let configuration: Sandbox.Configuration
     private let faults = FaultPlan()
     private let log = RequestLog()
@@ -60,9 +38,10 @@ struct SandboxStart {
         let environment = EngineEnvironment(
             random: SystemRandomSource(), masterKey: try masterKey(), passwordHasher: PasswordHasher(width: 2),
             tokenService: tokens)
-        let store = try openStore()
+        let store: any Store = configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)
         let engine = Engine(store: store, environment: environment)
-        let authority = try configuration.usesTLS ? LocalAuthority(folder: certificateFolder, now: Date()) : nil
+        let authority =
+            try configuration.usesTLS ? LocalAuthority(folder: configuration.folder ?? LocalAuthority.standardFolder(), now: Date()) : nil
         let organization = try
             (configuration.organizationFile.map(SandboxOrganization.init(file:))
             ?? configuration.organization.map { try SandboxOrganization(yaml: $0) } ?? SandboxOrganization.usual.get())
@@ -148,11 +127,10 @@ struct SandboxStart {
                 origin: origin, transport: InProcessTransport(server: server, origin: origin), gateway: pushes.gateway, clock: clock,
                 logger: configuration.logger, organization: organization, people: { live.users }, app: { apps.app(of: $0) }))
         return Sandbox(
-            Parts(
-                clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
-                engine: engine, store: store, keys: keys, faults: faults, log: log, organization: live, phones: phones,
-                apps: apps, tokens: tokens, outbox: outbox, pushGateway: pushes.gateway,
-                services: services))
+            clock: clock, origin: origin, messagesURL: messagesURL, phoneURL: phoneURL, server: server, authority: authority,
+            engine: engine, store: store, keys: keys, faults: faults, log: log, organization: live, phones: phones,
+            apps: apps, tokens: tokens, outbox: outbox, pushGateway: pushes.gateway,
+            services: services)
     }
 
     /// Returns a service that waits for its cancellation, then runs `stop`.
@@ -184,11 +162,10 @@ struct SandboxStart {
         let clock = configuration.clock
         let sandbox: @Sendable () -> Sandbox? = { [started] in started.withLockedValue { $0.sandbox } }
         let control = ControlAPI(
-            ControlAPI.Controls(
-                clock: clock, faults: faults, log: log, organization: live, phones: PhoneCalls(phones),
-                apps: AuthenticatorAppCalls(apps: apps, clock: clock, sandbox: sandbox),
-                outbox: OutboxCalls(outbox: outbox, sleep: { try await Task.sleep(for: .seconds($0), clock: .continuous) }),
-                sandbox: sandbox))
+            clock: clock, faults: faults, log: log, organization: live, phones: PhoneCommands(phones: phones),
+            apps: AuthenticatorAppCalls(apps: apps, clock: clock, sandbox: sandbox),
+            outbox: OutboxCalls(outbox: outbox, sleep: { try await Task.sleep(for: .seconds($0), clock: .continuous) }),
+            sandbox: sandbox)
         let interceptor = SandboxInterceptor(clock: clock, faults: faults, log: log, control: control, keys: keys)
         let port = if case .port(let port) = configuration.listening { port } else { 0 }
         let certificate = try authority?.issueCertificate(now: Date())
@@ -240,10 +217,6 @@ struct SandboxStart {
         return url
     }
 
-    private func openStore() throws -> any Store {
-        configuration.folder == nil ? InMemoryStore() : try SQLiteStore(path: kept.storePath)
-    }
-
     /// In memory, returns a new key; in a folder, the key that was first created there.
     private func masterKey() throws -> SymmetricKey {
         configuration.folder == nil ? SymmetricKey(size: .bits256) : try kept.loadMasterKey()
@@ -256,7 +229,6 @@ struct SandboxStart {
             ?? URL.temporaryDirectory.appending(path: "countersign-phones-\(UUID().uuidString)", directoryHint: .isDirectory)
     }
 
-    private var certificateFolder: URL { configuration.folder ?? LocalAuthority.standardFolder() }
 }
 
 private struct ServerClock: WallClock {

@@ -1,7 +1,11 @@
+internal import AsyncHTTPClient
+internal import Metrics
+internal import NIOCore
+internal import NIOSSL
+
 /// A queue of items to send, the common part of the push, message and logout queues. Each lane limits its waiting items and concurrent
 /// sends, so that problems in one lane do not delay the others. Safe from any thread or task.
 final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
-    /// Sends or drops an item.
     typealias Handler = @Sendable (Item) async -> Void
 
     private struct Line: Sendable {
@@ -91,5 +95,36 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
                 }
             }
         }
+    }
+}
+
+/// Counts outcomes by lane. No label identifies a device, an app or a user.
+struct OutcomeCounters: Sendable {
+    /// By lane and outcome.
+    private let counters: [[String]: Counter]
+
+    /// Creates every counter, so that each one is exported with the value 0. `lane` is the name of the label for the lane.
+    init(_ label: String, lane: String, lanes: [String], outcomes: [String], factory: any MetricsFactory) {
+        let keys = lanes.flatMap { lane in outcomes.map { [lane, $0] } }
+        counters = Dictionary(
+            uniqueKeysWithValues: keys.map { key in
+                let dimensions = [(lane, key[0]), ("outcome", key[1].replacing(" ", with: "_"))]
+                return (key, Counter(label: label, dimensions: dimensions, factory: factory))
+            })
+    }
+
+    func count(_ outcome: String, in lane: String) { counters[[lane, outcome]]?.increment() }
+}
+
+extension HTTPClient {
+    /// Creates a client for secrets: it follows no redirects and creates no trace spans, which would contain addresses. Callers make their
+    /// own retries.
+    static func discreet(tls: TLSConfiguration? = nil, connect: TimeAmount, read: TimeAmount) -> HTTPClient {
+        var configuration = Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: connect, read: read),
+            connectionPool: .init(idleTimeout: .seconds(30)))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.tracing.tracer = nil
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 }

@@ -57,3 +57,100 @@ enum OrganizationURL {
         return url.scheme?.lowercased() == "https" || organization.scheme == "http"
     }
 }
+
+/// Describes the app to the authenticator. Safe from any thread. Changes after ``DeviceAuthenticatorBuilder/create()`` have no effect on
+/// the created authenticator.
+public final class ApplicationConfig: Sendable {
+    /// The push environment, and the titles of notification actions.
+    public struct PushSettings: Sendable {
+        /// An environment of the Apple Push Notification service.
+        public enum APSEnvironment: Sendable {
+            /// For builds that run from Xcode.
+            case development
+            /// For all other builds.
+            case production
+        }
+
+        /// The push environment; `production` by default.
+        public var apsEnvironment: APSEnvironment = .production
+        /// Title of the action that approves. The category `OKTA_PUSH_CHALLENGE` is registered if this and ``denyActionTitle`` are set.
+        public var approveActionTitle: String?
+        /// Title of the action that denies.
+        public var denyActionTitle: String?
+        /// Title of the action that opens the app to verify the user. The category `OKTA_PUSH_UV_CHALLENGE` is registered if it is set.
+        public var userVerificationActionTitle: String?
+    }
+
+    private let settings: Locked<PushSettings>
+    let applicationName: String
+    let applicationVersion: String
+    let applicationGroupId: String
+    let keychainGroupId: String
+    let applicationInstallationId: String?
+
+    /// Creates a description of the app.
+    /// - Parameters:
+    ///   - applicationName: The app's name, as the server shows it.
+    ///   - applicationVersion: The app's version.
+    ///   - applicationGroupId: Identifies the storage that the app and its extensions share. On Apple platforms it is an app group.
+    ///     Elsewhere it names the folder `countersign/devices/<applicationGroupId>` in the user's data folder (`$XDG_DATA_HOME` or
+    ///     `~/.local/share`).
+    ///   - keychainGroupId: The keychain group of the keys; `nil` for `applicationGroupId`. Ignored on other platforms than Apple's.
+    ///   - applicationInstallationId: An id of this installation, sent as `authenticatorAppKey`.
+    public init(
+        applicationName: String, applicationVersion: String, applicationGroupId: String, keychainGroupId: String? = nil,
+        applicationInstallationId: String? = nil
+    ) {
+        settings = Locked(PushSettings())
+        self.applicationName = applicationName
+        self.applicationVersion = applicationVersion
+        self.applicationGroupId = applicationGroupId
+        self.keychainGroupId = keychainGroupId ?? applicationGroupId
+        self.applicationInstallationId = applicationInstallationId
+    }
+
+    /// The push environment, and the titles of notification actions.
+    public var pushSettings: PushSettings {
+        get { settings.withLock { $0 } }
+        set { settings.withLock { $0 = newValue } }
+    }
+}
+
+/// Names from the older documentation.
+extension ApplicationConfig {
+    /// The same as ``PushSettings/apsEnvironment-swift.property``.
+    public var apsEnvironment: PushSettings.APSEnvironment {
+        get { pushSettings.apsEnvironment }
+        set { pushSettings.apsEnvironment = newValue }
+    }
+
+    /// The same as ``PushSettings/approveActionTitle``.
+    public var approveActionTitle: String? {
+        get { pushSettings.approveActionTitle }
+        set { pushSettings.approveActionTitle = newValue }
+    }
+
+    /// The same as ``PushSettings/denyActionTitle``.
+    public var denyActionTitle: String? {
+        get { pushSettings.denyActionTitle }
+        set { pushSettings.denyActionTitle = newValue }
+    }
+
+    /// The same as ``PushSettings/userVerificationActionTitle``.
+    public var userVerificationActionTitle: String? {
+        get { pushSettings.userVerificationActionTitle }
+        set { pushSettings.userVerificationActionTitle = newValue }
+    }
+}
+
+/// Constants of the module.
+public struct DeviceAuthenticatorConstants: Sendable {
+    /// The version of Okta's SDK that this module is compatible with, as sent in requests.
+    public static let version: String = "1.1.0"
+    /// The SDK name that is sent in requests.
+    public static let name: String = "DeviceAuthenticator"
+    /// The storage folder in an app group's container.
+    public static let defaultStorageRelativeDirectoryPath: String = "Library/DeviceSDK/SQLite"
+    /// The database name that Okta's SDK publishes. This module does not use a database.
+    public static let defaultStorageName: String = "db"
+}

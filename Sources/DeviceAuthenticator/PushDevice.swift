@@ -46,11 +46,7 @@ final class PushDevice: DeviceAuthenticatorProtocol {
     func downloadPolicy(authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig) async throws
         -> any AuthenticatorPolicyProtocol
     {
-        do {
-            return try await metadata(config: authenticatorConfig, token: authenticationToken)
-        } catch {
-            throw DeviceAuthenticatorError.reporting(error)
-        }
+        try await DeviceAuthenticatorError.reported { try await metadata(config: authenticatorConfig, token: authenticationToken) }
     }
 
     func metadata(config: DeviceAuthenticatorConfig, token: AuthToken) async throws -> AuthenticatorMetadata {
@@ -73,13 +69,9 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters
     ) async throws -> any AuthenticatorEnrollmentProtocol {
         let enrolling = Enrolling(device: self, token: authenticationToken, config: authenticatorConfig, parameters: enrollmentParameters)
-        do {
-            let record = try await enrolling.run()
-            log.info("enrolled", "The enrollment \(record.id) was made")
-            return AuthenticatorEnrollment(record, device: self)
-        } catch {
-            throw DeviceAuthenticatorError.reporting(error)
-        }
+        let record = try await DeviceAuthenticatorError.reported { try await enrolling.run() }
+        log.info("enrolled", "The enrollment \(record.id) was made")
+        return AuthenticatorEnrollment(record, device: self)
     }
 
     func allEnrollments() -> [any AuthenticatorEnrollmentProtocol] {

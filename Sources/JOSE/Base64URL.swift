@@ -157,6 +157,9 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Sequence<UInt8> {
+    /// The bytes as lower-case hexadecimal digits.
+    package var hexadecimal: String { map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
+
     /// Whether two secrets hold the same bytes, compared in constant time. The time may reveal their lengths.
     package func isSameSecret(as other: some Sequence<UInt8>) -> Bool {
         let left = Array(self)

@@ -158,87 +158,20 @@ public enum JWTClaim: Sendable {
     /// Any other claim, identified by name.
     case custom(_ name: String)
 
-    private static let names: [(JWTClaim, String)] = [
-        (.issuer, "iss"),
-        (.subject, "sub"),
-        (.audience, "aud"),
-        (.expirationTime, "exp"),
-        (.notBefore, "nbf"),
-        (.issuedAt, "iat"),
-        (.jwtId, "jti"),
-        (.version, "ver"),
-        (.userId, "uid"),
-        (.identityProvider, "idp"),
-        (.clientId, "cid"),
-        (.scope, "scp"),
-        (.authorizedParty, "azp"),
-        (.nonce, "nonce"),
-        (.authTime, "auth_time"),
-        (.accessTokenHash, "at_hash"),
-        (.codeHash, "c_hash"),
-        (.sessionId, "sid"),
-        (.authContextClassReference, "acr"),
-        (.authMethodsReference, "amr"),
-        (.confirmation, "cnf"),
-        (.name, "name"),
-        (.givenName, "given_name"),
-        (.familyName, "family_name"),
-        (.middleName, "middle_name"),
-        (.nickname, "nickname"),
-        (.preferredUsername, "preferred_username"),
-        (.profile, "profile"),
-        (.picture, "picture"),
-        (.website, "website"),
-        (.email, "email"),
-        (.emailVerified, "email_verified"),
-        (.gender, "gender"),
-        (.birthdate, "birthdate"),
-        (.zoneinfo, "zoneinfo"),
-        (.locale, "locale"),
-        (.phoneNumber, "phone_number"),
-        (.phoneNumberVerified, "phone_number_verified"),
-        (.address, "address"),
-        (.updatedAt, "updated_at"),
-        (.groups, "groups"),
-        (.roles, "roles"),
-        (.entitlements, "entitlements"),
-        (.actor, "act"),
-        (.authorizedActor, "may_act"),
-        (.events, "events"),
-        (.timeOfEvent, "toe"),
-        (.transactionId, "txn"),
-        (.subjectPublicKey, "sub_jwk"),
-        (.expiresIn, "exi"),
-        (.clientNonce, "cnonce"),
-        (.tokenIntrospection, "token_introspection"),
-        (.nonceSupported, "nonce_supported"),
-        (.realUserStatus, "real_user_status"),
-        (.isPrivateEmail, "is_private_email"),
-        (.transferSubject, "transfer_sub"),
-        (.aceProfile, "ace_profile"),
-        (.vectorOfTrust, "vot"),
-        (.vectorOfTrustMark, "vtm"),
-        (.maxAPIRequestCount, "at_use_nbr"),
-        (.verifiableCredential, "vc"),
-        (.verifiablePresentation, "vp"),
-        (.sipFromTag, "sip_from_tag"),
-        (.sipDate, "sip_date"),
-        (.sipCallId, "sip_callid"),
-        (.sipCSeqNum, "sip_cseq_num"),
-        (.sipViaBranch, "sip_via_branch"),
-        (.originatingIdentity, "orig"),
-        (.destinationIdentity, "dest"),
-        (.mediaKeyFingerprint, "mky"),
-        (.resourcePriorityHeader, "rph"),
-        (.attestationLevel, "attest"),
-        (.originatingId, "origid"),
-        (.jcardData, "jcard"),
-        (.divertedTarget, "div"),
-        (.originalPassport, "opt"),
-        (.sipPriorityHeader, "sph"),
+    private static let standard: [JWTClaim] = [
+        .issuer, .subject, .audience, .expirationTime, .notBefore, .issuedAt, .jwtId, .version, .userId, .identityProvider, .clientId,
+        .scope, .authorizedParty, .nonce, .authTime, .accessTokenHash, .codeHash, .sessionId, .authContextClassReference,
+        .authMethodsReference, .confirmation, .name, .givenName, .familyName, .middleName, .nickname, .preferredUsername, .profile,
+        .picture, .website, .email, .emailVerified, .gender, .birthdate, .zoneinfo, .locale, .phoneNumber, .phoneNumberVerified,
+        .address, .updatedAt, .groups, .roles, .entitlements, .actor, .authorizedActor, .events, .timeOfEvent, .transactionId,
+        .subjectPublicKey, .expiresIn, .clientNonce, .tokenIntrospection, .nonceSupported, .realUserStatus, .isPrivateEmail,
+        .transferSubject, .aceProfile, .vectorOfTrust, .vectorOfTrustMark, .maxAPIRequestCount, .verifiableCredential,
+        .verifiablePresentation, .sipFromTag, .sipDate, .sipCallId, .sipCSeqNum, .sipViaBranch, .originatingIdentity,
+        .destinationIdentity, .mediaKeyFingerprint, .resourcePriorityHeader, .attestationLevel, .originatingId, .jcardData,
+        .divertedTarget, .originalPassport, .sipPriorityHeader,
     ]
 
-    private static let claimsByName = Dictionary(uniqueKeysWithValues: names.map { ($0.1, $0.0) })
+    private static let claimsByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
     init(name: String) {
         self = Self.claimsByName[name] ?? .custom(name)
@@ -257,6 +190,7 @@ extension JWTClaim: IsClaim, ClaimConvertable {
 
     /// The claim's name.
     public var rawValue: String {
+        // A switch, because a dictionary with claims as keys would call `rawValue` to hash them.
         switch self {
         case .issuer: "iss"
         case .subject: "sub"

@@ -70,6 +70,16 @@ extension OAuth2TokenRequest {
     public var tokenValidatorContext: any IDTokenValidatorContext { NullIDTokenValidatorContext() }
 }
 
+/// A request with a form, to an endpoint other than the token endpoint, which returns JSON.
+package protocol FormRequest: OAuth2APIRequest, APIRequestBody {}
+
+extension FormRequest {
+    package var httpMethod: APIRequestMethod { .post }
+    package var contentType: APIContentType? { .formEncoded }
+    package var acceptsType: APIContentType? { .json }
+    package var category: OAuth2APIRequestCategory { .other }
+}
+
 extension OAuth2APIRequest {
     /// Builds the request, including client authentication.
     public func request(for client: any APIClient) throws -> URLRequest {
@@ -95,7 +105,6 @@ package protocol ProvidesTokenContext {
     var tokenContext: Token.Context { get }
 }
 
-/// A refresh token request.
 struct RefreshRequest: OAuth2TokenRequest {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
@@ -143,18 +152,13 @@ typealias RevokeRequest = TokenStateRequest<Empty>
 /// An introspection request (RFC 7662).
 typealias IntrospectRequest = TokenStateRequest<TokenInfo>
 
-/// A request about one token.
-struct TokenStateRequest<ResponseType: Decodable & Sendable>: OAuth2APIRequest, APIRequestBody, IdempotentRequest {
+struct TokenStateRequest<ResponseType: Decodable & Sendable>: FormRequest, IdempotentRequest {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let url: URL
     let token: String
     let kind: Token.Kind
 
-    var httpMethod: APIRequestMethod { .post }
-    var contentType: APIContentType? { .formEncoded }
-    var acceptsType: APIContentType? { .json }
-    var category: OAuth2APIRequestCategory { .other }
     var bodyParameters: [String: any APIRequestArgument]? {
         var parameters = clientConfiguration.parameters(for: category)
         parameters.merge(["token": token, "token_type_hint": kind.rawValue])

@@ -72,9 +72,7 @@ package enum Completion {
         _ completion: @escaping @Sendable (Result<Value, OAuth2Error>) -> Void, operation: @escaping @Sendable () async throws -> Value
     ) {
         Task {
-            let result: Result<Value, OAuth2Error>
-            do { result = .success(try await operation()) } catch { result = .failure(OAuth2Error(error)) }
-            completion(result)
+            completion(await Result(of: operation).mapError { OAuth2Error($0) })
         }
     }
 }

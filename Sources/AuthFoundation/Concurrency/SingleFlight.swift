@@ -81,8 +81,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         }
         if let number = toStart {
             let task = Task { [self] in
-                let result: Result<Value, any Error>
-                do { result = .success(try await operation()) } catch { result = .failure(error) }
+                let result = await Result(of: operation)
                 settle(key, number: number, with: result)
             }
             let isAbandoned = state.withLock { state in

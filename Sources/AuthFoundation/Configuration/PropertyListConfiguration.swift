@@ -46,7 +46,7 @@ extension OAuth2Client {
             let json: JSON
             do { json = try JSON(Data(contentsOf: fileURL)) } catch {
                 throw PropertyListConfigurationError.cannotParsePropertyList(
-                    ConfigurationProblem("\(fileURL.lastPathComponent) can't be read as JSON."))
+                    ConfigurationProblem(text: "\(fileURL.lastPathComponent) can't be read as JSON."))
             }
             guard json.objectValue != nil else { throw PropertyListConfigurationError.invalidPropertyList(url: fileURL) }
             try self.init(settings: json.claimPayload, source: fileURL.lastPathComponent)
@@ -143,10 +143,6 @@ extension OAuth2Client.PropertyListConfiguration {
 /// A description of invalid settings and the remedy.
 struct ConfigurationProblem: Error, LocalizedError, Equatable {
     let text: String
-
-    init(_ text: String) {
-        self.text = text
-    }
 
     var errorDescription: String? { text }
 }

@@ -1,5 +1,9 @@
 import Foundation
 
+#if canImport(os)
+import os
+#endif
+
 /// A setting with all its accepted keys.
 enum Setting: CaseIterable {
     case issuer, clientId, scope, redirectUri, logoutRedirectUri, clientSecret, discoveryUrl
@@ -25,9 +29,7 @@ enum PlaceholderRule {
     static func isPlaceholder(_ value: String) -> Bool {
         (value.contains("{") && value.contains("}")) || (value.contains("${") || (value.hasPrefix("<") && value.hasSuffix(">")))
     }
-}
 
-extension PlaceholderRule {
     /// Whether the whole value is a placeholder.
     static func isWholly(_ value: String) -> Bool {
         (value.hasSuffix("}") && (value.hasPrefix("{") || value.hasPrefix("${"))) || (value.hasPrefix("<") && value.hasSuffix(">"))
@@ -134,6 +136,52 @@ struct SettingsReader {
     }
 
     private func problem(_ key: String, _ text: String) -> ConfigurationProblem {
-        ConfigurationProblem("“\(key)” in \(source) \(text).")
+        ConfigurationProblem(text: "“\(key)” in \(source) \(text).")
+    }
+}
+
+enum PropertyListFile {
+    static let name = "Okta.plist"
+
+    /// Returns the file in the main bundle. On Linux, also searches the folder of the executable and the working directory.
+    static func standard() -> URL? {
+        if let url = Bundle.main.url(forResource: "Okta", withExtension: "plist") { return url }
+        #if os(Linux)
+        let folders = [
+            Bundle.main.executableURL?.deletingLastPathComponent(), URL(filePath: FileManager.default.currentDirectoryPath),
+        ]
+        return first(in: folders.compactMap { $0 })
+        #else
+        return nil
+        #endif
+    }
+
+    /// Returns the file in the first folder that contains it.
+    static func first(in folders: [URL]) -> URL? {
+        folders.map { $0.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path(percentEncoded: false)) }
+    }
+
+    static func settings(at url: URL) throws -> [String: Any] {
+        guard let data = try? Data(contentsOf: url),
+            let settings = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+        else { throw OAuth2Client.PropertyListConfigurationError.invalidPropertyList(url: url) }
+        return settings
+    }
+}
+
+/// Logs settings that work but that the developer should correct: to the system log, else to standard error.
+package enum ConfigurationLog {
+    private static let said = Locked<Set<String>>([])
+
+    /// Logs a message once per process. Returns whether it was logged by this call.
+    @discardableResult
+    package static func once(_ message: String) -> Bool {
+        guard said.withLock({ $0.insert(message).inserted }) else { return false }
+        #if canImport(os)
+        Logger(subsystem: "countersign", category: "configuration").notice("\(message, privacy: .public)")
+        #else
+        FileHandle.standardError.write(Data("countersign: \(message)\n".utf8))
+        #endif
+        return true
     }
 }

@@ -81,7 +81,6 @@ struct RefreshSchedule {
     private static let firstRetry: TimeInterval = 5
     private static let longestRetry: TimeInterval = 300
 
-    /// The number of consecutive failures.
     var failures = 0
 
     /// Returns the delay in seconds, or `nil` if the expiry is unknown.

@@ -4,7 +4,7 @@ extension Credential {
     /// Calls ``refresh()`` with a completion handler.
     /// - Parameter completion: Called once, on any thread.
     public func refresh(completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
-        complete(completion) { try await self.refresh() }
+        Completion.run(completion) { try await self.refresh() }
     }
 
     /// Calls ``refreshIfNeeded(graceInterval:)`` with a completion handler.
@@ -14,7 +14,7 @@ extension Credential {
     public func refreshIfNeeded(
         graceInterval: TimeInterval = Credential.refreshGraceInterval, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void
     ) {
-        complete(completion) { try await self.refreshIfNeeded(graceInterval: graceInterval) }
+        Completion.run(completion) { try await self.refreshIfNeeded(graceInterval: graceInterval) }
     }
 
     /// Calls ``revoke(type:)`` with a completion handler.
@@ -22,7 +22,7 @@ extension Credential {
     ///   - type: The tokens to revoke.
     ///   - completion: Called once, on any thread.
     public func revoke(type: Token.RevokeType = .all, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
-        complete(completion) { try await self.revoke(type: type) }
+        Completion.run(completion) { try await self.revoke(type: type) }
     }
 
     /// Calls ``introspect(_:)`` with a completion handler.
@@ -30,24 +30,12 @@ extension Credential {
     ///   - type: The token to look up.
     ///   - completion: Called once, on any thread.
     public func introspect(_ type: Token.Kind, completion: @escaping @Sendable (Result<TokenInfo, OAuth2Error>) -> Void) {
-        complete(completion) { try await self.introspect(type) }
+        Completion.run(completion) { try await self.introspect(type) }
     }
 
     /// Calls `userInfo()` with a completion handler.
     /// - Parameter completion: Called once, on any thread.
     public func userInfo(completion: @escaping @Sendable (Result<UserInfo, OAuth2Error>) -> Void) {
-        complete(completion) { try await self.userInfo() }
-    }
-
-    private func complete<T: Sendable>(
-        _ completion: @escaping @Sendable (Result<T, OAuth2Error>) -> Void, _ operation: @escaping @Sendable () async throws -> T
-    ) {
-        Task {
-            do {
-                completion(.success(try await operation()))
-            } catch {
-                completion(.failure(OAuth2Error(error)))
-            }
-        }
+        Completion.run(completion) { try await self.userInfo() }
     }
 }

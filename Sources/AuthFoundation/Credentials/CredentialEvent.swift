@@ -27,39 +27,54 @@ extension Credential {
     }
 }
 
-/// Sends events to all subscribers. Safe from any thread or task. Sending never waits: a slow subscriber loses the oldest events beyond
-/// ``capacity``.
-final class CredentialEventBroadcaster: Sendable {
-    static let capacity = 1_024
+typealias CredentialEventBroadcaster = Broadcaster<Credential.Event>
 
+/// Sends values to all subscribers. Safe from any thread or task. Sending never waits: a slow subscriber loses the oldest values beyond
+/// the capacity.
+package final class Broadcaster<Value: Sendable>: Sendable {
     private struct State {
-        var continuations: [Int: AsyncStream<Credential.Event>.Continuation] = [:]
+        /// `nil` after the end.
+        var continuations: [Int: AsyncStream<Value>.Continuation]? = [:]
         var count = 0
     }
 
     private let state = Locked(State())
+    private let capacity: Int
 
-    func subscribe() -> AsyncStream<Credential.Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Credential.Event.self, bufferingPolicy: .bufferingNewest(Self.capacity))
-        let number = state.withLock { state in
+    package init(capacity: Int = 1_024) {
+        self.capacity = capacity
+    }
+
+    /// Returns a stream of the values from now on, which ends with ``finish()``.
+    package func subscribe(startingWith first: Value? = nil) -> AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(capacity))
+        if let first { continuation.yield(first) }
+        let number = state.withLock { state -> Int? in
+            guard state.continuations != nil else { return nil }
             state.count += 1
-            state.continuations[state.count] = continuation
+            state.continuations?[state.count] = continuation
             return state.count
         }
+        guard let number else {
+            continuation.finish()
+            return stream
+        }
         continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.continuations.removeValue(forKey: number) }
+            _ = self?.state.withLock { $0.continuations?.removeValue(forKey: number) }
         }
         return stream
     }
 
-    func send(_ event: Credential.Event) {
-        let continuations = state.withLock { Array($0.continuations.values) }
-        for continuation in continuations { continuation.yield(event) }
+    package func send(_ value: Value) {
+        for continuation in state.withLock({ $0.continuations ?? [:] }).values { continuation.yield(value) }
     }
 
-    var subscriberCount: Int { state.withLock { $0.continuations.count } }
-
-    deinit {
-        for continuation in state.withLock({ Array($0.continuations.values) }) { continuation.finish() }
+    /// Ends all streams, including those of later subscribers.
+    package func finish() {
+        for continuation in (state.exchange(State(continuations: nil)).continuations ?? [:]).values { continuation.finish() }
     }
+
+    var subscriberCount: Int { state.withLock { $0.continuations?.count ?? 0 } }
+
+    deinit { finish() }
 }

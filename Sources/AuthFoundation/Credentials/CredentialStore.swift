@@ -100,7 +100,6 @@ package final class CredentialStore: CredentialCoordinator {
         }
     }
 
-    /// Returns the credential of a stored token.
     private func credential(for token: Token) -> Credential {
         let credential = credentialDataSource.credential(for: token, coordinator: self)
         credential.adopt(token)
@@ -194,7 +193,6 @@ private func postOnMainActor(_ name: Notification.Name, _ credential: Credential
     }
 }
 
-/// Observes refreshes by clients.
 private final class ClientObserver: OAuth2ClientDelegate {
     private struct Weak {
         weak var store: CredentialStore?

@@ -66,11 +66,8 @@ struct RefreshFailure {
     }
 
     private var isOfServerOrNetwork: Bool {
-        error is URLError || error is APIClientError || error is OktaAPIError || error is OAuth2Error && !isMistake
-    }
-
-    private var isMistake: Bool {
-        if case OAuth2Error.missingToken = error { true } else { false }
+        if case OAuth2Error.missingToken = error { return false }
+        return error is URLError || error is APIClientError || error is OktaAPIError || error is OAuth2Error
     }
 
     private static func innermost(_ error: any Error) -> any Error {

@@ -1,3 +1,4 @@
+public import Foundation
 public import JOSE
 
 /// A P-256 private key that proves possession of tokens (RFC 9449). Descriptions contain no private part. Safe from any thread.
@@ -41,4 +42,99 @@ public struct DPoPKey: Sendable, Redacted {
 
     /// The thumbprint only.
     public var description: String { "DPoPKey(\(thumbprint))" }
+}
+
+/// A storage for the keys to which tokens are bound (RFC 9449). Keys never leave the device. Members can be called from any thread and must
+/// perform only short local work.
+public protocol DPoPKeyStorage: Sendable {
+    /// Returns the key of a client, or `nil` if there is none.
+    /// - Parameter name: The client's name: up to 64 characters of base64url.
+    /// - Throws: Read errors; ``DPoPError`` with ``DPoPError/Code/keyLost`` or ``DPoPError/Code/keyUnusable`` if the stored key can never
+    ///   be used again.
+    func key(named name: String) throws -> DPoPKey?
+
+    /// Returns the key of a client and creates it durably if there is none. Concurrent callers, also in other processes, receive the same
+    /// key. Called at sign-in. A key that can never be used again is replaced, because otherwise sign-in on this device would always fail.
+    /// A key that is temporarily unreadable is not replaced.
+    /// - Throws: Read and write errors. After ``DPoPError/Code/keyLost`` and ``DPoPError/Code/keyUnusable`` the client removes the key and
+    ///   calls this once more.
+    func keyMakingOne(named name: String) throws -> DPoPKey
+
+    /// Deletes the key of a client permanently. No-op if there is none.
+    /// - Throws: Write errors.
+    func removeKey(named name: String) throws
+}
+
+/// A key storage in memory, for tests and for tools that sign in each time.
+public final class MemoryDPoPKeyStorage: DPoPKeyStorage {
+    private let keys = Locked<[String: DPoPKey]>([:])
+
+    /// Creates an empty storage.
+    public init() {}
+
+    /// Returns the key of a client.
+    public func key(named name: String) throws -> DPoPKey? { keys.withLock { $0[name] } }
+
+    /// Returns the key of a client and creates it if there is none.
+    public func keyMakingOne(named name: String) throws -> DPoPKey {
+        try keys.withLock { keys in
+            if let key = keys[name] { return key }
+            let key = try DPoPKey(.generate(.es256))
+            keys[name] = key
+            return key
+        }
+    }
+
+    /// Deletes the key of a client.
+    public func removeKey(named name: String) throws {
+        keys.withLock { $0[name] = nil }
+    }
+}
+
+/// Tokens cannot be bound to this device's key, or the bound key is missing (RFC 9449). Two errors are equal if their codes are.
+public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
+    /// An extensible error code.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name of the code.
+        public let rawValue: String
+
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The key to which the tokens are bound is not on this device, for example after a restore. The user must sign in again; a retry
+        /// fails.
+        public static let keyLost = Code(rawValue: "keyLost")
+        /// The server issued tokens that are not bound to the key. They were rejected.
+        public static let downgraded = Code(rawValue: "downgraded")
+        /// The stored key is invalid.
+        public static let keyUnusable = Code(rawValue: "keyUnusable")
+    }
+
+    /// The error code.
+    public let code: Code
+
+    /// A description of the error and a remedy.
+    public let message: String
+
+    /// The underlying error.
+    public let underlying: (any Error)?
+
+    init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    static var keyLost: DPoPError {
+        DPoPError(.keyLost, "The key that this session is bound to is no longer on this device. Sign in again.")
+    }
+
+    /// Whether the stored key can never be used again.
+    var isFinal: Bool { code == .keyLost || code == .keyUnusable }
+
+    /// A description of the error and a remedy.
+    public var errorDescription: String? { message }
+
+    /// Whether the codes are equal.
+    public static func == (left: DPoPError, right: DPoPError) -> Bool { left.code == right.code }
 }

@@ -24,11 +24,6 @@ enum DPoPNonce {
             && nonce.utf8.allSatisfy { $0 == 0x21 || (0x23...0x5B).contains($0) || (0x5D...0x7E).contains($0) }
     }
 
-    static func origin(of url: URL) -> String? {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased() else { return nil }
-        return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
-    }
-
     /// Whether the request was rejected because its proof lacks the nonce: status 400 from an authorization server, 401 from a resource
     /// server.
     static func isAsked(for response: HTTPURLResponse, body: Data?) -> Bool {

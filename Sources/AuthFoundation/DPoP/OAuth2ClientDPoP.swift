@@ -95,7 +95,7 @@ extension OAuth2Client {
         guard let url = request.url else { throw APIClientError.invalidUrl }
         let proof = try DPoPProof.make(
             method: request.httpMethod ?? "GET", uri: Self.target(of: url), issuedAt: now.numericDate, jwtID: randomness.identifier,
-            nonce: DPoPNonce.origin(of: url).flatMap { origin in state.withLock { $0.dpopNonces[origin] } }, accessToken: accessToken,
+            nonce: url.origin.flatMap { origin in state.withLock { $0.dpopNonces[origin] } }, accessToken: accessToken,
             publicKey: key.publicMembers, sign: key.sign)
         request.setValue(proof, forHTTPHeaderField: DPoPNonce.proofHeader)
     }
@@ -114,7 +114,7 @@ extension OAuth2Client {
     /// Stores the nonce that the server requires in the next proof (RFC 9449, 8.2).
     func learnNonce(from response: HTTPURLResponse) {
         guard configuration.usesDPoP, let nonce = response.header(DPoPNonce.header), DPoPNonce.isAcceptable(nonce),
-            let origin = response.url.flatMap(DPoPNonce.origin)
+            let origin = response.url?.origin
         else { return }
         state.withLock { state in
             // Clients contact few servers, and servers replace their nonces. Discarding all nonces is harmless.

@@ -79,7 +79,6 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The audience, or the first one if there are several.
     public var audience: String? { audiences?.first }
 
-    /// All audiences.
     var audiences: [String]? {
         if let one: String = self[.audience] { return [one] }
         return self[.audience]

@@ -108,7 +108,7 @@ package func isSame(_ left: any Error, _ right: any Error) -> Bool {
 extension URLError {
     /// A description with a remedy for the user. Foundation on Linux has none.
     var explanation: String {
-        let host = failureURLString.flatMap { URL(string: $0)?.host() } ?? "the server"
+        let host = (userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.host() ?? "the server"
         return switch code {
         case .notConnectedToInternet, .dataNotAllowed: "This device is not connected to the internet."
         case .networkConnectionLost: "The connection to \(host) was lost. Try again."
@@ -137,9 +137,5 @@ extension URLError {
         #endif
         default: false
         }
-    }
-
-    private var failureURLString: String? {
-        (userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.absoluteString
     }
 }

@@ -65,19 +65,6 @@ public struct APIResponse<T: Decodable & Sendable>: Decodable, Sendable {
 
     /// The server's identifier of the request.
     public let requestId: String?
-
-    init(
-        result: T, date: Date, statusCode: Int, responseBody: Data? = nil, links: [Link: URL] = [:], rateInfo: APIRateLimit? = nil,
-        requestId: String? = nil
-    ) {
-        self.result = result
-        self.date = date
-        self.statusCode = statusCode
-        self.responseBody = responseBody
-        self.links = links
-        self.rateInfo = rateInfo
-        self.requestId = requestId
-    }
 }
 
 /// The body of a response without content.

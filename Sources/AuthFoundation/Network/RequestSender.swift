@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -202,18 +202,13 @@ enum RedirectRule {
     /// plain http only on this machine. With `staysOnHost` it never leaves the host: another host could replace the discovery document.
     static func follows(_ next: URLRequest, from original: URLRequest?, staysOnHost: Bool = false) -> Bool {
         guard let from = original?.url, let to = next.url else { return false }
-        if origin(of: from) == origin(of: to) { return true }
+        if let origin = from.origin, origin == to.origin { return true }
         guard !staysOnHost || from.host()?.lowercased() == to.host()?.lowercased(), LoopbackRule.isAcceptable(to),
             to.scheme?.lowercased() == "https" || from.scheme?.lowercased() != "https"
         else { return false }
         let carriesCredentials =
             original?.value(forHTTPHeaderField: "Authorization") != nil || original?.httpBody != nil || original?.httpMethod != "GET"
         return !carriesCredentials
-    }
-
-    private static func origin(of url: URL) -> String {
-        let scheme = url.scheme?.lowercased() ?? ""
-        return "\(scheme)://\(url.host()?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 }
 
@@ -222,5 +217,13 @@ extension String {
     /// server's token could add headers to a request, or make Foundation send it without its credentials.
     package var isHeaderToken: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+extension URL {
+    /// The scheme, host and port, or `nil` if there is no host. All letters are small, and the port is always present.
+    package var origin: String? {
+        guard let scheme = scheme?.lowercased(), let host = host()?.lowercased() else { return nil }
+        return "\(scheme)://\(host):\(port ?? (scheme == "http" ? 80 : 443))"
     }
 }

@@ -46,7 +46,7 @@ public struct SDKVersion: Sendable {
     /// The value of the `User-Agent` header: the modules in use sorted by name, then the operating system.
     public static var userAgent: String {
         let parts = registered.withLock { $0.values.map(\.displayName).sorted() }
-        return (parts + [system]).joined(separator: " ")
+        return (parts + ["\(systemName)/\(systemVersion)"]).joined(separator: " ")
     }
 
     /// Adds an SDK module to the user agent. Returns `nil` if the name is already registered.
@@ -60,23 +60,26 @@ public struct SDKVersion: Sendable {
         }
     }
 
-    private static let system: String = {
+    /// The name of the operating system.
+    #if os(iOS)
+    package static let systemName = "iOS"
+    #elseif os(macOS)
+    package static let systemName = "macOS"
+    #elseif os(tvOS)
+    package static let systemName = "tvOS"
+    #elseif os(watchOS)
+    package static let systemName = "watchOS"
+    #elseif os(visionOS)
+    package static let systemName = "visionOS"
+    #elseif os(Linux)
+    package static let systemName = "Linux"
+    #else
+    package static let systemName = "unknown"
+    #endif
+
+    /// The version of the operating system as `major.minor.patch`.
+    package static var systemVersion: String {
         let version = ProcessInfo.processInfo.operatingSystemVersion
-        #if os(iOS)
-        let name = "iOS"
-        #elseif os(macOS)
-        let name = "macOS"
-        #elseif os(tvOS)
-        let name = "tvOS"
-        #elseif os(watchOS)
-        let name = "watchOS"
-        #elseif os(visionOS)
-        let name = "visionOS"
-        #elseif os(Linux)
-        let name = "Linux"
-        #else
-        let name = "unknown"
-        #endif
-        return "\(name)/\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
-    }()
+        return "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)"
+    }
 }

@@ -20,42 +20,17 @@ extension URLSession: URLSessionProtocol {
     /// Sends a request and waits for the whole response. Cancelling the task ends the wait with `CancellationError`. The request itself
     /// continues, because Foundation on Linux traps if a request is cancelled at the moment in which it ends.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        let wait = AnswerWait()
-        return try await withTaskCancellationHandler {
-            try Task.checkCancellation()
-            return try await withCheckedThrowingContinuation { continuation in
-                wait.begin(continuation)
-                dataTask(with: request) { data, response, error in
-                    if let data, let response, error == nil {
-                        wait.end(with: .success((data, response)))
-                    } else {
-                        wait.end(with: .failure(error ?? URLError(.badServerResponse)))
-                    }
-                }
-                .resume()
-                // A cancellation before `begin` found no waiting caller.
-                if Task.isCancelled { wait.end(with: .failure(CancellationError())) }
+        try Task.checkCancellation()
+        let answer = Decision<(Data, URLResponse)>()
+        dataTask(with: request) { data, response, error in
+            if let data, let response, error == nil {
+                answer.decide(.success((data, response)))
+            } else {
+                answer.decide(.failure(error ?? URLError(.badServerResponse)))
             }
-        } onCancel: {
-            wait.end(with: .failure(CancellationError()))
         }
-    }
-}
-
-/// A wait for a response that ends exactly once. Safe from any thread.
-private final class AnswerWait: Sendable {
-    private let continuation = Locked<CheckedContinuation<(Data, URLResponse), any Error>?>(nil)
-
-    func begin(_ continuation: CheckedContinuation<(Data, URLResponse), any Error>) {
-        self.continuation.withLock { $0 = continuation }
-    }
-
-    func end(with result: Result<(Data, URLResponse), any Error>) {
-        let waiting = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
-        }
-        waiting?.resume(with: result)
+        .resume()
+        return try await answer.valueUnlessCancelled()
     }
 }
 #else

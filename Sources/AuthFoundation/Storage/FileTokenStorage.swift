@@ -225,12 +225,7 @@ extension FileTokenStorage {
         let fingerprint = VaultKeySource.Fingerprint(keySource)
         if let opened, opened.fingerprint == fingerprint { return opened.key }
         cache = VaultCache()
-        guard let key = try keySource.key() else {
-            throw VaultError(
-                .keyMissing, entry: VaultKey.fileName,
-                "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
-            )
-        }
+        guard let key = try keySource.key() else { throw keySource.keyFileIsGone }
         opened = (fingerprint, key)
         return key
     }

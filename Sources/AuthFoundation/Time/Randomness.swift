@@ -1,8 +1,8 @@
 import Foundation
+import JOSE
 
 /// A source of random values, injected so that tests can predict them.
 package struct Randomness: Sendable {
-    /// Returns `count` random bytes.
     package let bytes: @Sendable (_ count: Int) -> [UInt8]
 
     /// The system's cryptographically secure generator.
@@ -31,18 +31,12 @@ package struct Randomness: Sendable {
 extension Data {
     /// Base64url without padding (RFC 4648, 5).
     package var base64URLEncoded: String {
-        base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        Base64URL.encode(self)
     }
 
     /// Decodes strict base64url without padding. Fails for any other character, for padding and for leftover bits.
     package init?(base64URLEncoded text: some StringProtocol) {
-        let standard = text.utf8.allSatisfy { byte in
-            (65...90).contains(byte) || (97...122).contains(byte) || (48...57).contains(byte) || byte == 45 || byte == 95
-        }
-        guard standard, text.utf8.count % 4 != 1 else { return nil }
-        var base64 = String(text).replacing("-", with: "+").replacing("_", with: "/")
-        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: base64), data.base64URLEncoded == text else { return nil }
-        self = data
+        guard let bytes = try? Base64URL.decode(text) else { return nil }
+        self.init(bytes)
     }
 }

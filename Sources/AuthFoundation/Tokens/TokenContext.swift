@@ -49,7 +49,6 @@ extension Token {
             case claimsJSON = "claims"
         }
 
-        /// Creates the metadata of a token.
         package init(token: Token, tags: [String: String]) {
             id = token.id
             self.tags = tags

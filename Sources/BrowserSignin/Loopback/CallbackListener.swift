@@ -2,14 +2,6 @@
 internal import AuthFoundation
 internal import Foundation
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// Listens on the loopback address for one redirect, on its own thread, and then closes. Safe from any thread. It uses system sockets
 /// because it needs only one small request, strict limits on request size and connections, and an immediate close.
 final class CallbackListener: Sendable {
@@ -18,7 +10,6 @@ final class CallbackListener: Sendable {
     /// The maximum number of bytes that a connection can send after its response.
     static let maximumRest = 65_536
 
-    /// The redirect URI with the actual port.
     let redirectUri: URL
 
     private let rules: CallbackRules

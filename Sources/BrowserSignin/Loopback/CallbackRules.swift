@@ -79,37 +79,40 @@ struct CallbackRules: Sendable {
     }
 }
 
-/// A value that is set once, from any thread, and that tasks can wait for.
-final class Decision<Value: Sendable>: Sendable {
-    private struct State {
-        var result: Result<Value, any Error>?
-        var waiting: [CheckedContinuation<Value, any Error>] = []
-    }
+/// A redirect URI with a loopback address (RFC 8252, 7.3).
+struct LoopbackRedirect: Sendable, Equatable {
+    /// The host as the URI spells it: `127.0.0.1`, `[::1]` or `localhost`.
+    let host: String
+    /// The port of the URI, or `nil` for any free port.
+    let port: UInt16?
+    let path: String
 
-    private let state = Locked(State())
-
-    /// The result, or `nil` if it is not set yet.
-    var result: Result<Value, any Error>? { state.withLock { $0.result } }
-
-    /// Sets the result. Later calls are no-ops.
-    func decide(_ result: Result<Value, any Error>) {
-        let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
-            guard state.result == nil else { return [] }
-            state.result = result
-            defer { state.waiting = [] }
-            return state.waiting
+    /// Throws ``BrowserSigninError/invalidRedirectScheme(_:)`` if the URL is not `http` with a loopback host.
+    init(_ url: URL) throws {
+        guard url.scheme?.lowercased() == "http", let host = url.host()?.lowercased(), url.user() == nil, url.query() == nil,
+            url.fragment() == nil
+        else { throw BrowserSigninError.invalidRedirectScheme(url.scheme) }
+        switch host {
+        case "127.0.0.1", "localhost": self.host = host
+        case "::1", "[::1]": self.host = "[::1]"
+        default: throw BrowserSigninError.invalidRedirectScheme(url.scheme)
         }
-        for continuation in waiting { continuation.resume(with: result) }
+        guard let port = url.port else {
+            self.port = nil
+            path = url.path().isEmpty ? "/" : url.path()
+            return
+        }
+        guard let exact = UInt16(exactly: port), exact > 0 else { throw BrowserSigninError.invalidRedirectScheme(url.scheme) }
+        self.port = exact
+        path = url.path().isEmpty ? "/" : url.path()
     }
 
-    /// Waits for the result. Task cancellation does not end the wait.
-    func value() async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.waiting.append(continuation) }
-                return state.result
-            }
-            if let result { continuation.resume(with: result) }
-        }
+    static func isOne(_ url: URL) -> Bool {
+        (try? LoopbackRedirect(url)) != nil
     }
+
+    /// Whether to listen on both addresses. Browsers resolve `localhost` to either and try `::1` first.
+    var isBothAddresses: Bool { host == "localhost" }
+
+    var isIPv6: Bool { host == "[::1]" }
 }

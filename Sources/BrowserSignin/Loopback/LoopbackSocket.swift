@@ -2,18 +2,9 @@
 internal import AuthFoundation
 internal import Foundation
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// A listening socket on the loopback address. It is non-blocking, and child processes do not inherit it.
 struct LoopbackSocket: Sendable {
     let descriptor: Int32
-    /// The actual port.
     let port: UInt16
 
     /// Listens on the loopback address only: on `::1` if `isIPv6`, else on 127.0.0.1. Without a `port`, it uses any free one.

@@ -1,4 +1,5 @@
 #if os(Linux) || os(macOS)
+internal import AuthFoundation
 internal import Foundation
 
 /// Opens the user's browser: the command in the environment variable `BROWSER`, or else the system default.
@@ -45,11 +46,7 @@ struct BrowserLauncher: Sendable {
         let status = Decision<Int32>()
         process.terminationHandler = { status.decide(.success($0.terminationStatus)) }
         do { try process.run() } catch { return false }
-        return try await withTaskCancellationHandler {
-            try await status.value() == 0
-        } onCancel: {
-            status.decide(.failure(CancellationError()))
-        }
+        return try await status.valueUnlessCancelled() == 0
     }
 }
 #endif

@@ -111,9 +111,7 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
             group.addTask {
                 // Run the opener in its own task, so that an opener that ignores cancellation does not delay the result.
                 let opened = Decision<Void>()
-                let opening = Task {
-                    do { opened.decide(.success(try await opener(page))) } catch { opened.decide(.failure(error)) }
-                }
+                let opening = Task { opened.decide(await Result(of: { try await opener(page) })) }
                 try await withTaskCancellationHandler {
                     try await opened.value()
                 } onCancel: {

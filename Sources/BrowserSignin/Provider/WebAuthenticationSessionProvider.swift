@@ -1,4 +1,5 @@
 #if canImport(AuthenticationServices) && (os(iOS) || os(macOS) || os(tvOS) || os(visionOS) || os(watchOS))
+internal import AuthFoundation
 internal import AuthenticationServices
 internal import Foundation
 

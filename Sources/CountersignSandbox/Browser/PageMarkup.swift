@@ -8,7 +8,6 @@ struct PageMarkup: Sendable {
 
     let parts: [Part]
 
-    /// Parses a page; invalid tags become text.
     init(_ html: String) {
         var parts: [Part] = []
         var rest = html[...]

@@ -1,6 +1,7 @@
 internal import AuthFoundation
 internal import Crypto
 public import Foundation
+internal import JOSE
 internal import SwiftASN1
 internal import X509
 
@@ -73,9 +74,7 @@ public struct LocalAuthority: Sendable {
     public func issueCertificate(now: Date) throws -> (chainPEM: String, keyPEM: String) {
         let leafKey = P256.Signing.PrivateKey()
         let leaf = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(leafKey.publicKey),
-            notValidBefore: now.addingTimeInterval(-86_400), notValidAfter: now.addingTimeInterval(365 * 86_400),
-            issuer: certificate.subject, subject: DistinguishedName { CommonName("localhost") }, signatureAlgorithm: .ecdsaWithSHA256,
+            of: DistinguishedName { CommonName("localhost") }, key: leafKey.publicKey, now: now, issuer: certificate.subject, signedBy: key,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
                 Critical(KeyUsage(digitalSignature: true))
@@ -86,8 +85,7 @@ public struct LocalAuthority: Sendable {
                     .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
                     .ipAddress(ASN1OctetString(contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])),
                 ])
-            },
-            issuerPrivateKey: Certificate.PrivateKey(key))
+            })
         return (try leaf.serializeAsPEM().pemString.endingWithNewline + certificatePEM, leafKey.pemRepresentation.endingWithNewline)
     }
 
@@ -99,7 +97,7 @@ public struct LocalAuthority: Sendable {
     }
 
     private static func identifier(of key: P256.Signing.PrivateKey) -> String {
-        SHA256.hash(data: key.publicKey.x963Representation).prefix(4).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+        SHA256.hash(data: key.publicKey.x963Representation).prefix(4).hexadecimal
     }
 
     private static func commonName(of certificate: Certificate) -> String? {
@@ -113,10 +111,7 @@ public struct LocalAuthority: Sendable {
         }
         let identifier = SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
         return try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
-            notValidBefore: now.addingTimeInterval(-86_400), notValidAfter: now.addingTimeInterval(10 * 365 * 86_400), issuer: name,
-            subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
+            of: name, key: key.publicKey, now: now, years: 10, issuer: name, signedBy: key,
             extensions: Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true, cRLSign: true))
@@ -130,8 +125,20 @@ public struct LocalAuthority: Sendable {
                             ASN1OctetString(
                                 contentBytes: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 255, count: 16)),
                         ]))
-            },
-            issuerPrivateKey: Certificate.PrivateKey(key))
+            })
+    }
+}
+
+extension Certificate {
+    /// Signs a certificate that is valid from yesterday on.
+    init(
+        of subject: DistinguishedName, key: P256.Signing.PublicKey, now: Date, years: Double = 1, issuer: DistinguishedName,
+        signedBy issuerKey: P256.Signing.PrivateKey, extensions: Certificate.Extensions
+    ) throws {
+        try self.init(
+            version: .v3, serialNumber: SerialNumber(), publicKey: PublicKey(key), notValidBefore: now.addingTimeInterval(-86_400),
+            notValidAfter: now.addingTimeInterval(years * 365 * 86_400), issuer: issuer, subject: subject,
+            signatureAlgorithm: .ecdsaWithSHA256, extensions: extensions, issuerPrivateKey: PrivateKey(issuerKey))
     }
 }
 

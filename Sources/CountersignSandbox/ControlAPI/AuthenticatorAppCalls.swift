@@ -24,7 +24,7 @@ struct AuthenticatorAppCalls: Sendable {
 
     /// Enrolls an app for a user, or sets one up from a QR code.
     private func add(_ body: ControlBody) async throws -> JSONValue? {
-        try body.allow("login", "uri")
+        try body.allow(["login", "uri"])
         let login = try body.required("login", example: "jane.doe@example.com")
         let uri = try body.text("uri")
         guard let sandbox = sandbox() else { return nil }
@@ -43,10 +43,7 @@ struct AuthenticatorAppCalls: Sendable {
     private func json(_ app: AuthenticatorApp, of login: String) -> JSONValue {
         [
             "login": .string(login), "code": .string(app.code), "next_code": .string(app.code(after: 1)),
-            "seconds_left": .integer(secondsLeft),
+            "seconds_left": .integer(30 - clock.now.numericDate % 30),
         ]
     }
-
-    /// The remaining time of the current code, in seconds.
-    private var secondsLeft: Int64 { 30 - clock.now.numericDate % 30 }
 }

@@ -9,26 +9,15 @@ internal import Store
 /// The sandbox's control API under `/sandbox/`, for tests in other languages or processes, with JSON requests and responses. The module's
 /// DocC page and ``ControlCall`` document each call.
 struct ControlAPI: Sendable {
-    /// The objects that the calls act on.
-    struct Controls: Sendable {
-        var clock: SandboxClock
-        var faults: FaultPlan
-        var log: RequestLog
-        var organization: LiveOrganization
-        var phones: PhoneCalls
-        var apps: AuthenticatorAppCalls
-        var outbox: OutboxCalls
-        /// The sandbox; `nil` before it has started and after it was released.
-        var sandbox: @Sendable () -> Sandbox?
-    }
-
-    private let controls: Controls
-    private let access: ControlAccess
-
-    init(_ controls: Controls) {
-        self.controls = controls
-        access = ControlAccess(origin: { controls.organization.knownOrigin })
-    }
+    let clock: SandboxClock
+    let faults: FaultPlan
+    let log: RequestLog
+    let organization: LiveOrganization
+    let phones: PhoneCommands
+    let apps: AuthenticatorAppCalls
+    let outbox: OutboxCalls
+    /// The sandbox; `nil` before it has started and after it was released.
+    let sandbox: @Sendable () -> Sandbox?
 
     /// Whether a request is for the control API or the front page.
     static func isAddressed(by request: ServerRequest) -> Bool {
@@ -38,15 +27,17 @@ struct ControlAPI: Sendable {
 
     /// Responds to a request for which ``isAddressed(by:)`` is true.
     func respond(to request: ServerRequest) async -> ServerResponse {
-        if let refusal = access.refusal(of: request) { return Self.answer(["error": .string(refusal)], status: .forbidden) }
+        if let refusal = ControlAccess(origin: organization.knownOrigin).refusal(of: request) {
+            return Self.answer(["error": .string(refusal)], status: .forbidden)
+        }
         let method = request.head.method == .head ? HTTPRequest.Method.get : request.head.method
         if request.path == "/" { return frontPage(request) }
         let path = String(request.path.dropFirst("/sandbox/".count))
         do {
             if path.isEmpty, method == .get { return ServerResponse(status: .found, headers: [.location: "/", .cacheControl: "no-store"]) }
             guard !request.isTooLarge else { return Self.answer(["error": "The body is too large."], status: .contentTooLarge) }
-            if let answer = FrontPage.resource(method, path, in: controls.sandbox()) { return answer }
-            if let answer = try await controls.outbox.answer(request, path: path) { return answer }
+            if let answer = FrontPage.resource(method, path, in: sandbox()) { return answer }
+            if let answer = try await outbox.answer(request, path: path) { return answer }
             guard let answer = try await answer(method, path, body: { try ControlBody(request.body) }) else {
                 return Self.answer(["error": "There is no \(request.head.method) /sandbox/\(path)."], status: .notFound)
             }
@@ -57,7 +48,7 @@ struct ControlAPI: Sendable {
     }
 
     private func frontPage(_ request: ServerRequest) -> ServerResponse {
-        guard let sandbox = controls.sandbox() else {
+        guard let sandbox = sandbox() else {
             return Self.answer(["error": "The sandbox is starting."], status: .serviceUnavailable)
         }
         return FrontPage(sandbox).answer(accepting: request.head.headerFields[.accept] ?? "")
@@ -77,7 +68,7 @@ struct ControlAPI: Sendable {
                 ["error": .string(error.message), "code": .string(error.code.rawValue)], status: isInput ? .badRequest : .conflict)
         case let error as CodeRefusal: return answer(["error": .string("No mail is sent: \(error.reason).")], status: .conflict)
         default:
-            if let refusal = PhoneCalls.answer(to: error) { return answer(refusal, status: .conflict) }
+            if let refusal = PhoneCommands.answer(to: error) { return answer(refusal, status: .conflict) }
             return answer(["error": .string("The sandbox failed: \(error)")], status: .internalServerError)
         }
     }
@@ -86,45 +77,45 @@ struct ControlAPI: Sendable {
 
     private func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
         switch (method, path) {
-        case (.get, "clock"): return clock
+        case (.get, "clock"): return clock.json
         case (.post, "clock"): return try moveClock(body())
         case (.get, "faults"): return pendingFaults
         case (.post, "faults"):
-            controls.faults.add(try Fault(body()))
+            faults.add(try Fault(body()))
             return pendingFaults
         case (.delete, "faults"):
-            controls.faults.clear()
+            faults.clear()
             return pendingFaults
         case (.get, "users"): return users
         case (.post, "users"):
-            try await controls.organization.add(SandboxUser(body()))
+            try await organization.add(SandboxUser(body()))
             return users
         case (.get, "applications"): return applications
         case (.post, "applications"):
-            let application = try OrgFile.application(body().json, in: controls.organization.definition)
-            try await controls.organization.add(application)
+            let application = try OrgFile.application(body().json, in: organization.definition)
+            try await organization.add(application)
             return applications
         case (.post, "activation-tokens"): return try await activate(body())
-        case (.get, "requests"): return ["requests": .array(controls.log.all.map(\.json))]
+        case (.get, "requests"): return ["requests": .array(log.all.map(\.json))]
         case (.delete, "requests"):
-            controls.log.clear()
+            log.clear()
             return ["requests": []]
         case (.post, "reset"):
-            try await controls.sandbox()?.reset()
-            return clock
+            try await sandbox()?.reset()
+            return clock.json
         case (.post, "sign-out"): return try await signOut(body())
         default:
-            if let answer = try await controls.apps.answer(method, path, body: body) { return answer }
-            return try await controls.phones.answer(method, path, body: body)
+            if let answer = try await apps.answer(method, path, body: body) { return answer }
+            return try await phones.answer(method, path, body: body)
         }
     }
 
-    private var users: JSONValue { ["users": .array(controls.organization.users.map(\.json))] }
+    private var users: JSONValue { ["users": .array(organization.users.map(\.json))] }
 
     private func signOut(_ body: ControlBody) async throws -> JSONValue? {
-        try body.allow("login", "tokens")
+        try body.allow(["login", "tokens"])
         let (login, tokens) = (try body.required("login", example: "jane.doe@example.com"), try body.flag("tokens"))
-        guard let sandbox = controls.sandbox() else { return nil }
+        guard let sandbox = sandbox() else { return nil }
         guard try await sandbox.signOutEverywhere(login, revokesTokens: tokens ?? true) else {
             throw ControlBody.Invalid(message: "There is nobody with the login \(login).")
         }
@@ -133,9 +124,9 @@ struct ControlAPI: Sendable {
 
     /// Creates an activation token for a user who cannot sign in yet, or mails it to the outbox.
     private func activate(_ body: ControlBody) async throws -> JSONValue? {
-        try body.allow("login", "mail")
+        try body.allow(["login", "mail"])
         let (login, mail) = (try body.required("login", example: "new.user@example.com"), try body.flag("mail") ?? false)
-        guard let sandbox = controls.sandbox() else { return nil }
+        guard let sandbox = sandbox() else { return nil }
         do {
             guard mail else {
                 return ["login": .string(login), "activation_token": .string(try await sandbox.activationToken(for: login))]
@@ -148,30 +139,28 @@ struct ControlAPI: Sendable {
     }
 
     private var applications: JSONValue {
-        let origin = controls.organization.knownOrigin?.absoluteString ?? ""
-        return ["applications": .array(controls.organization.applications.map { $0.json(at: origin) })]
+        let origin = organization.knownOrigin?.absoluteString ?? ""
+        return ["applications": .array(organization.applications.map { $0.json(at: origin) })]
     }
 
-    private var clock: JSONValue { controls.clock.json }
-
     private func moveClock(_ body: ControlBody) throws -> JSONValue {
-        try body.allow("advance", "set")
+        try body.allow(["advance", "set"])
         // The server can represent every date from 1970 to 9999.
         let span = NumericDate.range.upperBound
         switch (try body.number("advance", in: -span...span), try body.number("set", in: 0...span)) {
         case (let seconds?, nil):
-            guard 0...span ~= controls.clock.now.timeIntervalSince1970 + seconds else {
+            guard 0...span ~= clock.now.timeIntervalSince1970 + seconds else {
                 throw ControlBody.Invalid(message: "advance would leave the years from 1970 to 9999.")
             }
-            controls.clock.advance(by: seconds)
-        case (nil, let seconds?): controls.clock.set(to: Date(clampingNumericDate: seconds))
+            clock.advance(by: seconds)
+        case (nil, let seconds?): clock.set(to: Date(clampingNumericDate: seconds))
         default:
             throw ControlBody.Invalid(message: "Write either advance, a number of seconds, or set, a number of seconds since 1970.")
         }
-        return clock
+        return clock.json
     }
 
-    private var pendingFaults: JSONValue { ["faults": .array(controls.faults.pending.map(\.json))] }
+    private var pendingFaults: JSONValue { ["faults": .array(faults.pending.map(\.json))] }
 
     private static func answer(_ json: JSONValue, status: HTTPResponse.Status = .ok) -> ServerResponse {
         ServerResponse(status: status, json: json.serialized(), headers: [.cacheControl: "no-store"])

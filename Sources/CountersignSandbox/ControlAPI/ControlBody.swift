@@ -5,7 +5,6 @@ struct ControlBody {
     /// The error for an invalid body, which causes status 400 with this message.
     struct Invalid: Error { let message: String }
 
-    /// The whole body.
     let json: JSONValue
     private let members: [String: JSONValue]
 
@@ -18,7 +17,7 @@ struct ControlBody {
     }
 
     /// Rejects unknown members, which are probably misspelt.
-    func allow(_ names: String...) throws(Invalid) {
+    func allow(_ names: [String] = []) throws(Invalid) {
         let known = Set(names)
         guard let unknown = members.keys.sorted().first(where: { !known.contains($0) }) else { return }
         let all = names.isEmpty ? "This call has no members." : "This call has: \(names.joined(separator: ", "))."
@@ -27,9 +26,7 @@ struct ControlBody {
 
     /// Returns a string; `nil` if it is absent or null.
     func text(_ name: String) throws(Invalid) -> String? {
-        guard let value = value(name) else { return nil }
-        guard let text = value.stringValue else { throw Invalid(message: "\(name) must be a string.") }
-        return text
+        try member(name, "a string", \.stringValue)
     }
 
     /// Returns a required string that is not empty.
@@ -42,55 +39,48 @@ struct ControlBody {
 
     /// Returns a Boolean; `nil` if it is absent or null.
     func flag(_ name: String) throws(Invalid) -> Bool? {
-        guard let value = value(name) else { return nil }
-        guard let flag = value.boolValue else { throw Invalid(message: "\(name) must be true or false.") }
-        return flag
+        try member(name, "true or false", \.boolValue)
     }
 
     /// Returns a number within a range; `nil` if it is absent or null.
     func number(_ name: String, in range: ClosedRange<Double>, unit: String = "seconds") throws(Invalid) -> Double? {
-        guard let value = value(name) else { return nil }
-        guard let number = value.doubleValue, range.contains(number) else {
-            throw Invalid(
-                message: "\(name) must be a number of \(unit) from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound)).")
+        try member(name, "a number of \(unit) from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))") {
+            $0.doubleValue.flatMap { range.contains($0) ? $0 : nil }
         }
-        return number
     }
 
     /// Returns a whole number within a range; `nil` if it is absent or null.
     func integer(_ name: String, in range: ClosedRange<Int>) throws(Invalid) -> Int? {
-        guard let value = value(name) else { return nil }
-        guard let number = value.intValue, range.contains(number) else {
-            throw Invalid(message: "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        try member(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") {
+            $0.intValue.flatMap { range.contains($0) ? $0 : nil }
         }
-        return number
     }
 
     /// Returns a list of strings; `nil` if it is absent or null.
     func texts(_ name: String) throws(Invalid) -> [String]? {
-        guard let value = value(name) else { return nil }
-        guard let texts = value.stringArrayValue else { throw Invalid(message: "\(name) must be a list of strings.") }
-        return texts
+        try member(name, "a list of strings", \.stringArrayValue)
     }
 
     /// Returns the members of an object; `nil` if it is absent or null.
     func object(_ name: String) throws(Invalid) -> [String: JSONValue]? {
-        guard let value = value(name) else { return nil }
-        guard let object = value.objectValue else { throw Invalid(message: "\(name) must be a JSON object.") }
-        return object
+        try member(name, "a JSON object", \.objectValue)
     }
 
     /// Returns a value of an enumeration; `nil` if it is absent or null.
     func choice<Value>(_ name: String, _ type: Value.Type) throws(Invalid) -> Value?
     where Value: RawRepresentable<String> & CaseIterable {
-        guard let value = value(name) else { return nil }
-        guard let choice = value.stringValue.flatMap(Value.init(rawValue:)) else {
-            throw Invalid(message: "\(name) must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", ")).")
+        try member(name, "one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))") {
+            $0.stringValue.flatMap(Value.init(rawValue:))
         }
-        return choice
     }
 
-    private func value(_ name: String) -> JSONValue? { members[name].flatMap { $0 == .null ? nil : $0 } }
+    private func member<Value>(
+        _ name: String, _ rule: @autoclosure () -> String, _ read: (JSONValue) -> Value?
+    ) throws(Invalid) -> Value? {
+        guard let value = members[name], value != .null else { return nil }
+        guard let result = read(value) else { throw Invalid(message: "\(name) must be \(rule()).") }
+        return result
+    }
 
     private static func plain(_ number: Double) -> String {
         JSONValue.double(number).serializedString.replacing(#/\.0$/#, with: "")

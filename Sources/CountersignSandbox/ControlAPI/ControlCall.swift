@@ -7,9 +7,7 @@ internal import ServerHTTP
 struct ControlCall: Sendable {
     /// The values that the examples use.
     struct Example: Sendable {
-        /// The login of an existing user.
         var login = "jane.doe@example.com"
-        /// The ID of an existing sign-on policy.
         var policy = "one-factor"
         /// A login that the example creates.
         let newLogin = "new.user@example.com"
@@ -22,7 +20,6 @@ struct ControlCall: Sendable {
     let path: String
     /// One sentence about the effect of the call.
     let summary: String
-    /// The body of the example.
     let body: JSONValue?
 
     /// Returns a shell command that makes the call for a user, with quoted words. `certificate` is the file of the authority to trust;
@@ -118,7 +115,7 @@ extension String {
 /// stops pages whose host name resolves to this machine (DNS rebinding).
 struct ControlAccess: Sendable {
     /// The origin of the sandbox; `nil` before it listens.
-    let origin: @Sendable () -> URL?
+    let origin: URL?
 
     /// Returns the reason to refuse a request; `nil` if it is allowed.
     func refusal(of request: ServerRequest) -> String? {
@@ -136,7 +133,7 @@ struct ControlAccess: Sendable {
     /// Returns this sandbox's scheme for the `Host` of a request. The result is `nil` unless the host is a loopback name or the configured
     /// one, with this sandbox's port.
     private func scheme(at authority: String) -> String? {
-        guard let origin = origin(), let scheme = origin.scheme,
+        guard let origin, let scheme = origin.scheme,
             let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil,
             let host = url.host()?.lowercased(), host == origin.host() || Self.loopbackNames.contains(host)
         else { return nil }

@@ -1,5 +1,8 @@
 public import Foundation
+internal import HTTPTypes
+internal import JOSE
 internal import NIOConcurrencyHelpers
+internal import ServerHTTP
 
 /// A simulated fault: its effect, its endpoint and its number of requests.
 ///
@@ -96,5 +99,105 @@ final class FaultPlan: Sendable {
             if faults[index].count == 0 { faults.remove(at: index) }
             return effect
         }
+    }
+}
+
+/// Faults in the JSON of the control API: `{"effect": "status", "status": 503, "endpoint": "token", "count": 2}`.
+extension Fault {
+    /// Reads a fault from the body of a control call.
+    init(_ body: ControlBody) throws(ControlBody.Invalid) {
+        let endpoint = try body.required("endpoint", example: "token")
+        let count = try body.integer("count", in: 1...1_000_000) ?? 1
+        self.init(try Self.effect(body), at: Endpoint(rawValue: endpoint), count: count)
+    }
+
+    /// The member of each effect that has one.
+    private static let members = [
+        "status": "status", "delay": "seconds", "rate-limited": "reset_after", "content-type": "type", "forged-id-token": "forgery",
+    ]
+
+    private static func effect(_ body: ControlBody) throws(ControlBody.Invalid) -> Effect {
+        let name = try body.required("effect", example: "status")
+        let member = members[name]
+        func needed<Value>(_ value: Value?) throws(ControlBody.Invalid) -> Value {
+            guard let value else { throw ControlBody.Invalid(message: "The effect \(name) needs the member \(member ?? "").") }
+            return value
+        }
+        try body.allow(["endpoint", "count", "effect"] + [member].compactMap { $0 })
+        switch name {
+        case "status": return .status(try needed(body.integer("status", in: 200...599)))
+        case "delay": return .delay(try needed(body.number("seconds", in: 0...86_400)))
+        case "rate-limited": return .rateLimited(resetAfter: try needed(body.number("reset_after", in: 0...86_400)))
+        case "drop-before-commit": return .dropConnectionBeforeCommit
+        case "drop-after-commit": return .dropConnectionAfterCommit
+        case "truncated-body": return .truncatedBody
+        case "content-type":
+            let type = try needed(body.text("type"))
+            guard type.unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
+                throw ControlBody.Invalid(message: "type must be printable ASCII, as in a header.")
+            }
+            return .contentType(type)
+        case "forged-id-token": return .forgedIDToken(try needed(body.choice("forgery", Forgery.self)))
+        default:
+            throw ControlBody.Invalid(
+                message:
+                    "effect must be one of status, delay, rate-limited, drop-before-commit, drop-after-commit, truncated-body, content-type, forged-id-token."
+            )
+        }
+    }
+
+    var json: JSONValue {
+        let (name, value): (String, JSONValue?) =
+            switch effect {
+            case .status(let status): ("status", .integer(Int64(status)))
+            case .delay(let seconds): ("delay", .double(seconds))
+            case .rateLimited(let seconds): ("rate-limited", .double(seconds))
+            case .dropConnectionBeforeCommit: ("drop-before-commit", nil)
+            case .dropConnectionAfterCommit: ("drop-after-commit", nil)
+            case .truncatedBody: ("truncated-body", nil)
+            case .contentType(let type): ("content-type", .string(type))
+            case .forgedIDToken(let forgery): ("forged-id-token", .string(forgery.rawValue))
+            }
+        var json: JSONValue = [
+            "effect": .string(name), "endpoint": .string(endpoint.rawValue), "count": .integer(Int64(count)),
+        ]
+        if let member = Self.members[name] { json[member] = value }
+        return json
+    }
+}
+
+/// The effects of faults on responses.
+extension ServerResponse {
+    /// Returns a response with a status that the endpoint did not choose.
+    static func faulty(status: Int) -> ServerResponse {
+        ServerResponse(
+            status: HTTPResponse.Status(code: status),
+            json: (["error": "server_error", "error_description": "A fault was injected into the sandbox."] as JSONValue).serialized())
+    }
+
+    /// Returns status 429 with the rate-limit headers. The reset time counts from the response's `Date`.
+    static func rateLimited(resetAfter seconds: TimeInterval, now: Date) -> ServerResponse {
+        let reset = Int(clamping: (now.timeIntervalSince1970 + seconds).rounded(.up))
+        let body: JSONValue = [
+            "errorCode": "E0000047", "errorSummary": "API call exceeded rate limit due to too many requests.", "errorLink": "E0000047",
+            "errorId": "oaeSandbox", "errorCauses": [],
+        ]
+        var response = ServerResponse(status: .tooManyRequests, json: body.serialized())
+        for (name, value) in [("x-rate-limit-limit", "1"), ("x-rate-limit-remaining", "0"), ("x-rate-limit-reset", String(reset))] {
+            if let name = HTTPField.Name(name) { response.headers[name] = value }
+        }
+        return response
+    }
+
+    func delivered(_ delivery: Delivery) -> ServerResponse {
+        var response = self
+        response.delivery = delivery
+        return response
+    }
+
+    func typed(_ contentType: String) -> ServerResponse {
+        var response = self
+        response.headers[.contentType] = contentType
+        return response
     }
 }

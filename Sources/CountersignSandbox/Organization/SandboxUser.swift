@@ -65,7 +65,7 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
 
     /// Reads a user from the body of a control call.
     init(_ body: ControlBody) throws(ControlBody.Invalid) {
-        try body.allow("login", "password", "profile", "groups", "totp_secret", "must_change_password", "status")
+        try body.allow(["login", "password", "profile", "groups", "totp_secret", "must_change_password", "status"])
         self.init(
             login: try body.required("login", example: "jane.doe@example.com"), password: try body.text("password"),
             profile: try body.object("profile") ?? [:], groups: try body.texts("groups") ?? [], totpSecret: try body.text("totp_secret"),

@@ -1,5 +1,6 @@
+internal import AuthFoundation
 public import Delivery
-internal import Foundation
+public import Foundation
 internal import NIOConcurrencyHelpers
 
 /// The mails, texts and calls of the sandbox's server; they never leave this machine.
@@ -19,13 +20,11 @@ public final class Outbox: Sendable {
         var count = 0
         /// The numbers of messages that `next` has returned.
         var taken: Set<Int> = []
-        var isClosed = false
         var refusal: MessageOutcome?
-        var watchers: [Int: AsyncStream<Void>.Continuation] = [:]
-        var lastWatcher = 0
     }
 
     private let state = NIOLockedValueBox(State())
+    private let watchers = Broadcaster<Void>(capacity: 1)
     private let clock: SandboxClock
 
     init(clock: SandboxClock) {
@@ -58,12 +57,11 @@ public final class Outbox: Sendable {
 
     /// Deletes all messages.
     public func clear() {
-        let watchers = state.withLockedValue { state in
+        state.withLockedValue { state in
             state.messages = []
             state.taken = []
-            return Array(state.watchers.values)
         }
-        for watcher in watchers { watcher.yield() }
+        watchers.send(())
     }
 
     /// Deletes all messages and pending faults.
@@ -78,48 +76,28 @@ public final class Outbox: Sendable {
         state.withLockedValue { $0.refusal = outcome }
     }
 
-    /// Stores a message.
     func take(_ message: Message) -> MessageOutcome {
         let now = clock.now
-        let (outcome, watchers) = state.withLockedValue { state -> (MessageOutcome, [AsyncStream<Void>.Continuation]) in
-            if let refusal = state.refusal { return (refusal, []) }
+        let outcome = state.withLockedValue { state -> MessageOutcome in
+            if let refusal = state.refusal { return refusal }
             state.count += 1
             state.messages.append(OutboxMessage(message, number: state.count, time: now))
             if state.messages.count > Self.capacity {
                 let gone = state.messages.removeFirst()
                 state.taken.remove(gone.number)
             }
-            return (.delivered(id: message.id), Array(state.watchers.values))
+            return .delivered(id: message.id)
         }
-        for watcher in watchers { watcher.yield() }
+        watchers.send(())
         return outcome
     }
 
     /// Yields once at the beginning, and after each change; ends when the sandbox stops.
-    var changes: AsyncStream<Void> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let id = state.withLockedValue { state -> Int? in
-                guard !state.isClosed else { return nil }
-                state.lastWatcher += 1
-                state.watchers[state.lastWatcher] = continuation
-                return state.lastWatcher
-            }
-            guard let id else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in self?.forget(id) }
-            continuation.yield()
-        }
-    }
-
-    private func forget(_ id: Int) { state.withLockedValue { $0.watchers[id] = nil } }
+    var changes: AsyncStream<Void> { watchers.subscribe(startingWith: ()) }
 
     /// Ends all waiting calls.
     func close() {
-        let watchers = state.withLockedValue { state in
-            state.isClosed = true
-            defer { state.watchers = [:] }
-            return Array(state.watchers.values)
-        }
-        for watcher in watchers { watcher.finish() }
+        watchers.finish()
     }
 }
 
@@ -134,5 +112,62 @@ extension OutboxMessage {
     fileprivate func isFor(_ recipient: String?) -> Bool {
         guard let recipient = recipient?.lowercased() else { return true }
         return self.recipient.lowercased() == recipient || login?.lowercased() == recipient
+    }
+}
+
+/// A mail, a text or a call from the sandbox's server, as the user receives it.
+public struct OutboxMessage: Sendable, Identifiable {
+    /// The message's ID.
+    public let id: String
+    /// The channel.
+    public let channel: MessageChannel
+    /// The mail address, or the phone number in E.164 format.
+    public let recipient: String
+    /// The extension to dial after the call is answered; `nil` for none.
+    public let phoneExtension: String?
+    /// The user's login; `nil` for a mail, which contains only an address.
+    public let login: String?
+    /// The subject of a mail; otherwise `nil`.
+    public let subject: String?
+    /// The text of the message.
+    public let text: String
+    /// The HTML body of a mail; otherwise `nil`.
+    public let html: String?
+    /// The code in the message, six digits; `nil` for none.
+    public let code: String?
+    /// The first link in the text; `nil` for none.
+    public let link: URL?
+    /// The time of sending, by the sandbox's clock.
+    public let time: Date
+    /// The time after which the message is useless.
+    public let expiresAt: Date
+    /// The number of the message, from 1.
+    public let number: Int
+
+    init(_ message: Message, number: Int, time: Date) {
+        (id, channel, expiresAt) = (message.id, message.channel, message.expiresAt)
+        (self.number, self.time) = (number, time)
+        switch message {
+        case .mail(let mail):
+            (recipient, phoneExtension, login) = (mail.recipient, nil, nil)
+            (subject, text, html) = (mail.subject, mail.text, mail.html)
+            code = Self.code(in: mail.text)
+        case .telephone(let message):
+            (recipient, phoneExtension, login) = (message.phoneNumber, message.phoneExtension, message.recipient.login)
+            (subject, text, html) = (nil, message.text, nil)
+            code = message.code
+        }
+        link = Self.link(in: text)
+    }
+
+    /// Returns the first six digits that stand alone.
+    private static func code(in text: String) -> String? {
+        text.split(whereSeparator: { !$0.isNumber && !$0.isLetter }).first { $0.utf8.count == 6 && $0.allSatisfy(\.isNumber) }
+            .map(String.init)
+    }
+
+    private static func link(in text: String) -> URL? {
+        text.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("http://") || $0.hasPrefix("https://") }
+            .flatMap { URL(string: String($0)) }
     }
 }

@@ -11,7 +11,6 @@ struct OutboxCalls: Sendable {
     private static let patience = 20.0
 
     let outbox: Outbox
-    /// Waits for a number of seconds.
     let sleep: @Sendable (Double) async throws -> Void
 
     /// Responds to a request; `nil` for an unknown call. Throws ``ControlBody/Invalid`` for an invalid query.

@@ -2,7 +2,6 @@ internal import DeviceAuthenticator
 internal import Foundation
 internal import Logging
 
-/// Answers to requests.
 extension VirtualPhone {
     /// The user's answer to a request.
     struct Answer: Sendable {
@@ -26,7 +25,7 @@ extension VirtualPhone {
         try await answer(try take(id), Answer(approves: false, isSuspicious: isSuspicious))
     }
 
-    private func take(_ id: Request.ID) throws -> PhoneInbox.Taken {
+    private func take(_ id: Request.ID) throws -> PhoneInbox.Entry {
         let now = parts.clock.now
         let taken = change { state in
             state.inbox.expire(now: now)
@@ -65,15 +64,15 @@ extension VirtualPhone {
         return taken.request
     }
 
-    private func next(within limit: Duration) async throws -> PhoneInbox.Taken {
-        let taken = try await withThrowingTaskGroup(of: PhoneInbox.Taken?.self) { group in
+    private func next(within limit: Duration) async throws -> PhoneInbox.Entry {
+        let taken = try await withThrowingTaskGroup(of: PhoneInbox.Entry?.self) { group in
             group.addTask { try await self.next() }
             group.addTask {
                 // Cancelled if a request arrives in time.
                 try? await Task.sleep(for: limit, clock: .continuous)
                 return nil
             }
-            var taken: PhoneInbox.Taken?
+            var taken: PhoneInbox.Entry?
             // Wait for both tasks: the cancelled one may have taken a request already.
             while let result = try await group.next() {
                 taken = taken ?? result
@@ -89,7 +88,7 @@ extension VirtualPhone {
     }
 
     /// Takes the first available request; `nil` if the task is cancelled.
-    private func next() async throws -> PhoneInbox.Taken? {
+    private func next() async throws -> PhoneInbox.Entry? {
         for await _ in changes {
             let now = parts.clock.now
             let taken =
@@ -132,7 +131,7 @@ extension VirtualPhone {
         }
     }
 
-    private func takeForItself() -> PhoneInbox.Taken? {
+    private func takeForItself() -> PhoneInbox.Entry? {
         guard read({ $0.isOn && $0.answersByItself && !$0.inbox.requests.isEmpty }) else { return nil }
         return change { state in
             let hasNumber = state.toldNumber != nil
@@ -140,7 +139,7 @@ extension VirtualPhone {
         }
     }
 
-    func answer(_ taken: PhoneInbox.Taken, _ answer: Answer) async throws {
+    func answer(_ taken: PhoneInbox.Entry, _ answer: Answer) async throws {
         let number = taken.request.numberChoices.flatMap { self.number(of: $0, told: answer.number) }
         do {
             // Resets an earlier answer, so that the user can answer again after a network failure.

@@ -1,5 +1,6 @@
 internal import DeviceAuthenticator
 internal import Foundation
+internal import HTTPTypes
 internal import JOSE
 
 /// The phone commands of the control API and the phones' page.
@@ -21,10 +22,10 @@ struct PhoneCommands: Sendable {
             try await phone.pending()
         case "settings": try await set(on: phone, body)
         case "number":
-            try body.allow("number")
+            try body.allow(["number"])
             phone.pickNumber(try body.required("number", example: "42"))
         case "token":
-            try body.allow("tell")
+            try body.allow(["tell"])
             try await phone.replaceToken(telling: try body.flag("tell") ?? true)
         case "restart":
             try body.allow()
@@ -37,9 +38,8 @@ struct PhoneCommands: Sendable {
         return phone.json
     }
 
-    /// Enrolls a phone.
     func add(_ body: ControlBody) async throws -> VirtualPhone {
-        try body.allow("login", "uri", "user_verification")
+        try body.allow(["login", "uri", "user_verification"])
         let login = try body.required("login", example: "jane.doe@example.com")
         let userVerification = try body.flag("user_verification") ?? false
         let uri = try body.text("uri")
@@ -64,7 +64,7 @@ struct PhoneCommands: Sendable {
     }
 
     private func approve(on phone: VirtualPhone, _ body: ControlBody) async throws {
-        try body.allow("id", "number", "within")
+        try body.allow(["id", "number", "within"])
         let (id, number, limit) = (try body.text("id"), try body.text("number"), try limit(body))
         if let id {
             try await phone.approve(id, selectedNumber: number)
@@ -74,7 +74,7 @@ struct PhoneCommands: Sendable {
     }
 
     private func deny(on phone: VirtualPhone, _ body: ControlBody) async throws {
-        try body.allow("id", "suspicious", "within")
+        try body.allow(["id", "suspicious", "within"])
         let (id, isSuspicious, limit) = (try body.text("id"), try body.flag("suspicious") ?? false, try limit(body))
         if let id {
             try await phone.deny(id, isSuspicious: isSuspicious)
@@ -88,8 +88,9 @@ struct PhoneCommands: Sendable {
     }
 
     private func set(on phone: VirtualPhone, _ body: ControlBody) async throws {
-        try body.allow(
-            "auto_approve", "offline", "delay", "delivers_twice", "picks_wrong_number", "user_verification", "ciba", "verification")
+        try body.allow([
+            "auto_approve", "offline", "delay", "delivers_twice", "picks_wrong_number", "user_verification", "ciba", "verification",
+        ])
         // Read every member before anything is changed.
         let (autoApprove, twice) = (try body.flag("auto_approve"), try body.flag("delivers_twice"))
         let (wrong, offline) = (try body.flag("picks_wrong_number"), try body.flag("offline"))
@@ -104,5 +105,39 @@ struct PhoneCommands: Sendable {
         if let ciba { try await phone.setCIBA(ciba) }
         if let userVerification { try await phone.setUserVerification(userVerification) }
         if let autoApprove { phone.autoApprove = autoApprove }
+    }
+}
+
+/// The control API calls below `/sandbox/phones`.
+extension PhoneCommands {
+    /// Responds to a call; `nil` if the call or the phone is unknown. The path is relative to `/sandbox/` and percent-encoded. `body` is
+    /// called only for calls with a body.
+    func answer(_ method: HTTPRequest.Method, _ path: String, body: () throws -> ControlBody) async throws -> JSONValue? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding ?? String($0) }
+        guard parts.first == "phones" else { return nil }
+        switch (method, parts.count) {
+        case (.get, 1): return ["phones": .array(phones.all.map(\.json))]
+        case (.post, 1): return try await add(try body()).json
+        default: break
+        }
+        guard parts.count > 1, let phone = phones.known(parts[1]) else { return nil }
+        switch (method, parts.count) {
+        case (.get, 2): return phone.json
+        case (.delete, 2):
+            try await phone.remove()
+            return ["phones": .array(phones.all.map(\.json))]
+        case (.post, 3): return try await perform(parts[2], on: phone, try body())
+        default: return nil
+        }
+    }
+
+    /// Returns the response to a failure of the phone; `nil` for other errors.
+    static func answer(to error: any Error) -> JSONValue? {
+        switch error {
+        case let error as PhoneError: ["error": .string(error.message), "code": .string(error.code.rawValue)]
+        case let error as DeviceAuthenticatorError:
+            ["error": .string(VirtualPhone.text(of: error)), "code": .string(error.reason.rawValue)]
+        default: nil
+        }
     }
 }

@@ -4,16 +4,11 @@ internal import Foundation
 /// The pending and completed requests of a phone. A request is shown once, even if it is delivered repeatedly, and only one caller can
 /// answer it at a time. A value; its owner synchronizes the changes.
 struct PhoneInbox: Sendable {
-    /// A request that a caller has taken to answer it.
-    struct Taken: Sendable {
+    struct Entry: Sendable {
         let request: VirtualPhone.Request
         let challenge: PushChallenge
-    }
-
-    private struct Entry: Sendable {
-        let request: VirtualPhone.Request
-        let challenge: PushChallenge
-        var isTaken = false
+        /// Whether a caller has taken the request to answer it.
+        fileprivate var isTaken = false
     }
 
     /// The maximum number of completed requests to remember.
@@ -69,14 +64,14 @@ struct PhoneInbox: Sendable {
     }
 
     /// Takes the oldest pending request that matches, so that no other caller can answer it.
-    mutating func take(where isWanted: (VirtualPhone.Request) -> Bool) -> Taken? {
+    mutating func take(where isWanted: (VirtualPhone.Request) -> Bool) -> Entry? {
         guard let index = entries.firstIndex(where: { !$0.isTaken && !isHidden($0) && isWanted($0.request) }) else { return nil }
         return take(at: index)
     }
 
     /// Takes the request of the phone's own sign-in; `nil` if it has not arrived. If several new requests match, it takes none and shows
     /// all, because only the user can tell them apart.
-    mutating func takeOwn() -> Taken? {
+    mutating func takeOwn() -> Entry? {
         let own = entries.indices.filter { !entries[$0].isTaken && isHidden(entries[$0]) }
         guard let index = own.first else { return nil }
         guard own.count == 1 else {
@@ -86,9 +81,9 @@ struct PhoneInbox: Sendable {
         return take(at: index)
     }
 
-    private mutating func take(at index: Int) -> Taken {
+    private mutating func take(at index: Int) -> Entry {
         entries[index].isTaken = true
-        return Taken(request: entries[index].request, challenge: entries[index].challenge)
+        return entries[index]
     }
 
     /// Makes a taken request pending again, after a failed answer.
@@ -103,7 +98,6 @@ struct PhoneInbox: Sendable {
         ownRequests = ownRequests.suffix(Self.memory - 1) + [id]
     }
 
-    /// Records the outcome of a request.
     mutating func end(_ id: String, _ outcome: VirtualPhone.HistoryEntry.Outcome, at time: Date) {
         guard let index = entries.firstIndex(where: { $0.request.id == id }) else { return }
         let entry = entries.remove(at: index)

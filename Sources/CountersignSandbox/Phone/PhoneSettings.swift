@@ -1,7 +1,7 @@
 internal import DeviceAuthenticator
 public import Foundation
+internal import JOSE
 
-/// The settings of the phone.
 extension VirtualPhone {
     /// Whether the user can confirm sign-ins by unlocking the phone.
     public var userVerificationEnabled: Bool { enrollments.first?.userVerificationEnabled ?? false }
@@ -109,7 +109,6 @@ extension VirtualPhone {
     }
 }
 
-/// Simulated faults.
 extension VirtualPhone {
     /// Whether the phone has no connection.
     public var isOffline: Bool { parts.network.isOffline }

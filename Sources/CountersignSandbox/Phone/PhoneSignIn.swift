@@ -36,13 +36,9 @@ struct PhoneSignIn: Sendable {
             session: UnheldPolls(network: network),
             clock: waiting)
         let token = try await token(of: user, password: password, needsTwoFactors: needsTwoFactors, by: client, waiting)
-        do {
-            try await use(.bearer(token.accessToken))
-        } catch {
-            await discard(token, of: client)
-            throw error
-        }
-        await discard(token, of: client)
+        let result = await Result(of: { try await use(.bearer(token.accessToken)) })
+        try? await client.revoke(token, type: .all)
+        try result.get()
     }
 
     private func token(
@@ -88,11 +84,6 @@ struct PhoneSignIn: Sendable {
             }
         }
         return try await flow.resume(with: .otp(code: app.code(after: 1)))
-    }
-
-    /// Revokes the token. Errors are ignored, because the token expires soon.
-    private func discard(_ token: Token, of client: OAuth2Client) async {
-        try? await client.revoke(token, type: .all)
     }
 }
 
@@ -142,5 +133,27 @@ private final class ApprovingClock: OAuth2Clock {
         }
         // Another device may be asked instead, and its user needs time. The overload for durations does not advance a skipping clock.
         try await clock.sleep(for: .seconds(interval))
+    }
+}
+
+/// A phone's network connection, which tests can disable.
+final class PhoneNetwork: URLSessionProtocol {
+    private let session: any URLSessionProtocol
+    private let offline = NIOLockedValueBox(false)
+
+    init(_ session: any URLSessionProtocol) {
+        self.session = session
+    }
+
+    var isOffline: Bool {
+        get { offline.withLockedValue { $0 } }
+        set { offline.withLockedValue { $0 = newValue } }
+    }
+
+    var configuration: URLSessionConfiguration { session.configuration }
+
+    func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        guard !isOffline else { throw URLError(.notConnectedToInternet) }
+        return try await session.data(for: request)
     }
 }

@@ -2,6 +2,7 @@ internal import AuthorizationServer
 internal import Crypto
 internal import DeviceAuthenticator
 internal import Foundation
+internal import JOSE
 
 /// A phone's folder: the SDK's files, the owner's login and the push token.
 struct PhoneStorage: Sendable {
@@ -13,8 +14,7 @@ struct PhoneStorage: Sendable {
     /// Locates the phone's folder in the folder of all phones.
     init(of login: String, in parent: URL) {
         // Hashed, because a login may contain characters that file names cannot.
-        let name = SHA256.hash(data: Data(login.lowercased().utf8)).prefix(12).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }
-            .joined()
+        let name = SHA256.hash(data: Data(login.lowercased().utf8)).prefix(12).hexadecimal
         folder = parent.appending(path: name, directoryHint: .isDirectory)
     }
 

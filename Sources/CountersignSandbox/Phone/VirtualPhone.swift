@@ -2,6 +2,7 @@ internal import AuthFoundation
 internal import Delivery
 public import DeviceAuthenticator
 internal import Foundation
+internal import JOSE
 internal import NIOConcurrencyHelpers
 
 /// A user's phone: it receives the pushes of sign-ins, and answers them on command.
@@ -31,7 +32,6 @@ public final class VirtualPhone: Sendable {
         let logger: PhoneLogger
         /// Returns the sandbox's current data of the user.
         let person: @Sendable () -> SandboxUser?
-        /// Called after the phone was removed.
         let onRemoval: @Sendable () -> Void
     }
 
@@ -47,19 +47,14 @@ public final class VirtualPhone: Sendable {
         var deliversTwice = false
         var delay: TimeInterval = 0
         var isOn = true
-        var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var tasks: [UInt64: Task<Void, Never>] = [:]
-        var lastID: UInt64 = 0
-
-        mutating func nextID() -> UInt64 {
-            lastID += 1
-            return lastID
-        }
+        var lastTask: UInt64 = 0
     }
 
     let parts: Parts
     let owner: PhoneOwner
     private let state: NIOLockedValueBox<State>
+    private let watchers = Broadcaster<Void>(capacity: 1)
 
     /// Starts a phone, with the enrollment in its folder, if any.
     init(_ parts: Parts) throws {
@@ -78,36 +73,22 @@ public final class VirtualPhone: Sendable {
     /// Changes the state, then notifies the watchers.
     @discardableResult
     func change<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
-        let (result, watchers) = try state.withLockedValue { (try body(&$0), Array($0.watchers.values)) }
-        for watcher in watchers { watcher.yield() }
+        let result = try state.withLockedValue { try body(&$0) }
+        watchers.send(())
         return result
     }
 
     func read<Result>(_ body: (State) -> Result) -> Result { state.withLockedValue { body($0) } }
 
     /// Yields once at the beginning, and after each visible change; ends with the phone.
-    var changes: AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = state.withLockedValue { state -> UInt64? in
-            guard state.isOn else { return nil }
-            let id = state.nextID()
-            state.watchers[id] = continuation
-            return id
-        }
-        continuation.yield()
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in self?.state.withLockedValue { $0.watchers[id] = nil } }
-        return stream
-    }
+    var changes: AsyncStream<Void> { watchers.subscribe(startingWith: ()) }
 
     /// Starts a task that ends with the phone.
     func start(_ body: @escaping @Sendable (VirtualPhone) async -> Void) {
         state.withLockedValue { state in
             guard state.isOn else { return }
-            let id = state.nextID()
+            state.lastTask += 1
+            let id = state.lastTask
             state.tasks[id] = Task { [weak self] in
                 if let self { await body(self) }
                 self?.state.withLockedValue { $0.tasks[id] = nil }
@@ -117,18 +98,17 @@ public final class VirtualPhone: Sendable {
 
     /// Stops the phone permanently.
     func close() {
-        let (watchers, tasks, token) = state.withLockedValue { state in
+        let (tasks, token) = state.withLockedValue { state in
             defer {
                 state.isOn = false
                 state.inbox.forgetWaiting()
-                state.watchers = [:]
                 state.tasks = [:]
             }
-            return (state.watchers, state.tasks, state.pushToken)
+            return (state.tasks, state.pushToken)
         }
         parts.gateway.unregister(deviceToken: token.hexadecimal)
         for task in tasks.values { task.cancel() }
-        for watcher in watchers.values { watcher.finish() }
+        watchers.finish()
     }
 
     /// Registers a push token at the gateway, as the operating system does at its push service.
@@ -180,9 +160,4 @@ extension VirtualPhone.Parts {
     func makeDevice(owner: PhoneOwner) throws -> any DeviceAuthenticatorProtocol {
         try storage.authenticator(of: login, network: network, clock: clock, owner: owner, logger: logger)
     }
-}
-
-extension Data {
-    /// The data in lower-case hexadecimal, as in the paths of the push service.
-    var hexadecimal: String { map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
 }

@@ -28,14 +28,13 @@ final class VirtualPhones: Sendable {
         var phones: [String: VirtualPhone] = [:]
         /// The enrollments in progress; concurrent callers wait for the same one.
         var enrolling: [String: Task<VirtualPhone, any Error>] = [:]
-        var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
-        var lastID: UInt64 = 0
         var isClosed = false
     }
 
     private let folder: URL
     private let isTemporary: Bool
     private let state = NIOLockedValueBox(State())
+    private let watchers = Broadcaster<Void>(capacity: 1)
 
     /// Creates an empty collection. A temporary folder is deleted with the sandbox.
     init(folder: URL, isTemporary: Bool) {
@@ -56,18 +55,17 @@ final class VirtualPhones: Sendable {
         }
     }
 
-    /// Stops all phones.
     func close() {
-        let (phones, enrolling, watchers) = state.withLockedValue { state in
+        let (phones, enrolling) = state.withLockedValue { state in
             defer {
                 state = State()
                 state.isClosed = true
             }
-            return (state.phones, state.enrolling, state.watchers)
+            return (state.phones, state.enrolling)
         }
         for task in enrolling.values { task.cancel() }
         for phone in phones.values { phone.close() }
-        for watcher in watchers.values { watcher.finish() }
+        watchers.finish()
         // The folder does not exist if no phone was enrolled.
         if isTemporary { try? FileManager.default.removeItem(at: folder) }
     }
@@ -86,7 +84,7 @@ final class VirtualPhones: Sendable {
             // A folder that cannot be removed is harmless: the server no longer knows its phone.
             try? phone.parts.storage.remove()
         }
-        tellWatchers()
+        watchers.send(())
     }
 
     /// The phones, sorted by login.
@@ -97,16 +95,13 @@ final class VirtualPhones: Sendable {
 
     /// Returns a user's phone, and enrolls one if there is none.
     func phone(for login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
-        let key = login.lowercased()
-        let task = state.withLockedValue { state -> Task<VirtualPhone, any Error> in
-            if let known = state.enrolling[key] { return known }
-            let task = Task { [weak self] in
-                guard let self else { throw CancellationError() }
-                defer { self.state.withLockedValue { $0.enrolling[key] = nil } }
-                return try await self.enrolled(login, userVerification: userVerification, session: session)
-            }
-            if !state.isClosed { state.enrolling[key] = task }
-            return task
+        let task = state.withLockedValue { state in
+            state.enrolling[login.lowercased()]
+                ?? start(&state, login, session) { phone, authenticator, origin in
+                    try await phone.enroll(
+                        userVerification: userVerification || authenticator.userVerification == .required,
+                        clientID: authenticator.clientID, origin: origin)
+                }
         }
         // The enrollment is shared, so cancelling one caller does not cancel it.
         return try await task.value
@@ -118,14 +113,9 @@ final class VirtualPhones: Sendable {
     ) async throws -> VirtualPhone {
         let link = try EnrollmentLink(uri)
         let key = login.lowercased()
-        let isFree = state.withLockedValue { $0.enrolling[key] == nil && $0.phones[key] == nil }
-        guard isFree else {
-            throw PhoneError(.otherPerson, "\(login) has a phone in the sandbox already. Remove it first, or let it be asked.")
-        }
-        let task = Task { [weak self] in
-            guard let self else { throw CancellationError() }
-            defer { self.state.withLockedValue { $0.enrolling[key] = nil } }
-            return try await self.enrolled(login, session: session) { phone, authenticator, origin in
+        let task = state.withLockedValue { state -> Task<VirtualPhone, any Error>? in
+            guard state.enrolling[key] == nil, state.phones[key] == nil else { return nil }
+            return start(&state, login, session) { phone, authenticator, origin in
                 guard link.organizationURL.absoluteString == origin.absoluteString, link.clientID == authenticator.clientID else {
                     throw PhoneError(.otherOrigin, "The code is not of this sandbox at \(origin.absoluteString).")
                 }
@@ -133,22 +123,29 @@ final class VirtualPhones: Sendable {
                     scanning: link, userVerification: userVerification || authenticator.userVerification == .required)
             }
         }
-        state.withLockedValue { if !$0.isClosed { $0.enrolling[key] = task } }
+        guard let task else {
+            throw PhoneError(.otherPerson, "\(login) has a phone in the sandbox already. Remove it first, or let it be asked.")
+        }
         return try await task.value
     }
 
-    private func enrolled(_ login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
-        try await enrolled(login, session: session) { phone, authenticator, origin in
-            try await phone.enroll(
-                userVerification: userVerification || authenticator.userVerification == .required, clientID: authenticator.clientID,
-                origin: origin)
+    /// Enrolls a new phone, or one that the user already has in the sandbox.
+    private typealias Enrollment = @Sendable (VirtualPhone, PushAuthenticator, URL) async throws -> Void
+
+    private func start(
+        _ state: inout State, _ login: String, _ session: (any URLSessionProtocol)?, _ enroll: @escaping Enrollment
+    ) -> Task<VirtualPhone, any Error> {
+        let key = login.lowercased()
+        let task = Task { [weak self] in
+            guard let self else { throw CancellationError() }
+            defer { self.state.withLockedValue { $0.enrolling[key] = nil } }
+            return try await self.enrolled(login, session: session, by: enroll)
         }
+        if !state.isClosed { state.enrolling[key] = task }
+        return task
     }
 
-    private func enrolled(
-        _ login: String, session: (any URLSessionProtocol)?,
-        by enroll: (VirtualPhone, PushAuthenticator, URL) async throws -> Void
-    ) async throws -> VirtualPhone {
+    private func enrolled(_ login: String, session: (any URLSessionProtocol)?, by enroll: Enrollment) async throws -> VirtualPhone {
         guard let surroundings = state.withLockedValue({ $0.surroundings }) else {
             throw PhoneError(.removed, "The sandbox has stopped.")
         }
@@ -178,7 +175,7 @@ final class VirtualPhones: Sendable {
             phone.close()
             throw PhoneError(.removed, "The sandbox has stopped.")
         }
-        tellWatchers()
+        watchers.send(())
         return phone
     }
 
@@ -202,28 +199,9 @@ final class VirtualPhones: Sendable {
 
     private func forget(_ login: String) {
         state.withLockedValue { $0.phones[login.lowercased()] = nil }
-        tellWatchers()
+        watchers.send(())
     }
 
     /// Yields once at the beginning, and after a phone was enrolled or removed; ends with the sandbox.
-    var changes: AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = state.withLockedValue { state -> UInt64? in
-            guard !state.isClosed else { return nil }
-            state.lastID += 1
-            state.watchers[state.lastID] = continuation
-            return state.lastID
-        }
-        continuation.yield()
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in self?.state.withLockedValue { $0.watchers[id] = nil } }
-        return stream
-    }
-
-    private func tellWatchers() {
-        for watcher in state.withLockedValue({ Array($0.watchers.values) }) { watcher.yield() }
-    }
+    var changes: AsyncStream<Void> { watchers.subscribe(startingWith: ()) }
 }

@@ -2,7 +2,6 @@ internal import Delivery
 internal import Foundation
 internal import JOSE
 
-/// The devices that a gateway knows.
 struct PushDeviceRegistry {
     /// Receives a push on the device.
     typealias Handler = @Sendable (ReceivedPush) async -> Void

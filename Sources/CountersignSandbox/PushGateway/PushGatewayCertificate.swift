@@ -17,8 +17,9 @@ struct PushGatewayCertificate: Redacted {
     /// Creates a certificate. `now` is the real time.
     init(now: Date) throws {
         let authorityKey = P256.Signing.PrivateKey()
-        let authority = try Self.certificate(
-            "Countersign push gateway of a sandbox", key: authorityKey.publicKey, now: now, issuer: nil, issuerKey: authorityKey,
+        let name = try Self.name("Countersign push gateway of a sandbox")
+        let authority = try Certificate(
+            of: name, key: authorityKey.publicKey, now: now, issuer: name, signedBy: authorityKey,
             extensions: Certificate.Extensions {
                 SubjectKeyIdentifier(hash: Certificate.PublicKey(authorityKey.publicKey))
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
@@ -26,8 +27,8 @@ struct PushGatewayCertificate: Redacted {
                 Critical(NameConstraints(permittedDNSDomains: ["localhost"]))
             })
         let key = P256.Signing.PrivateKey()
-        let certificate = try Self.certificate(
-            "localhost", key: key.publicKey, now: now, issuer: authority.subject, issuerKey: authorityKey,
+        let certificate = try Certificate(
+            of: Self.name("localhost"), key: key.publicKey, now: now, issuer: name, signedBy: authorityKey,
             extensions: Certificate.Extensions {
                 SubjectKeyIdentifier(hash: Certificate.PublicKey(key.publicKey))
                 AuthorityKeyIdentifier(
@@ -42,19 +43,10 @@ struct PushGatewayCertificate: Redacted {
         keyPEM = key.pemRepresentation
     }
 
-    /// Signs a certificate that is valid for a year; self-signed without an issuer.
-    private static func certificate(
-        _ commonName: String, key: P256.Signing.PublicKey, now: Date, issuer: DistinguishedName?, issuerKey: P256.Signing.PrivateKey,
-        extensions: Certificate.Extensions
-    ) throws -> Certificate {
-        let subject = try DistinguishedName {
+    private static func name(_ commonName: String) throws -> DistinguishedName {
+        try DistinguishedName {
             OrganizationName("Countersign")
             CommonName(commonName)
         }
-        return try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key),
-            notValidBefore: now.addingTimeInterval(-86_400), notValidAfter: now.addingTimeInterval(365 * 86_400),
-            issuer: issuer ?? subject, subject: subject, signatureAlgorithm: .ecdsaWithSHA256, extensions: extensions,
-            issuerPrivateKey: Certificate.PrivateKey(issuerKey))
     }
 }

@@ -1,6 +1,9 @@
 public import Delivery
 internal import Foundation
 internal import JOSE
+internal import NIOCore
+internal import NIOHPACK
+internal import NIOHTTP2
 
 /// A complete request to the gateway.
 struct PushGatewayRequest: Sendable {
@@ -31,7 +34,6 @@ struct PushGatewayRequest: Sendable {
     }
 }
 
-/// A response of the gateway.
 struct PushGatewayAnswer: Sendable, Equatable {
     var status: Int
     var reason: String?
@@ -85,5 +87,52 @@ public struct ReceivedPush: Sendable, Equatable {
     /// The time until which the gateway keeps the push, from `apns-expiration`; `nil` for a single delivery attempt.
     var expiration: Date? {
         headers["apns-expiration"].flatMap { TimeInterval($0) }.flatMap { $0 > 0 ? Date(clampingNumericDate: $0) : nil }
+    }
+}
+
+/// A request that waits for its response, with its stream and connection.
+struct PushExchange: Sendable {
+    let request: PushGatewayRequest
+    let stream: any Channel
+    let connection: any Channel
+
+    /// Sends the response; a no-op if the provider has disconnected.
+    func answer(_ answer: PushGatewayAnswer, id: String) async {
+        var headers = HPACKHeaders([(":status", "\(answer.status)"), ("apns-id", id)])
+        for (name, value) in answer.headers { headers.add(name: name, value: value) }
+        let body = answer.body ?? Self.body(of: answer)
+        let head = HTTP2Frame.FramePayload.headers(.init(headers: headers, endStream: body.isEmpty))
+        do {
+            if body.isEmpty {
+                try await stream.writeAndFlush(head).get()
+            } else {
+                stream.write(head, promise: nil)
+                try await stream.writeAndFlush(
+                    HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: true))
+                ).get()
+            }
+        } catch {
+            // The provider disconnected. The push still counts, as at a real push service.
+        }
+    }
+
+    /// Starts a response that is never completed.
+    func beginAnswer(status: Int) async {
+        let head = HTTP2Frame.FramePayload.headers(.init(headers: HPACKHeaders([(":status", "\(status)")]), endStream: false))
+        // Fails only if the provider has disconnected.
+        try? await stream.writeAndFlush(head).get()
+    }
+
+    /// Announces the end of the connection. `last` is the last stream that counts as processed. Throws if the connection is closed.
+    func goAway(last: Int) async throws {
+        let payload = HTTP2Frame.FramePayload.goAway(lastStreamID: HTTP2StreamID(last), errorCode: .noError, opaqueData: nil)
+        try await connection.writeAndFlush(HTTP2Frame(streamID: .rootStream, payload: payload)).get()
+    }
+
+    private static func body(of answer: PushGatewayAnswer) -> [UInt8] {
+        guard let reason = answer.reason else { return [] }
+        var json: JSONValue = ["reason": .string(reason)]
+        if let timestamp = answer.timestamp { json["timestamp"] = .integer(timestamp) }
+        return json.serialized()
     }
 }

@@ -51,10 +51,8 @@ final class SoftwareTokens: TokenService {
 
     init(clock: SandboxClock) { self.clock = clock }
 
-    /// Removes every token.
     func reset() { known.withLockedValue { $0 = [:] } }
 
-    /// Creates a token for a user.
     func give(_ provider: SoftwareToken.Provider, to login: String, random: any RandomSource) throws -> SoftwareToken {
         let secret = try random.bytes(TimeBasedCode.secretLength)
         let token = SoftwareToken(
@@ -114,7 +112,6 @@ public struct CounterDevice: Sendable, Equatable {
     public let credentialID: String
     /// The counter of its next code, at least 0.
     public let counter: Int64
-    /// The seed in Base32.
     let secret: String
 
     /// Creates a device.

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Invalid credentials for the push service, or an invalid configuration of it. Two errors are equal when their codes are equal. A code can
-/// be used as a pattern. Messages never contain a key.
+/// Invalid credentials for the push service, or an invalid configuration of it. Two errors are equal when their codes are equal.
+/// Messages never contain a key.
 package struct APNsConfigurationError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
     package let code: Code
     /// The problem and its solution, in one sentence.
@@ -19,25 +19,16 @@ package struct APNsConfigurationError: LocalizedError, Equatable, Sendable, Cust
 }
 
 extension APNsConfigurationError {
-    /// A reason; later versions may add more.
-    package struct Code: Hashable, Sendable, RawRepresentable {
-        package let rawValue: String
-
-        package init(rawValue: String) { self.rawValue = rawValue }
-
+    package enum Code: String, Sendable {
         /// The team ID is not ten letters and digits.
-        package static let invalidTeamID = Code(rawValue: "invalidTeamID")
+        case invalidTeamID
         /// The key ID is not ten letters and digits.
-        package static let invalidKeyID = Code(rawValue: "invalidKeyID")
+        case invalidKeyID
         /// The signing key is not an unencrypted P-256 key in PEM.
-        package static let invalidPrivateKey = Code(rawValue: "invalidPrivateKey")
-
+        case invalidPrivateKey
         /// An origin is not `https://` with a host and an optional port.
-        package static let invalidOrigin = Code(rawValue: "invalidOrigin")
+        case invalidOrigin
         /// The additional trust roots are not certificates in PEM.
-        package static let invalidTrustRoots = Code(rawValue: "invalidTrustRoots")
-
-        /// Matches an error by its code.
-        package static func ~= (code: Code, error: any Error) -> Bool { (error as? APNsConfigurationError)?.code == code }
+        case invalidTrustRoots
     }
 }

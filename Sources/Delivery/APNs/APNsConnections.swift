@@ -62,7 +62,6 @@ final class APNsConnections: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    /// The HTTP client's settings for the push service.
     fileprivate init(
         _ configuration: APNsSender.Configuration, tls: TLSConfiguration, onConnection note: @escaping @Sendable (any Channel) -> Void
     ) {

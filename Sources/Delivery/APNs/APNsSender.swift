@@ -52,37 +52,25 @@ package final class APNsSender: PushSender, Redacted {
     private func tryUntilDone(_ request: APNsRequest) async -> PushOutcome {
         let notification = request.notification
         if let refusal = request.refusal { return refusal }
-        var lastReason: String?
-        var tries = 0
         var hasRenewed = false
-        while !Task.isCancelled {
-            guard timing.now() < notification.expiresAt else { return .gaveUp(reason: Self.reason("expired", after: lastReason)) }
-            guard let token = currentToken(for: notification.credentials) else { return Self.unsigned }
-            tries += 1
+        let tries = RepeatedTries(retry: configuration.retry, timing: timing) { [log] in
+            log.willRetry(notification, reason: $0, pause: $1)
+        }
+        return await tries.run(until: notification.expiresAt) {
+            guard let token = currentToken(for: notification.credentials) else {
+                return .ended(.gaveUp(reason: "the key can't sign the provider token"))
+            }
             switch await attempt(request, token: token) {
-            case .ended(let outcome): return outcome
+            case .ended(let outcome): return .ended(outcome)
+            case .retry(let reason, let after): return .retry(reason: reason, after: after)
             case .renewToken:
                 guard !hasRenewed, renewToken(token, of: notification.credentials) else {
-                    return .refused(reason: "ExpiredProviderToken", status: 403)
+                    return .ended(.refused(reason: "ExpiredProviderToken", status: 403))
                 }
                 hasRenewed = true
-            case .retry(let reason, let retryAfter):
-                lastReason = reason
-                guard let pause = configuration.retry.pause(afterTries: tries, retryAfter: retryAfter, jitter: timing.jitter()) else {
-                    return .gaveUp(reason: Self.reason("too many tries", after: reason))
-                }
-                guard timing.now().addingTimeInterval(pause / .seconds(1)) < notification.expiresAt else {
-                    return .gaveUp(reason: Self.reason("expires before the next try", after: reason))
-                }
-                log.willRetry(notification, reason: reason, pause: pause)
-                do {
-                    try await timing.sleep(pause)
-                } catch {
-                    return .gaveUp(reason: Self.reason("cancelled", after: reason))
-                }
+                return .again
             }
         }
-        return .gaveUp(reason: Self.reason("cancelled", after: lastReason))
     }
 
     private func attempt(_ request: APNsRequest, token: String) async -> GatewayAnswer.Verdict {
@@ -120,8 +108,6 @@ package final class APNsSender: PushSender, Redacted {
 
     private static let wasShutDown = GatewayAnswer.Verdict.ended(.gaveUp(reason: "the sender was shut down"))
 
-    private static let unsigned = PushOutcome.gaveUp(reason: "the key can't sign the provider token")
-
     private func currentToken(for credentials: APNsCredentials) -> String? {
         // Not expected to fail, because the key was validated; otherwise the outcome reports it.
         try? tokens.token(for: credentials, now: timing.now())
@@ -132,9 +118,5 @@ package final class APNsSender: PushSender, Redacted {
         guard let renewed = try? tokens.renewal(of: refused, for: credentials, now: timing.now()) else { return false }
         if renewed { log.didRenewToken(credentials) }
         return true
-    }
-
-    private static func reason(_ what: String, after last: String?) -> String {
-        last.map { "\(what), after \($0)" } ?? what
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JOSE
 package import Logging
 internal import NIOConcurrencyHelpers
 
@@ -43,8 +44,7 @@ package final class BreachedPasswordCheck: Sendable {
     /// Returns whether a list contains the SHA-1 digest (20 bytes) of a password; `false` if no list is available. The file is searched
     /// first.
     package func contains(sha1: [UInt8]) async -> Bool {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let digest = sha1.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        let digest = Array(sha1.hexadecimal.uppercased().utf8)
         guard digest.count == 40 else { return false }
         if let file, await ask("the file", { try await file.contains(digest) }) { return true }
         guard let range, now() >= outage.withLockedValue({ $0.end }) else { return false }

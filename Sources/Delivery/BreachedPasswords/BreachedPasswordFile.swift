@@ -1,12 +1,6 @@
 internal import Foundation
 internal import NIOPosix
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// A sorted file with one hexadecimal SHA-1 digest of a breached password per line, optionally followed by `:COUNT`. Have I Been Pwned
 /// offers its list in this format, ordered by hash. A shorter file contains only the first 10 to 40 digits of each digest, the same number
 /// in every line. Then all passwords with these digits count as breached. The file is searched on disk, so it can be larger than memory.

@@ -16,14 +16,7 @@ struct PasswordRangeClient: Sendable {
     private let sleep: @Sendable (Duration) async throws -> Void
 
     /// The shared client of the process, created at the first lookup.
-    private static let client: HTTPClient = {
-        var settings = HTTPClient.Configuration(
-            redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10), read: .seconds(10)),
-            connectionPool: .init(idleTimeout: .seconds(30)))
-        settings.connectionPool.retryConnectionEstablishment = false
-        settings.tracing.tracer = nil
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
-    }()
+    private static let client = HTTPClient.discreet(connect: .seconds(10), read: .seconds(10))
 
     /// Creates a client. `base` is the address before the prefix: https, or http on this machine; another address throws. `timeout` is the
     /// total timeout of a lookup.

@@ -31,13 +31,7 @@ package final class HTTPLogoutSender: LogoutSender {
         retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(10), attempts: 5), timing: PushTiming = .system, logger: Logger
     ) {
         (self.retry, self.timing, self.logger) = (retry, timing, logger)
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: .seconds(5), read: .seconds(Self.attemptTimeout)),
-            connectionPool: .init(idleTimeout: .seconds(30)))
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.tracing.tracer = nil
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        client = .discreet(connect: .seconds(5), read: .seconds(Self.attemptTimeout))
     }
 
     /// Sends one notification. It retries connection errors, status 429 and server errors until the token expires or the attempts run out.

@@ -4,12 +4,10 @@ internal import JOSE
 /// A notification to one application that a session ended (OpenID Connect Back-Channel Logout 1.0 section 2.5). Descriptions do not show
 /// the token.
 package struct LogoutNotification: Sendable {
-    /// The token's ID.
     package var id: String
     package var clientID: String
     /// The logout URI that the application registered.
     package var uri: String
-    /// The signed logout token.
     package var token: String
     /// The token's expiry; it is not sent after that.
     package var expiresAt: Date
@@ -33,7 +31,6 @@ package enum LogoutOutcome: Sendable, Hashable {
     case gaveUp(reason: String)
 }
 
-/// Notifies applications that sessions ended.
 package protocol LogoutSender: Sendable {
     /// Sends one notification and retries temporary failures.
     func send(_ notification: LogoutNotification) async -> LogoutOutcome

@@ -1,4 +1,3 @@
-/// The sender of mails.
 package struct MailSender: Sendable, Equatable {
     package let address: String
     /// The display name; `nil` for none.

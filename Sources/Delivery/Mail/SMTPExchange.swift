@@ -13,7 +13,6 @@ struct SMTPExchange: Sendable, Redacted {
         case end(Ending, sending: String?)
     }
 
-    /// The outcome of the exchange.
     enum Ending: Sendable, Equatable {
         /// The server accepted the mail.
         case accepted

@@ -64,7 +64,6 @@ public enum MessageOutcome: Sendable, Hashable {
     }
 }
 
-/// Sends messages to users.
 package protocol MessageSender: Sendable {
     /// Sends one message and retries temporary failures. Returns at the latest soon after the message expired or the task was cancelled.
     /// Safe to call concurrently from any task.
@@ -119,11 +118,8 @@ package struct TelephoneMessage: Sendable {
     /// The user's details that the telephony provider receives.
     package struct Recipient: Sendable {
         package var userID: String
-        /// The sign-in name.
         package var login: String
-        /// The given name; `nil` if unknown.
         package var firstName: String?
-        /// The family name; `nil` if unknown.
         package var lastName: String?
 
         package init(userID: String, login: String, firstName: String? = nil, lastName: String? = nil) {

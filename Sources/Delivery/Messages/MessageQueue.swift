@@ -12,7 +12,7 @@ package final class MessageQueue: Sendable {
     private let sender: any MessageSender
     private let timing: PushTiming
     private let logger: Logger
-    private let counters: [MessageChannel: [String: Counter]]
+    private let counters: OutcomeCounters
     private let handler: Handler
     private let queue: DeliveryQueue<MessageChannel, Message>
 
@@ -32,15 +32,9 @@ package final class MessageQueue: Sendable {
         (self.sender, self.timing, self.logger, self.handler) = (sender, timing, logger, handler)
         queue = DeliveryQueue(
             lanes: MessageChannel.allCases, capacity: capacity, concurrency: concurrency, drainTime: drainTime, timing: timing)
-        counters = Dictionary(
-            uniqueKeysWithValues: MessageChannel.allCases.map { channel in
-                // Create every counter now, so that each one is exported with the value 0.
-                let pairs = ["delivered", "refused", "gave up", "dropped"].map { word in
-                    let dimensions = [("channel", channel.rawValue), ("outcome", word.replacing(" ", with: "_"))]
-                    return (word, Counter(label: "countersign_messages_total", dimensions: dimensions, factory: metrics))
-                }
-                return (channel, Dictionary(uniqueKeysWithValues: pairs))
-            })
+        counters = OutcomeCounters(
+            "countersign_messages_total", lane: "channel", lanes: MessageChannel.allCases.map(\.rawValue),
+            outcomes: ["delivered", "refused", "gave up", "dropped"], factory: metrics)
     }
 
     /// Queues a message and returns at once. Returns `false` if the queue is full or shut down; then the handler is not called.
@@ -75,7 +69,7 @@ package final class MessageQueue: Sendable {
     }
 
     private func note(_ message: Message, _ outcome: MessageOutcome) {
-        counters[message.channel]?[outcome.word]?.increment()
+        counters.count(outcome.word, in: message.channel.rawValue)
         var metadata: Logger.Metadata = [
             "message": .string(message.id), "channel": .string(message.channel.rawValue), "outcome": .string(outcome.word),
         ]
@@ -116,5 +110,54 @@ package struct MessageRouter: MessageSender {
         case .mail: await mail?.send(message) ?? .refused(reason: "no mail server is configured")
         case .telephone: await telephone?.send(message) ?? .refused(reason: "no telephony hook is configured")
         }
+    }
+}
+
+/// The outcome of a message or a push that is tried several times.
+protocol RetriedOutcome: Sendable {
+    static func gaveUp(reason: String) -> Self
+}
+
+extension MessageOutcome: RetriedOutcome {}
+extension PushOutcome: RetriedOutcome {}
+
+/// The result of one attempt to send something.
+enum SendTry<Outcome: RetriedOutcome>: Sendable {
+    case ended(Outcome)
+    /// The next attempt follows at once.
+    case again
+    /// A temporary failure; a later attempt may succeed.
+    case retry(reason: String, after: Duration?)
+}
+
+/// Repeats attempts until one ends or the attempts run out.
+struct RepeatedTries: Sendable {
+    let retry: RetryPolicy
+    let timing: PushTiming
+    /// Called before each pause with the reason for the next attempt.
+    var willPause: @Sendable (_ reason: String, _ pause: Duration) -> Void = { _, _ in }
+
+    /// Returns the outcome at the latest soon after `expiresAt`.
+    func run<Outcome: RetriedOutcome>(until expiresAt: Date, _ attempt: () async -> SendTry<Outcome>) async -> Outcome {
+        var last: String?
+        var tries = 0
+        func gaveUp(_ what: String) -> Outcome { .gaveUp(reason: last.map { "\(what), after \($0)" } ?? what) }
+        while !Task.isCancelled {
+            guard timing.now() < expiresAt else { return gaveUp("expired") }
+            tries += 1
+            switch await attempt() {
+            case .ended(let outcome): return outcome
+            case .again: continue
+            case .retry(let reason, let after):
+                last = reason
+                guard let pause = retry.pause(afterTries: tries, retryAfter: after, jitter: timing.jitter()) else {
+                    return gaveUp("too many tries")
+                }
+                guard timing.now().addingTimeInterval(pause / .seconds(1)) < expiresAt else { return gaveUp("expires before the next try") }
+                willPause(reason, pause)
+                guard (try? await timing.sleep(pause)) != nil else { return gaveUp("cancelled") }
+            }
+        }
+        return gaveUp("cancelled")
     }
 }

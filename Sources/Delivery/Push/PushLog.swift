@@ -1,11 +1,11 @@
 internal import Crypto
+internal import JOSE
 internal import Logging
 
 /// Logs pushes: IDs, app and outcome. Device tokens are logged only as fingerprints.
 struct PushLog: Sendable {
     let logger: Logger
 
-    /// Logs the final outcome of a push.
     func ended(_ notification: PushNotification, _ outcome: PushOutcome) {
         let level: Logger.Level =
             switch outcome {
@@ -14,21 +14,20 @@ struct PushLog: Sendable {
             case .refused: .error
             case .gaveUp, .dropped: .warning
             }
-        logger.log(level: level, "push ended", metadata: metadata(notification).merging(details(outcome)) { $1 })
+        logger.log(level: level, "push ended", metadata: metadata(notification, details(outcome)))
     }
 
     /// Logs a refusal by the gateway, temporary or permanent.
     func refused(_ notification: PushNotification, _ answer: GatewayAnswer) {
         logger.info(
             "push refused",
-            metadata: metadata(notification).merging(["reason": .string(answer.reason), "status": .stringConvertible(answer.status)]) { $1 }
-        )
+            metadata: metadata(notification, ["reason": .string(answer.reason), "status": .stringConvertible(answer.status)]))
     }
 
     func willRetry(_ notification: PushNotification, reason: String, pause: Duration) {
         logger.info(
             "push is tried again",
-            metadata: metadata(notification).merging(["reason": .string(reason), "pause": .string("\(pause)")]) { $1 })
+            metadata: metadata(notification, ["reason": .string(reason), "pause": .string("\(pause)")]))
     }
 
     /// Logs that a provider token was replaced because the gateway called it expired.
@@ -38,28 +37,28 @@ struct PushLog: Sendable {
             metadata: ["team": .string(credentials.teamID), "key": .string(credentials.keyID)])
     }
 
-    private func metadata(_ notification: PushNotification) -> Logger.Metadata {
-        [
+    private func metadata(_ notification: PushNotification, _ details: Logger.Metadata) -> Logger.Metadata {
+        let common: Logger.Metadata = [
             "push": .string(notification.id), "topic": .string(notification.topic),
             "environment": .string(notification.environment.rawValue), "device": .string(Self.fingerprint(notification.deviceToken)),
         ]
+        return common.merging(details) { $1 }
     }
 
     private func details(_ outcome: PushOutcome) -> Logger.Metadata {
+        var details: Logger.Metadata = ["outcome": .string(outcome.word)]
         switch outcome {
-        case .delivered: ["outcome": "delivered"]
-        case .tokenDead: ["outcome": "token dead"]
         case .refused(let reason, let status):
-            ["outcome": "refused", "reason": .string(reason), "status": .stringConvertible(status)]
-        case .gaveUp(let reason): ["outcome": "gave up", "reason": .string(reason)]
-        case .dropped: ["outcome": "dropped"]
+            details["reason"] = .string(reason)
+            details["status"] = .stringConvertible(status)
+        case .gaveUp(let reason): details["reason"] = .string(reason)
+        case .delivered, .tokenDead, .dropped: break
         }
+        return details
     }
 
     /// Returns eight digits of a hash: equal for the same device, and not reversible.
     static func fingerprint(_ deviceToken: String) -> String {
-        let digits = Array("0123456789abcdef")
-        return String(
-            SHA256.hash(data: Array(deviceToken.lowercased().utf8)).prefix(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        SHA256.hash(data: Array(deviceToken.lowercased().utf8)).prefix(4).hexadecimal
     }
 }

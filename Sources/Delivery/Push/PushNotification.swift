@@ -19,7 +19,6 @@ package struct PushNotification: Sendable {
 
     /// In lower-case hexadecimal.
     package var deviceToken: String
-    /// The bundle ID of the app.
     package var topic: String
     package var environment: PushEnvironment
     /// A JSON object, at most 4096 bytes.
@@ -32,7 +31,6 @@ package struct PushNotification: Sendable {
     package var collapseID: String?
     package var pushType: PushType
     package var priority: Priority
-    /// The provider's credentials at the gateway.
     package var credentials: APNsCredentials
 
     package init(
@@ -72,9 +70,19 @@ package enum PushOutcome: Sendable, Hashable {
     case gaveUp(reason: String)
     /// No attempt was made: the queue was full or shut down.
     case dropped
+
+    /// The outcome's name for logs and metrics.
+    var word: String {
+        switch self {
+        case .delivered: "delivered"
+        case .tokenDead: "token dead"
+        case .refused: "refused"
+        case .gaveUp: "gave up"
+        case .dropped: "dropped"
+        }
+    }
 }
 
-/// Sends pushes to devices.
 package protocol PushSender: Sendable {
     /// Sends one push and retries temporary failures. Returns at the latest soon after the push expired or the task was cancelled. Safe to
     /// call concurrently from any task. If a response is lost, the push may arrive twice, with the same ID.

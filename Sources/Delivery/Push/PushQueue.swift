@@ -38,7 +38,7 @@ package final class PushQueue: Sendable {
 
     private let sender: any PushSender
     private let log: PushLog
-    private let metrics: PushMetrics
+    private let counters: OutcomeCounters
     private let handler: Handler
     private let queue: DeliveryQueue<PushEnvironment, PushNotification>
 
@@ -55,7 +55,9 @@ package final class PushQueue: Sendable {
     ) {
         self.sender = sender
         log = PushLog(logger: logger)
-        self.metrics = PushMetrics(factory: metrics)
+        counters = OutcomeCounters(
+            "countersign_pushes_total", lane: "environment", lanes: PushEnvironment.allCases.map(\.rawValue),
+            outcomes: ["delivered", "token dead", "refused", "gave up", "dropped"], factory: metrics)
         self.handler = handler
         queue = DeliveryQueue(
             lanes: PushEnvironment.allCases, capacity: configuration.capacity, concurrency: configuration.concurrency,
@@ -66,7 +68,7 @@ package final class PushQueue: Sendable {
     @discardableResult
     package func submit(_ notification: PushNotification) -> Bool {
         if queue.submit(notification, to: notification.environment) { return true }
-        noteDropped(notification)
+        note(notification, .dropped)
         return false
     }
 
@@ -74,30 +76,25 @@ package final class PushQueue: Sendable {
     /// drain time has passed or the task is cancelled, sends in progress give up and the remaining pushes are dropped.
     package func run() async {
         await queue.run {
-            await self.send($0)
-        } drop: { push in
-            self.noteDropped(push)
-            await self.tell(push, .dropped)
+            await self.ended($0, await self.sender.send($0))
+        } drop: {
+            await self.ended($0, .dropped)
         }
     }
 
     /// Stops accepting pushes; ``run()`` returns after the remaining ones. Returns at once; idempotent.
     package func shutdown() { queue.shutdown() }
 
-    private func send(_ push: PushNotification) async {
-        let outcome = await sender.send(push)
-        metrics.record(outcome, push.environment)
-        await tell(push, outcome)
-    }
-
-    private func noteDropped(_ push: PushNotification) {
-        metrics.record(.dropped, push.environment)
-        log.ended(push, .dropped)
-    }
-
-    /// The handler runs in a task of its own, so that cancelling the queue does not interrupt its writes.
-    private func tell(_ push: PushNotification, _ outcome: PushOutcome) async {
+    private func ended(_ push: PushNotification, _ outcome: PushOutcome) async {
+        note(push, outcome)
+        // The handler runs in a task of its own, so that cancelling the queue does not interrupt its writes.
         await Task { await handler(push, outcome) }.value
+    }
+
+    private func note(_ push: PushNotification, _ outcome: PushOutcome) {
+        counters.count(outcome.word, in: push.environment.rawValue)
+        // The sender logs the other outcomes.
+        if outcome == .dropped { log.ended(push, outcome) }
     }
 }
 
@@ -116,41 +113,5 @@ package struct PushTiming: Sendable {
         (self.now, self.sleep, self.jitter) = (now, sleep, jitter)
     }
 
-    /// The system's clock.
     package static let system = PushTiming(now: { Date() }, sleep: { try await Task.sleep(for: $0) })
-}
-
-/// Counts pushes by environment and outcome: `countersign_pushes_total`. No label identifies a device, an app or a user.
-struct PushMetrics: Sendable {
-    private enum Name: String, CaseIterable {
-        case delivered, tokenDead = "token_dead", refused, gaveUp = "gave_up", dropped
-
-        init(_ outcome: PushOutcome) {
-            switch outcome {
-            case .delivered: self = .delivered
-            case .tokenDead: self = .tokenDead
-            case .refused: self = .refused
-            case .gaveUp: self = .gaveUp
-            case .dropped: self = .dropped
-            }
-        }
-    }
-
-    private let counters: [PushEnvironment: [Name: Counter]]
-
-    /// Creates every counter, so that each one is exported with the value 0.
-    init(factory: any MetricsFactory) {
-        let pairs = PushEnvironment.allCases.map { environment in
-            let byName = Name.allCases.map { name in
-                let dimensions = [("environment", environment.rawValue), ("outcome", name.rawValue)]
-                return (name, Counter(label: "countersign_pushes_total", dimensions: dimensions, factory: factory))
-            }
-            return (environment, Dictionary(uniqueKeysWithValues: byName))
-        }
-        counters = Dictionary(uniqueKeysWithValues: pairs)
-    }
-
-    func record(_ outcome: PushOutcome, _ environment: PushEnvironment) {
-        counters[environment]?[Name(outcome)]?.increment()
-    }
 }

@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+internal import Crypto
 internal import Foundation
 internal import JOSE
 package import Logging
@@ -28,7 +29,6 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         package var signingKey: String?
         /// The `source` of events: the organization's origin.
         package var source: String
-        /// The timeout of one attempt.
         package var timeout: Duration
         package var retry: RetryPolicy
 
@@ -45,7 +45,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         /// are missing.
         package func validate() throws(MessageConfigurationError) {
             guard let parts = URL(string: url), let host = parts.host(), parts.user == nil, parts.fragment == nil,
-                parts.scheme == "https" || (parts.scheme == "http" && ["localhost", "127.0.0.1", "::1"].contains(host))
+                parts.scheme == "https" || (parts.scheme == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host))
             else {
                 throw MessageConfigurationError("The telephony hook needs an https address, or an http address of this machine.")
             }
@@ -78,12 +78,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = trust
         let limit = TimeAmount(configuration.timeout)
-        var settings = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: limit, read: limit),
-            connectionPool: .init(idleTimeout: .seconds(30)))
-        settings.connectionPool.retryConnectionEstablishment = false
-        settings.tracing.tracer = nil
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+        client = .discreet(tls: tls, connect: limit, read: limit)
     }
 
     /// Sends one text or call, and refuses mails. It retries connection errors, status 429 and server errors.
@@ -100,7 +95,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         try? await client.shutdown()
     }
 
-    private func attempt(_ message: TelephoneMessage) async -> MessageTry {
+    private func attempt(_ message: TelephoneMessage) async -> SendTry<MessageOutcome> {
         let now = timing.now()
         let hook = TelephonyHook(message, source: configuration.source, now: now)
         var request = HTTPClientRequest(url: configuration.url)
@@ -130,5 +125,70 @@ package final class TelephonyHookSender: MessageSender, Redacted {
             // TLS errors can be very long.
             return .retry(reason: String("\(error)".prefix(200)), after: nil)
         }
+    }
+}
+
+/// The request and response of a telephony inline hook, version 1.0, in Okta's published format. Existing providers for Okta can be used
+/// unchanged.
+struct TelephonyHook: Sendable, Redacted {
+    /// The maximum size of a response, in bytes.
+    static let maximumAnswer = 64 << 10
+
+    let body: [UInt8]
+
+    /// Builds the request body. `source` is the organization's origin.
+    init(_ message: TelephoneMessage, source: String, now: Date) {
+        var person: [String: JSONValue] = [
+            "login": .string(message.recipient.login), "userId": .string(message.recipient.userID),
+        ]
+        person["firstName"] = message.recipient.firstName.map(JSONValue.string)
+        person["lastName"] = message.recipient.lastName.map(JSONValue.string)
+        var profile: [String: JSONValue] = [
+            "msgTemplate": .string(message.text), "phoneNumber": .string(message.phoneNumber),
+            "otpExpires": .string(Self.time(message.expiresAt)), "deliveryChannel": .string(message.channel.rawValue),
+            "locale": .string(message.language),
+        ]
+        profile["otpCode"] = message.code.map(JSONValue.string)
+        profile["phoneExtension"] = message.phoneExtension.map(JSONValue.string)
+        var request: [String: JSONValue] = ["id": .string(message.requestID), "method": "POST"]
+        request["ipAddress"] = message.address.map(JSONValue.string)
+        let event: JSONValue = [
+            "eventId": .string(message.id), "eventTime": .string(Self.time(now)), "eventType": "com.okta.telephony.provider",
+            "eventTypeVersion": "1.0", "contentType": "application/json", "cloudEventVersion": "0.1", "source": .string(source),
+            "requestType": .string(message.purpose.rawValue),
+            "data": [
+                "context": ["request": .object(request)], "userProfile": .object(person), "messageProfile": .object(profile),
+            ],
+        ]
+        body = event.serialized()
+    }
+
+    /// Returns the signature header `t=…,v1=…`, with which the receiver checks that the event is authentic and fresh. `t` is the time in
+    /// seconds since 1970. `v1` is the HMAC-SHA-256 of that time, a dot and the body, in lower-case hexadecimal.
+    func signature(key: String, now: Date) -> String {
+        let time = now.numericDate
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("\(time).".utf8) + Data(body), using: SymmetricKey(data: Data(key.utf8)))
+        return "t=\(time),v1=\(code.hexadecimal)"
+    }
+
+    /// Returns the outcome of a response with status 200.
+    static func outcome(ofAnswer body: [UInt8], messageID: String) -> MessageOutcome {
+        guard let json = try? JSONValue(parsing: body), json.objectValue != nil else {
+            return .refused(reason: "the hook's answer is no JSON object")
+        }
+        // The error text is not repeated: it may contain the phone number.
+        if json["error"]?.objectValue != nil { return .refused(reason: "the hook answered with an error") }
+        guard let command = json["commands"]?.arrayValue?.first(where: { $0["type"]?.stringValue == "com.okta.telephony.action" }),
+            let value = command["value"]?.arrayValue?.first
+        else { return .refused(reason: "the hook's answer has no telephony action") }
+        switch value["status"]?.stringValue {
+        case "SUCCESSFUL", "PENDING": return .delivered(id: value["transactionId"]?.stringValue ?? messageID)
+        default: return .refused(reason: "the hook could not send it")
+        }
+    }
+
+    private static func time(_ date: Date) -> String {
+        date.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted))
     }
 }

@@ -110,13 +110,9 @@ public enum UserVerificationChallengeRequirement: String, Sendable {
 
     /// Parses `NONE`, `DISCOURAGED`, `PREFERRED` or `REQUIRED`; any other value is ``unknown``.
     public init(rawValue: String) {
-        switch rawValue {
-        case "NONE": self = .none
-        case "DISCOURAGED": self = .discouraged
-        case "PREFERRED": self = .preferred
-        case "REQUIRED": self = .required
-        default: self = .unknown
-        }
+        self =
+            ["NONE": Self.none, "DISCOURAGED": Self.discouraged, "PREFERRED": Self.preferred, "REQUIRED": Self.required][rawValue]
+            ?? .unknown
     }
 }
 
@@ -133,11 +129,6 @@ public enum _UserMediationType: String, Sendable {
 
     /// Parses `NONE`, `OPTIONAL` or `REQUIRED`; any other value is ``unknown``.
     public init(rawValue: String) {
-        switch rawValue {
-        case "NONE": self = .none
-        case "OPTIONAL": self = .optional
-        case "REQUIRED": self = .required
-        default: self = .unknown
-        }
+        self = ["NONE": Self.none, "OPTIONAL": Self.optional, "REQUIRED": Self.required][rawValue] ?? .unknown
     }
 }

@@ -54,10 +54,10 @@ struct ChallengeResolution: Sendable {
     }
 
     private func consent(of enrollment: AuthenticatorEnrollment) async throws -> Consent {
-        let answer = ConsentAnswer()
+        let answer = Decision<Consent>()
         // Only the app holds the step: if the app releases it without an answer, its `deinit` ends the wait.
         tell(RemediationStepUserConsent(challenge: challenge, enrollment: enrollment, answer: answer))
-        return try await answer.value()
+        return try await answer.valueUnlessCancelled()
     }
 
     private func checkNumber() throws {

@@ -84,13 +84,11 @@ public final class PushChallenge: CIBAChallengeProtocol {
     public func verify() async throws {
         guard !isVerified else { return }
         guard let record = enrollment?.record else { throw DeviceAuthenticatorError.accountNotFoundForChallenge(self) }
-        do {
+        try await DeviceAuthenticatorError.reported {
             try claims.check(against: record)
             let issuer = try claims.keyIssuer(of: record.organizationURL)
             let key = try await device.challengeKeys.key(claims.keyID, issuer: issuer, organizationID: record.organizationID)
             try claims.verify(with: key)
-        } catch {
-            throw DeviceAuthenticatorError.reporting(error)
         }
         state.withLock { $0.isVerified = true }
     }
@@ -160,11 +158,8 @@ public final class PushChallenge: CIBAChallengeProtocol {
         }
         guard isFirst else { throw DeviceAuthenticatorError.genericError("The challenge is being resolved already. Wait for that to end.") }
         defer { state.withLock { $0.isResolving = false } }
-        do {
-            try await ChallengeResolution(challenge: self, device: device, tell: onRemediation).run()
-        } catch {
-            throw DeviceAuthenticatorError.reporting(error)
-        }
+        let resolution = ChallengeResolution(challenge: self, device: device, tell: onRemediation)
+        try await DeviceAuthenticatorError.reported { try await resolution.run() }
     }
 }
 

@@ -22,15 +22,15 @@ public class RemediationStepUserConsent: RemediationStep, @unchecked Sendable {
     public let challenge: any ChallengeProtocol
     /// The enrollment of the account.
     public let enrollment: any AuthenticatorEnrollmentProtocol
-    private let answer: ConsentAnswer
+    private let answer: Decision<Consent>
 
-    init(challenge: any ChallengeProtocol, enrollment: any AuthenticatorEnrollmentProtocol, answer: ConsentAnswer) {
+    init(challenge: any ChallengeProtocol, enrollment: any AuthenticatorEnrollmentProtocol, answer: Decision<Consent>) {
         self.challenge = challenge
         self.enrollment = enrollment
         self.answer = answer
     }
 
-    deinit { answer.give(.failure(DeviceAuthenticatorError.genericError(LocalFailure.notAnswered))) }
+    deinit { answer.decide(.failure(DeviceAuthenticatorError.genericError(LocalFailure.notAnswered))) }
 
     /// The numbers to pick from, as they are displayed; `nil` if no number is needed. The sign-in shows the right one.
     public var numberChoices: [String]? { (challenge as? PushChallenge)?.numberChoices }
@@ -46,7 +46,7 @@ public class RemediationStepUserConsent: RemediationStep, @unchecked Sendable {
     ///   - selectedNumber: One of ``numberChoices``.
     ///   - reportSuspicious: Whether a denial reports to the server that the user did not start the sign-in.
     public func provide(_ response: UserConsentResponse, selectedNumber: String?, reportSuspicious: Bool = false) {
-        answer.give(.success(Consent(response: response, selectedNumber: selectedNumber, isReportedSuspicious: reportSuspicious)))
+        answer.decide(.success(Consent(response: response, selectedNumber: selectedNumber, isReportedSuspicious: reportSuspicious)))
     }
 
     /// Provides the user's answer without a number.
@@ -118,51 +118,4 @@ struct Consent: Sendable, Equatable {
     var response: UserConsentResponse
     var selectedNumber: String?
     var isReportedSuspicious = false
-}
-
-/// An answer that is given once and awaited once. Safe from any thread.
-final class ConsentAnswer: Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Consent, any Error>)
-        case given(Result<Consent, any Error>)
-        case done
-    }
-
-    private let state = Locked(State.open)
-
-    /// Provides the answer; later calls are no-ops.
-    func give(_ answer: Result<Consent, any Error>) {
-        let waiting: CheckedContinuation<Consent, any Error>? = state.withLock { state in
-            switch state {
-            case .open:
-                state = .given(answer)
-                return nil
-            case .awaited(let continuation):
-                state = .done
-                return continuation
-            case .given, .done: return nil
-            }
-        }
-        waiting?.resume(with: answer)
-    }
-
-    /// Waits for the answer. Throws the error that was given instead, or `CancellationError`.
-    func value() async throws -> Consent {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let given: Result<Consent, any Error>? = state.withLock { state in
-                    if case .given(let answer) = state {
-                        state = .done
-                        return answer
-                    }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let given { continuation.resume(with: given) }
-            }
-        } onCancel: {
-            give(.failure(CancellationError()))
-        }
-    }
 }

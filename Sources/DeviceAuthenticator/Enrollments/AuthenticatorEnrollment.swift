@@ -62,7 +62,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         authenticationToken: AuthToken, enable: Bool, userVerificationSettings: BiometricEnrollmentSettings
     ) async throws {
         let change = EnrollmentChange(enrollment: self, token: authenticationToken)
-        try await reporting { try await change.setUserVerification(enable, settings: userVerificationSettings) }
+        try await DeviceAuthenticatorError.reported { try await change.setUserVerification(enable, settings: userVerificationSettings) }
     }
 
     /// Sets whether the server may send CIBA challenges.
@@ -75,7 +75,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     /// Sets whether the server may send CIBA challenges.
     public func enableCIBATransactions(authenticationToken: AuthToken, enable: Bool) async throws {
         let change = EnrollmentChange(enrollment: self, token: authenticationToken)
-        try await reporting { try await change.setCIBA(enable) }
+        try await DeviceAuthenticatorError.reported { try await change.setCIBA(enable) }
     }
 
     /// Sends a new push token for this enrollment to the server.
@@ -88,7 +88,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     /// Sends a new push token for this enrollment to the server.
     public func updateDeviceToken(_ token: Data, authenticationToken: AuthToken) async throws {
         let change = EnrollmentChange(enrollment: self, token: authenticationToken)
-        try await reporting { try await change.setPushToken(.tokenData(token)) }
+        try await DeviceAuthenticatorError.reported { try await change.setPushToken(.tokenData(token)) }
     }
 
     /// Pulls the pending challenges of this enrollment from the server.
@@ -107,7 +107,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
         -> [any PushChallengeProtocol]
     {
         let pull = PendingChallenges(enrollment: self, token: authenticationToken, skew: allowedClockSkewInSeconds)
-        return try await reporting { try await pull.challenges() }
+        return try await DeviceAuthenticatorError.reported { try await pull.challenges() }
     }
 
     /// Gets an access token for maintenance with the enrollment's key, without user interaction.
@@ -120,7 +120,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     /// Gets an access token for maintenance with the enrollment's key, without user interaction.
     public func retrieveMaintenanceToken(scopes: [String]) async throws -> Oauth2Credential {
         let request = MaintenanceToken(record: record, device: device)
-        return try await reporting { try await request.retrieve(scopes: scopes) }
+        return try await DeviceAuthenticatorError.reported { try await request.retrieve(scopes: scopes) }
     }
 
     /// Deletes the enrollment and its keys on this device only, without network access.
@@ -133,7 +133,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     /// - Throws: ``DeviceAuthenticatorError`` or `CancellationError`. If the deletion on the server failed, the enrollment is kept on this
     ///   device.
     public func delete(authenticationToken: AuthToken) async throws {
-        try await reporting { try await self.deleteOnServer(authenticationToken) }
+        try await DeviceAuthenticatorError.reported { try await self.deleteOnServer(authenticationToken) }
     }
 
     private func deleteOnServer(_ token: AuthToken) async throws {
@@ -146,10 +146,6 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
             device.log.info("enrollmentDeleted", "The server does not serve the enrollment \(record.id) any more; it is deleted here")
         }
         try await device.store.run { try $0.remove(record.id) }
-    }
-
-    private func reporting<Result>(_ operation: () async throws -> Result) async throws -> Result {
-        do { return try await operation() } catch { throw DeviceAuthenticatorError.reporting(error) }
     }
 }
 

@@ -79,7 +79,6 @@ public protocol AuthenticatorEnrollmentProtocol: Sendable {
     func retrieveMaintenanceToken(scopes: [String]) async throws -> Oauth2Credential
 }
 
-/// Shorter forms of the protocol's functions.
 extension AuthenticatorEnrollmentProtocol {
     /// Pulls the pending challenges with a skew of 300 seconds.
     @preconcurrency

@@ -108,3 +108,94 @@ public struct Oauth2Credential: Codable, Sendable, Redacted {
         "Oauth2Credential(\(token_type), expires in: \(expires_in.map(String.init) ?? "?"), scope: \(scope ?? "?"))"
     }
 }
+
+/// The push token and options of an enrollment.
+public struct EnrollmentParameters: Sendable {
+    let deviceToken: DeviceToken
+    /// `nil` if the app did not choose, which differs from `false` in the request.
+    private(set) var userVerification: Bool?
+    private(set) var userVerificationSettings = BiometricEnrollmentSettings.default
+    private(set) var isCIBAEnabled = false
+
+    /// Creates parameters without user verification and CIBA.
+    /// - Parameter deviceToken: The token of the push service.
+    public init(deviceToken: DeviceToken) {
+        self.deviceToken = deviceToken
+    }
+
+    /// Creates parameters without CIBA. This signature is from the older documentation.
+    /// - Parameters:
+    ///   - deviceToken: The bytes that the system provides.
+    ///   - enableUserVerification: Whether to create a user verification key.
+    public init(deviceToken: Data, enableUserVerification: Bool) {
+        self.init(deviceToken: .tokenData(deviceToken))
+        self.enableUserVerification(enable: enableUserVerification)
+    }
+
+    /// Sets whether to create a user verification key.
+    /// - Parameter userVerificationSettings: The protection of the key.
+    public mutating func enableUserVerification(enable: Bool, userVerificationSettings: BiometricEnrollmentSettings = .default) {
+        userVerification = enable
+        self.userVerificationSettings = userVerificationSettings
+    }
+
+    /// Sets whether the server may send CIBA challenges; `false` by default.
+    public mutating func enableCIBATransactions(enable: Bool) {
+        isCIBAEnabled = enable
+    }
+}
+
+/// The protection of a user verification key.
+public struct BiometricEnrollmentSettings: Sendable {
+    /// The access constraints of the key. On other platforms than Apple's, the ``UserVerifier`` decides instead.
+    public let accessControlFlags: SecAccessControlCreateFlags
+
+    /// Creates settings with access constraints.
+    public init(accessControlFlags: SecAccessControlCreateFlags) {
+        self.accessControlFlags = accessControlFlags
+    }
+
+    /// Requires the biometrics that are enrolled when the key is created. Changing them invalidates the key.
+    public static var `default`: BiometricEnrollmentSettings { BiometricEnrollmentSettings(accessControlFlags: .biometryCurrentSet) }
+}
+
+/// A token that authorizes a call to the org. Descriptions redact it.
+public enum AuthToken: Sendable, Redacted {
+    /// An OAuth access token. To enroll, to delete, and to turn user verification on or off, it needs the scope
+    /// `okta.myAccount.appAuthenticator.manage`. Such a token is for one use: do not store it. This module does not store it either.
+    case bearer(String)
+
+    /// The kind of token, without its value.
+    public var description: String { "AuthToken.bearer(…)" }
+
+    /// The value of the `Authorization` header.
+    var authorization: String {
+        switch self {
+        case .bearer(let token): "Bearer \(token)"
+        }
+    }
+}
+
+/// The push service's token, with which the server reaches this installation. Descriptions redact it.
+public enum DeviceToken: Sendable, Redacted {
+    /// No token is known yet: pushes do not arrive, but challenges can be pulled.
+    case empty
+    /// The bytes that the system provides.
+    case tokenData(Data)
+    /// The string form that the server expects.
+    case tokenString(String)
+
+    /// Whether there is a token, without its value.
+    public var description: String {
+        if case .empty = self { "DeviceToken.empty" } else { "DeviceToken(…)" }
+    }
+
+    /// The form for the server: lower-case hexadecimal.
+    var wireValue: String {
+        switch self {
+        case .empty: ""
+        case .tokenData(let data): data.map { String(format: "%02x", $0) }.joined()
+        case .tokenString(let text): text
+        }
+    }
+}

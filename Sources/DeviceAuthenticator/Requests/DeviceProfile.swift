@@ -2,14 +2,6 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
 internal import LocalAuthentication
 #endif
@@ -64,10 +56,9 @@ public struct DeviceProfile: Sendable, Equatable {
 
     /// The device on which the program runs.
     public static var current: DeviceProfile {
-        let version = ProcessInfo.processInfo.operatingSystemVersion
         var profile = DeviceProfile(
             displayName: hostName, platform: SystemName.platform, manufacturer: SystemName.manufacturer, model: machine,
-            osVersion: "\(version.majorVersion).\(version.minorVersion).\(version.patchVersion)")
+            osVersion: SDKVersion.systemVersion)
         #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
         let context = LAContext()
         if context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) {
@@ -100,26 +91,16 @@ public struct DeviceProfile: Sendable, Equatable {
         return withUnsafeBytes(of: &system.machine) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// The name without markup tags.
     var safeDisplayName: String { displayName.replacing(/<[^>]*>/, with: "") }
 }
 
 /// Names of systems in the protocol.
 enum SystemName {
-    #if os(iOS)
-    static let (platform, agent, manufacturer) = ("IOS", "iOS", "APPLE")
-    #elseif os(macOS)
-    static let (platform, agent, manufacturer) = ("MACOS", "macOS", "APPLE")
-    #elseif os(tvOS)
-    static let (platform, agent, manufacturer) = ("TVOS", "tvOS", "APPLE")
-    #elseif os(watchOS)
-    static let (platform, agent, manufacturer) = ("WATCHOS", "watchOS", "APPLE")
-    #elseif os(visionOS)
-    static let (platform, agent, manufacturer) = ("VISIONOS", "visionOS", "APPLE")
-    #elseif os(Linux)
-    static let (platform, agent, manufacturer) = ("LINUX", "Linux", "UNKNOWN")
+    static let platform = SDKVersion.systemName.uppercased()
+    #if canImport(Darwin)
+    static let manufacturer = "APPLE"
     #else
-    static let (platform, agent, manufacturer) = ("UNKNOWN", "Unknown", "UNKNOWN")
+    static let manufacturer = "UNKNOWN"
     #endif
 
     /// Returns `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (the device-authenticator reference
@@ -130,7 +111,7 @@ enum SystemName {
         let maker = manufacturer == "APPLE" ? "Apple" : "Unknown"
         return [
             "\(token(bundle))/\(token(version))", "\(DeviceAuthenticatorConstants.name)/\(DeviceAuthenticatorConstants.version)",
-            "\(agent)/\(token(profile.osVersion))", "\(maker)/\(token(profile.model))",
+            "\(SDKVersion.systemName)/\(token(profile.osVersion))", "\(maker)/\(token(profile.model))",
         ].joined(separator: " ")
     }
 
@@ -138,5 +119,61 @@ enum SystemName {
     private static func token(_ text: String) -> String {
         let token = text.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~,".contains($0)) }
         return token.isEmpty ? "unknown" : token
+    }
+}
+
+/// The description of the device in requests and answers.
+struct DeviceDescription: Sendable {
+    let profile: DeviceProfile
+    let applicationName: String
+    let applicationVersion: String
+    let applicationInstallationId: String?
+
+    private var sdkVersion: String { "\(DeviceAuthenticatorConstants.name) \(DeviceAuthenticatorConstants.version)" }
+
+    /// The common members of `device` in the body of an enrollment (the device-authenticator reference 2.5.2).
+    var enrollmentMembers: JSONValue {
+        var device: JSONValue = [
+            "displayName": .string(profile.safeDisplayName), "platform": .string(profile.platform),
+            "manufacturer": .string(profile.manufacturer), "model": .string(profile.model), "osVersion": .string(profile.osVersion),
+            "secureHardwarePresent": .bool(profile.secureHardwarePresent), "screenLockType": .string(profile.screenLockType.rawValue),
+            "clientInstanceBundleId": .string(applicationName), "clientInstanceVersion": .string(applicationVersion),
+            "clientInstanceDeviceSdkVersion": .string(sdkVersion),
+        ]
+        device["authenticatorAppKey"] = applicationInstallationId.map(JSONValue.string)
+        device["serialNumber"] = profile.serialNumber.map(JSONValue.string)
+        device["udid"] = profile.udid.map(JSONValue.string)
+        return device
+    }
+
+    /// Returns `deviceSignals` of an answer: the device's ids, and the requested signals that are known (the device-authenticator reference
+    /// 3.11).
+    func signals(requested: [String], record: EnrollmentRecord) -> JSONValue {
+        var signals: JSONValue = ["id": .string(record.deviceID), "clientInstanceId": .string(record.clientInstanceID)]
+        signals["authenticatorAppKey"] = applicationInstallationId.map(JSONValue.string)
+        for name in requested {
+            // A challenge must not change the device's ids.
+            if signals[name] == nil, let value = signal(name) { signals[name] = value }
+        }
+        return signals
+    }
+
+    private func signal(_ name: String) -> JSONValue? {
+        switch name {
+        case "displayName": .string(profile.safeDisplayName)
+        case "platform": .string(profile.platform)
+        case "manufacturer": .string(profile.manufacturer)
+        case "model": .string(profile.model)
+        case "osVersion": .string(profile.osVersion)
+        case "serialNumber": profile.serialNumber.map(JSONValue.string)
+        case "udid": profile.udid.map(JSONValue.string)
+        case "secureHardwarePresent": .bool(profile.secureHardwarePresent)
+        case "diskEncryptionType": profile.diskEncryptionType.map(JSONValue.string)
+        case "screenLockType": .string(profile.screenLockType.rawValue)
+        case "clientInstanceBundleId": .string(applicationName)
+        case "clientInstanceDeviceSdkVersion": .string(sdkVersion)
+        case "clientInstanceVersion": .string(applicationVersion)
+        default: nil
+        }
     }
 }

@@ -31,13 +31,13 @@ final class OrgClock: Sendable {
 
     /// Returns the seconds by which the org's time is ahead of the device's clock; `nil` if the org has not responded yet.
     func offset(of org: URL) -> TimeInterval? {
-        guard let origin = Self.origin(of: org) else { return nil }
+        guard let origin = org.origin else { return nil }
         return offsets.withLock { $0[origin] }
     }
 
     /// Reads the time of a response, if it comes from the requested origin and not from a cache.
     func learn(from response: HTTPURLResponse, to request: URLRequest) {
-        guard let origin = request.url.flatMap(Self.origin(of:)), response.url.flatMap(Self.origin(of:)) == origin,
+        guard let origin = request.url?.origin, response.url?.origin == origin,
             response.value(forHTTPHeaderField: "Age").map({ $0 == "0" }) ?? true,
             let date = response.value(forHTTPHeaderField: "Date").flatMap(HTTPDate.date(from:))
         else { return }
@@ -53,11 +53,6 @@ final class OrgClock: Sendable {
     func error(at org: URL) -> DeviceClockError? {
         guard let offset = offset(of: org), abs(offset) > Self.tolerance else { return nil }
         return DeviceClockError(offset: offset)
-    }
-
-    private static func origin(of url: URL) -> String? {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased() else { return nil }
-        return "\(scheme)://\(host):\(url.port ?? (scheme == "http" ? 80 : 443))"
     }
 }
 

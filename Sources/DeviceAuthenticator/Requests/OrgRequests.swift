@@ -14,117 +14,97 @@ enum OrgRequests {
 
     /// A: gets the org's id.
     static func organization(of org: URL) throws -> URLRequest {
-        var request = try request("GET", org, "/.well-known/okta-organization")
-        request.setValue(json, forHTTPHeaderField: "Content-Type")
-        return request
+        request("GET", try url(org, "/.well-known/okta-organization"), contentType: json)
     }
 
     /// B: gets the authenticators of a client.
     static func configuration(of org: URL, clientID: String, token: AuthToken) throws -> URLRequest {
-        var request = try request("GET", org, "/.well-known/app-authenticator-configuration?oauthClientId=\(escaped(clientID))")
-        request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
-        request.setValue(token.authorization, forHTTPHeaderField: "Authorization")
-        return request
+        let url = try url(org, "/.well-known/app-authenticator-configuration?oauthClientId=\(escaped(clientID))")
+        return request("GET", url, accept: versionedJSON, token: token)
     }
 
     /// C: enrolls.
     static func enroll(at endpoint: URL, body: JSONValue, token: AuthToken) -> URLRequest {
-        var request = URLRequest(url: endpoint)
-        request.httpMethod = "POST"
-        request.setValue(json, forHTTPHeaderField: "Content-Type")
-        request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
-        request.setValue(token.authorization, forHTTPHeaderField: "Authorization")
-        request.httpBody = Data(body.serialized())
-        return request
+        request("POST", endpoint, contentType: json, accept: versionedJSON, token: token, body: body.serialized())
     }
 
     /// D: changes an enrollment.
     static func update(_ enrollmentID: String, of org: URL, body: JSONValue, token: AuthToken) throws -> URLRequest {
-        var request = try request("PATCH", org, path(of: enrollmentID))
-        request.setValue(mergePatch, forHTTPHeaderField: "Content-Type")
-        request.setValue(mergePatch, forHTTPHeaderField: "Accept")
-        request.setValue(token.authorization, forHTTPHeaderField: "Authorization")
-        request.httpBody = Data(body.serialized())
-        return request
+        let url = try url(org, path(of: enrollmentID))
+        return request("PATCH", url, contentType: mergePatch, accept: mergePatch, token: token, body: body.serialized())
     }
 
     /// E: deletes an enrollment.
     static func delete(_ enrollmentID: String, of org: URL, token: AuthToken) throws -> URLRequest {
-        var request = try request("DELETE", org, path(of: enrollmentID))
-        request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
-        request.setValue(token.authorization, forHTTPHeaderField: "Authorization")
-        return request
+        request("DELETE", try url(org, path(of: enrollmentID)), accept: versionedJSON, token: token)
     }
 
     /// F: gets the pending challenges.
     static func pending(at link: URL, token: AuthToken) -> URLRequest {
-        var request = URLRequest(url: link)
-        request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
-        request.setValue(token.authorization, forHTTPHeaderField: "Authorization")
-        return request
+        request("GET", link, accept: versionedJSON, token: token)
     }
 
     /// G: answers a challenge. The signed answer is the only proof.
     static func verify(at uri: URL, answer: String) -> URLRequest {
-        var request = URLRequest(url: uri)
-        request.httpMethod = "POST"
-        request.setValue(json, forHTTPHeaderField: "Content-Type")
-        request.setValue(versionedJSON, forHTTPHeaderField: "Accept")
         let body: JSONValue = ["method": "push", "challengeResponse": .string(answer)]
-        request.httpBody = Data(body.serialized())
-        return request
+        return request("POST", uri, contentType: json, accept: versionedJSON, body: body.serialized())
     }
 
-    /// H: gets a maintenance token. The fields have a fixed order, and a space is `%20` (the device-authenticator reference 2.10).
+    /// H: gets a maintenance token.
     static func maintenanceToken(of org: URL, clientID: String, scopes: [String], assertion: String) throws -> URLRequest {
-        var request = try request("POST", org, "/oauth2/v1/token")
-        request.setValue(form, forHTTPHeaderField: "Content-Type")
-        request.setValue(json, forHTTPHeaderField: "Accept")
-        let fields = [
-            ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"), ("client_id", clientID),
-            ("scope", scopes.joined(separator: " ")), ("assertion", assertion),
-        ]
-        request.httpBody = Data(fields.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: "&").utf8)
-        return request
+        try tokenRequest(
+            to: org,
+            [
+                "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "client_id": clientID,
+                "scope": scopes.joined(separator: " "), "assertion": assertion,
+            ])
     }
 
     /// Exchanges the ticket of a sign-in page for an access token; an extension of this project.
     static func enrollmentToken(of org: URL, clientID: String, ticket: String) throws -> URLRequest {
-        var request = try request("POST", org, "/oauth2/v1/token")
-        request.setValue(form, forHTTPHeaderField: "Content-Type")
-        request.setValue(json, forHTTPHeaderField: "Accept")
-        let fields = [
-            ("grant_type", "urn:countersign:params:oauth:grant-type:enrollment-ticket"), ("client_id", clientID), ("ticket", ticket),
-        ]
-        request.httpBody = Data(fields.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: "&").utf8)
-        return request
+        let grant = "urn:countersign:params:oauth:grant-type:enrollment-ticket"
+        return try tokenRequest(to: org, ["grant_type": grant, "client_id": clientID, "ticket": ticket])
     }
 
     /// I: gets the discovery document of an issuer.
     static func discovery(of issuer: URL) throws -> URLRequest {
-        var request = try request("GET", issuer, "/.well-known/openid-configuration")
-        request.timeoutInterval = 5
-        return request
+        keys(at: try url(issuer, "/.well-known/openid-configuration"))
     }
 
     /// J: gets an issuer's keys.
     static func keys(at uri: URL) -> URLRequest {
-        var request = URLRequest(url: uri)
+        var request = request("GET", uri)
         request.timeoutInterval = 5
+        return request
+    }
+
+    /// The fields keep their order, and a space is `%20` (the device-authenticator reference 2.10).
+    private static func tokenRequest(to org: URL, _ fields: KeyValuePairs<String, String>) throws -> URLRequest {
+        let body = fields.map { "\($0)=\(escaped($1))" }.joined(separator: "&")
+        return request("POST", try url(org, "/oauth2/v1/token"), contentType: form, accept: json, body: Array(body.utf8))
+    }
+
+    private static func request(
+        _ method: String, _ url: URL, contentType: String? = nil, accept: String? = nil, token: AuthToken? = nil, body: [UInt8]? = nil
+    ) -> URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.setValue(contentType, forHTTPHeaderField: "Content-Type")
+        request.setValue(accept, forHTTPHeaderField: "Accept")
+        request.setValue(token?.authorization, forHTTPHeaderField: "Authorization")
+        request.httpBody = body.map { Data($0) }
         return request
     }
 
     private static func path(of enrollmentID: String) -> String { "/idp/myaccount/app-authenticators/\(escaped(enrollmentID))" }
 
-    /// Creates a request. An org's URL has no trailing slash, and `path` starts with one.
-    private static func request(_ method: String, _ base: URL, _ path: String) throws -> URLRequest {
+    /// An org's URL has no trailing slash, and `path` starts with one.
+    private static func url(_ base: URL, _ path: String) throws -> URL {
         guard base.host() != nil, let url = URL(string: base.absoluteString + path) else {
             throw DeviceAuthenticatorError.genericError(
                 "The org's URL \(base.absoluteString) names no host. Give one such as https://id.example.com.")
         }
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        return request
+        return url
     }
 
     /// Percent-encodes all but the unreserved characters of RFC 3986.
@@ -136,5 +116,91 @@ enum OrgRequests {
             }
         }
         .joined()
+    }
+}
+
+/// The metadata of an authenticator (the device-authenticator reference 2.4). Unknown members are ignored.
+struct AuthenticatorMetadata: Sendable {
+    let authenticatorID: String
+    let userVerification: UserVerificationPolicySetting
+    let methods: [String]
+    let enrollEndpoint: URL
+
+    /// Reads the first element of the response.
+    init(_ answer: JSONValue, organization: URL) throws {
+        guard let first = answer.arrayValue?.first else { throw DeviceAuthenticatorError.genericError("Authenticator policy not found") }
+        let reader = AnswerReader(answer: first, name: "authenticator metadata")
+        authenticatorID = try reader.string("authenticatorId")
+        userVerification = first["settings"]?["userVerification"]?.stringValue.map(UserVerificationPolicySetting.init(raw:)) ?? .preferred
+        methods = (first["supportedMethods"]?.arrayValue ?? []).compactMap { $0["type"]?.stringValue }
+        guard methods.contains("push") else { throw DeviceAuthenticatorError.noVerificationMethodsToEnroll }
+        enrollEndpoint = try reader.url("appAuthenticatorEnrollEndpoint", of: organization)
+    }
+}
+
+extension AuthenticatorMetadata: AuthenticatorPolicyProtocol {
+    var userVerificationSetting: UserVerificationPolicySetting { userVerification }
+}
+
+/// The server's representation of an enrollment (the device-authenticator reference 2.5.3).
+struct EnrollmentAnswer: Sendable {
+    let id: String
+    let authenticatorID: String
+    let userID: String
+    let userName: String?
+    let deviceID: String
+    let clientInstanceID: String
+    let methodID: String
+    let pendingLink: URL?
+    let createdAt: Date?
+
+    init(_ answer: JSONValue, organization: URL) throws {
+        let reader = AnswerReader(answer: answer, name: "enrollment")
+        id = try reader.string("id")
+        authenticatorID = try reader.string("authenticatorId")
+        userID = try reader.string("user", "id")
+        userName = answer["user"]?["username"]?.stringValue
+        deviceID = try reader.string("device", "id")
+        clientInstanceID = try reader.string("device", "clientInstanceId")
+        methodID = try reader.string("methods", "push", "id")
+        let pending = answer["methods"]?["push"]?["links"]?["pending"]
+        pendingLink = pending?["href"] == nil ? nil : try reader.url("methods", "push", "links", "pending", "href", of: organization)
+        createdAt = answer["createdDate"]?.stringValue.flatMap(Self.date)
+    }
+
+    init(reading data: Data, organization: URL) throws {
+        guard let json = try? JSONValue(parsing: data) else {
+            throw DeviceAuthenticatorError.internalError("The server's enrollment is no JSON.")
+        }
+        try self.init(json, organization: organization)
+    }
+
+    /// Parses a date with or without fractional seconds.
+    static func date(_ text: String) -> Date? {
+        (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text)) ?? (try? Date.ISO8601FormatStyle().parse(text))
+    }
+}
+
+/// Reads mandatory members; errors name the missing one.
+private struct AnswerReader {
+    let answer: JSONValue
+    let name: String
+
+    func string(_ path: String...) throws -> String { try string(at: path) }
+
+    /// Returns a URL that must be at the org, because access tokens are sent there.
+    func url(_ path: String..., of organization: URL) throws -> URL {
+        guard let url = URL(string: try string(at: path)), OrganizationURL.isTrusted(url, of: organization) else {
+            throw DeviceAuthenticatorError.internalError(
+                "The server's \(name) names a URL in \(path.joined(separator: ".")) that is not at the org, or not https. It was not used.")
+        }
+        return url
+    }
+
+    private func string(at path: [String]) throws -> String {
+        guard let text = path.reduce(answer as JSONValue?, { $0?[$1] })?.stringValue, !text.isEmpty else {
+            throw DeviceAuthenticatorError.internalError("The server's \(name) has no \(path.joined(separator: ".")).")
+        }
+        return text
     }
 }

@@ -92,6 +92,11 @@ extension DeviceAuthenticatorError {
         default: DeviceAuthenticatorError.internalError(error.localizedDescription)
         }
     }
+
+    /// Runs an operation, and reports its errors as ``reporting(_:)`` does.
+    static func reported<Value>(_ operation: () async throws -> Value) async throws -> Value {
+        do { return try await operation() } catch { throw reporting(error) }
+    }
 }
 
 /// Converts between callback and asynchronous forms. The asynchronous forms do the work.
@@ -108,7 +113,6 @@ enum Callback {
         }
     }
 
-    /// Variant for calls without a result.
     static func run(
         _ completion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void, operation: @escaping @Sendable () async throws -> Void
     ) {

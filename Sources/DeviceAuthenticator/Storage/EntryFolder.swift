@@ -1,4 +1,5 @@
 internal import AuthFoundation
+internal import Crypto
 internal import Foundation
 
 /// The folder of an authenticator's sealed entries: mode 0700, files of mode 0600, replaced atomically. A stateless value; safe from any
@@ -91,5 +92,91 @@ struct EntryFolder: Sendable {
             throw Self.keyMissing(folder)
         }
         return try keySource.makeKey(in: folder)
+    }
+}
+
+/// One file of an authenticator's folder, with sealed content.
+typealias SealedEntry = SealedRecord<SealedEntryKind>
+
+enum SealedEntryKind: String, SealedRecordKind, CaseIterable {
+    case enrollment, device, policy, challengeKeys, key
+
+    static let store = "countersign-device"
+
+    func newerFormat(_ format: Int, id: String) -> any Error {
+        StorageError.storageMigrationError(
+            "The \(rawValue) entry \(id) has format \(format), and this version reads up to \(SealedEntry.format). Update the app; the entry is untouched."
+        )
+    }
+
+    func damaged(_ what: String, id: String, _ underlying: (any Error)? = nil) -> any Error {
+        StorageError.generalStorageError(
+            "The \(rawValue) entry \(id) \(what). It was left as it is: restore it, or delete its file and enroll again.")
+    }
+}
+
+extension SealedEntry {
+    /// Returns the name of an entry's file. The id is hashed, because a server chose it and it could contain path components.
+    static func fileName(_ kind: Kind, _ id: String) -> String {
+        "\(kind.rawValue)-\(SHA256.hash(data: Data(id.utf8)).map { String(format: "%02x", $0) }.joined()).json"
+    }
+
+    /// Parses a file. `kind` is the kind in the file's name. Throws ``StorageError`` that names the entry.
+    init(decoding data: Data, kind: Kind, name: String) throws {
+        try self.init(decoding: data, kind: kind, name: name) { Self.fileName(kind, $0) == name }
+    }
+}
+
+/// Provides the key that seals an authenticator's entries.
+protocol StoreKeySource: Sendable {
+    /// Returns `nil` if there is no key yet.
+    func key(in folder: VaultFolder) throws -> VaultKey?
+    /// Creates the key. The caller must hold the folder's lock and have found no key.
+    func makeKey(in folder: VaultFolder) throws -> VaultKey
+}
+
+/// Stores the key in a file of mode 0600 in the same folder: 32 bytes in Base64.
+struct StoreKeyFile: StoreKeySource {
+    func key(in folder: VaultFolder) throws -> VaultKey? {
+        do {
+            return try VaultKey.stored(in: folder)
+        } catch let error as VaultError where error.code == .invalidKey {
+            throw StorageError.generalStorageError(
+                "\(folder.path)/\(VaultKey.fileName) holds no key. Restore it, or delete the folder and enroll again.")
+        }
+    }
+
+    func makeKey(in folder: VaultFolder) throws -> VaultKey { try VaultKey.makeStored(in: folder) }
+}
+
+enum StorageLocation {
+    /// Returns the folder of a group: in the app group's container on Apple platforms, elsewhere `countersign/devices/<group>` in
+    /// `$XDG_DATA_HOME`, or else in `~/.local/share`.
+    static func folder(group: String) throws -> URL {
+        #if canImport(Darwin)
+        if let container = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: group) {
+            return container.appendingPathComponent(DeviceAuthenticatorConstants.defaultStorageRelativeDirectoryPath, isDirectory: true)
+        }
+        throw StorageError.missingAppGroupEntitlement
+        #else
+        return try folder(group: group, environment: ProcessInfo.processInfo.environment, home: UserFolders.home)
+        #endif
+    }
+
+    static func folder(group: String, environment: [String: String], home: String) throws -> URL {
+        guard isFileName(group) else {
+            throw StorageError.generalStorageError(
+                "The applicationGroupId \"\(group)\" names a folder here, so it is made of letters, digits, dots, hyphens and underscores and does not begin with a dot. Choose another one, or name a folder with storageDirectory(_:)."
+            )
+        }
+        return UserFolders.data(environment: environment, home: home).appendingPathComponent(
+            "countersign/devices/\(group)", isDirectory: true)
+    }
+
+    private static func isFileName(_ name: String) -> Bool {
+        guard (1...200).contains(name.utf8.count), !name.hasPrefix(".") else { return false }
+        return name.utf8.allSatisfy { byte in
+            (65...90).contains(byte) || (97...122).contains(byte) || (48...57).contains(byte) || "-._".utf8.contains(byte)
+        }
     }
 }

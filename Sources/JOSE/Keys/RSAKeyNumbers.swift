@@ -22,13 +22,9 @@ struct RSAKeyNumbers: Sendable, Hashable {
 
     /// The modulus length in bits.
     var modulusSize: Int { n.count * 8 - (n.first?.leadingZeroBitCount ?? 0) }
+}
 
-    init(n: [UInt8], e: [UInt8], privateNumbers: PrivateNumbers?) {
-        self.n = n
-        self.e = e
-        self.privateNumbers = privateNumbers
-    }
-
+extension RSAKeyNumbers {
     init(_ key: _RSA.Signing.PrivateKey) throws(JOSEError) {
         // PKCS #1 (RFC 8017, appendix A.1.2): version, n, e, d, p, q, dp, dq, qi.
         var reader = DERIntegers(Array(key.derRepresentation))

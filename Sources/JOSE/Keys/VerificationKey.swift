@@ -25,12 +25,6 @@ public struct VerificationKey: Sendable {
     public let keyID: String?
     private let material: Material
 
-    init(material: Material, algorithm: JWSAlgorithm, keyID: String?) {
-        self.material = material
-        self.algorithm = algorithm
-        self.keyID = keyID
-    }
-
     /// Creates a verification key from a JSON Web Key. Only HMAC uses the private part.
     /// - Throws: ``JOSEError/Code/invalidKey`` if the key does not permit the algorithm, is an RSA key of fewer than 2048 or more than 8192
     ///   bits, is a secret shorter than the digest, or is not a point on its curve.
@@ -38,7 +32,9 @@ public struct VerificationKey: Sendable {
         guard jwk.permits(algorithm) else {
             throw JOSEError(.invalidKey, "The \(jwk.keyType.rawValue) key is not one for \(algorithm.rawValue).")
         }
-        self.init(material: try Self.material(of: jwk, for: algorithm), algorithm: algorithm, keyID: jwk.keyID)
+        material = try Self.material(of: jwk, for: algorithm)
+        self.algorithm = algorithm
+        keyID = jwk.keyID
     }
 
     private static func material(of jwk: JSONWebKey, for algorithm: JWSAlgorithm) throws(JOSEError) -> Material {

@@ -73,7 +73,6 @@ struct CompactSegments {
     let header: UnsafeBufferPointer<UInt8>
     let payload: UnsafeBufferPointer<UInt8>
     let signature: UnsafeBufferPointer<UInt8>
-    /// The signed bytes: header, dot and payload.
     let signingInput: UnsafeRawBufferPointer
 
     init(_ token: UnsafeBufferPointer<UInt8>) throws(JOSEError) {

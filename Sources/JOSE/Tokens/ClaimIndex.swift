@@ -33,7 +33,7 @@ struct ClaimIndex: Sendable {
         }
         maximumDepth = limits.maximumDepth
         members.reserveCapacity(24)
-        var scanner = JSONScanner(bytes, maximumDepth: limits.maximumDepth)
+        var scanner = JSONScanner(bytes: bytes, maximumDepth: limits.maximumDepth)
         guard scanner.skip(UInt8(ascii: "{")) else { throw JOSEError(.malformed, "The claims are no JSON object.") }
         if !scanner.skip(UInt8(ascii: "}")) {
             repeat { try append(from: &scanner) } while scanner.skip(UInt8(ascii: ","))
@@ -134,7 +134,7 @@ struct ClaimIndex: Sendable {
     }
 
     func name(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> String {
-        JSONScanner(bytes, maximumDepth: 0).string(
+        JSONScanner(bytes: bytes, maximumDepth: 0).string(
             JSONScanner.StringRange(
                 start: Int(member.nameStart), end: Int(member.nameEnd), isPlain: member.nameIsPlain, hasEscapes: member.nameHasEscapes))
     }
@@ -152,7 +152,7 @@ struct ClaimIndex: Sendable {
 
     /// Returns the value of a claim. Never `nil` for a member of this index, because its value has been validated.
     func value(of member: Member, in bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
-        var scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
+        var scanner = JSONScanner(bytes: bytes, maximumDepth: maximumDepth)
         scanner.move(to: Int(member.valueStart))
         return try? scanner.parseValue(depth: 1)
     }

@@ -73,7 +73,7 @@ extension AuthorizationCodeFlow {
         var isAnswered = false
 
         /// Shared by all copies of a context, so that only one of them starts a sign-in unchanged.
-        private var use = OneUse()
+        private var isUsed = Locked(false)
 
         private let isStateGiven: Bool
         private let isNonceGiven: Bool
@@ -125,16 +125,16 @@ extension AuthorizationCodeFlow {
 
         /// Returns this context on its first use in any flow, and later a copy with new random values.
         func forSignIn() -> Context {
-            guard !use.begin() else { return self }
+            guard isUsed.exchange(true) else { return self }
             let context = renewed()
-            _ = context.use.begin()
+            context.isUsed.exchange(true)
             return context
         }
 
         /// Returns a copy with new random values, except for a `state` and a `nonce` that the app set.
         private func renewed(_ randomness: Randomness = .system) -> Context {
             var context = self
-            context.use = OneUse()
+            context.isUsed = Locked(false)
             context.pkce = PKCE(randomness: randomness)
             if !isNonceGiven { context.nonce = randomness.identifier }
             if !isStateGiven { context.state = randomness.identifier }
@@ -166,19 +166,6 @@ extension AuthorizationCodeFlow {
                 break
             }
             return parameters
-        }
-    }
-}
-
-/// A flag that only the first caller can set. Thread-safe.
-private final class OneUse: Sendable {
-    private let isUsed = Locked(false)
-
-    /// Whether this call is the first.
-    func begin() -> Bool {
-        isUsed.withLock { isUsed in
-            defer { isUsed = true }
-            return !isUsed
         }
     }
 }

@@ -63,7 +63,7 @@ struct AuthorizationRequest: Sendable {
 }
 
 /// A pushed authorization request (RFC 9126 §2.1).
-struct PushedAuthorizationRequest: OAuth2APIRequest, APIRequestBody {
+struct PushedAuthorizationRequest: FlowRequest {
     struct ResponseType: Decodable, Sendable {
         let requestURI: String
 
@@ -75,15 +75,5 @@ struct PushedAuthorizationRequest: OAuth2APIRequest, APIRequestBody {
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let url: URL
-    let parameters: [String: String]
-
-    var httpMethod: APIRequestMethod { .post }
-    var contentType: APIContentType? { .formEncoded }
-    var acceptsType: APIContentType? { .json }
-    var category: OAuth2APIRequestCategory { .other }
-    var bodyParameters: [String: any APIRequestArgument]? {
-        var body: [String: any APIRequestArgument]? = parameters
-        body.merge(clientConfiguration.authentication.parameters(for: category))
-        return body
-    }
+    let parameters: [String: any APIRequestArgument]
 }

@@ -222,20 +222,10 @@ extension OAuth2Client {
     }
 }
 
-private struct DeviceAuthorizationRequest: OAuth2APIRequest, APIRequestBody {
+private struct DeviceAuthorizationRequest: FlowRequest {
     typealias ResponseType = DeviceAuthorizationFlow.Verification
     let openIdConfiguration: OpenIdConfiguration
     let clientConfiguration: OAuth2Client.Configuration
     let url: URL
     let parameters: [String: any APIRequestArgument]
-
-    var httpMethod: APIRequestMethod { .post }
-    var contentType: APIContentType? { .formEncoded }
-    var acceptsType: APIContentType? { .json }
-    var category: OAuth2APIRequestCategory { .other }
-    var bodyParameters: [String: any APIRequestArgument]? {
-        var body: [String: any APIRequestArgument]? = parameters
-        body.merge(clientConfiguration.authentication.parameters(for: category))
-        return body
-    }
 }

@@ -25,7 +25,6 @@ extension DeviceAuthorizationFlow {
         /// The secret code with which this device polls the server.
         let deviceCode: String
 
-        /// The seconds between two requests.
         let interval: TimeInterval
 
         private enum CodingKeys: String, CodingKey {

@@ -26,11 +26,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
     }
 
     private func replace(_ new: State) {
-        let superseded = state.withLock { state in
-            defer { state = new }
-            return state.call
-        }
-        superseded?.leave(OAuth2Error.invalidContext)
+        state.exchange(new).call?.leave(OAuth2Error.invalidContext)
     }
 
     /// Starts the next call of a sign-in, in one atomic step: of two concurrent calls, one is rejected.

@@ -78,11 +78,7 @@ public actor JWTAuthorizationFlow: AuthenticationFlow {
     }
 }
 
-extension JWTAuthorizationFlow: SignInFlow {
-    @MainActor func tell(_ words: @Sendable (any AuthenticationDelegate) -> Void) {
-        delegateCollection.invoke { words($0) }
-    }
-}
+extension JWTAuthorizationFlow: SignInFlow {}
 
 extension JWTAuthorizationFlow {
     /// Signs in, like ``start(with:context:)``.

@@ -80,11 +80,7 @@ public actor ResourceOwnerFlow: AuthenticationFlow {
     }
 }
 
-extension ResourceOwnerFlow: SignInFlow {
-    @MainActor func tell(_ words: @Sendable (any AuthenticationDelegate) -> Void) {
-        delegateCollection.invoke { words($0) }
-    }
-}
+extension ResourceOwnerFlow: SignInFlow {}
 
 extension ResourceOwnerFlow {
     /// Signs in, like ``start(username:password:context:)``.

@@ -109,11 +109,7 @@ public actor SessionTokenFlow: AuthenticationFlow {
     }
 }
 
-extension SessionTokenFlow: SignInFlow {
-    @MainActor func tell(_ words: @Sendable (any AuthenticationDelegate) -> Void) {
-        delegateCollection.invoke { words($0) }
-    }
-}
+extension SessionTokenFlow: SignInFlow {}
 
 extension SessionTokenFlow {
     /// Signs in, like ``start(with:context:)``.

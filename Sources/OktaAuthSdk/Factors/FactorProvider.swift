@@ -19,17 +19,8 @@ public enum FactorProvider: RawRepresentable, Codable, Hashable, Sendable {
 
     /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(raw: String) {
-        self =
-            switch raw {
-            case "OKTA": .okta
-            case "GOOGLE": .google
-            case "RSA": .rsa
-            case "SYMANTEC": .symantec
-            case "YUBICO": .yubico
-            case "DUO": .duo
-            case "FIDO": .fido
-            default: .unknown(raw)
-            }
+        let known: [Self] = [.okta, .google, .rsa, .symantec, .yubico, .duo, .fido]
+        self = known.first { $0.rawValue == raw } ?? .unknown(raw)
     }
 
     /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.

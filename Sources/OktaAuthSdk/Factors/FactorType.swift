@@ -26,20 +26,9 @@ public enum FactorType: RawRepresentable, Codable, Hashable, Sendable {
 
     /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(raw: String) {
-        self =
-            switch raw {
-            case "question": .question
-            case "sms", "SMS": .sms
-            case "call", "CALL": .call
-            case "token:software:totp": .TOTP
-            case "push": .push
-            case "token": .token
-            case "token:hardware": .tokenHardware
-            case "web", "Web": .web
-            case "u2f": .u2f
-            case "email", "EMAIL": .email
-            default: .unknown(raw)
-            }
+        let known: [Self] = [.question, .sms, .call, .TOTP, .push, .token, .tokenHardware, .web, .u2f, .email]
+        let spellings: [String: Self] = ["SMS": .sms, "CALL": .call, "Web": .web, "EMAIL": .email]
+        self = known.first { $0.rawValue == raw } ?? spellings[raw] ?? .unknown(raw)
     }
 
     /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.

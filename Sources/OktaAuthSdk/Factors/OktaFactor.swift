@@ -56,22 +56,17 @@ open class OktaFactor {
     public class func createFactorWith(
         _ factor: EmbeddedResponse.Factor, stateToken: String, verifyLink: LinksResponse.Link?, activationLink: LinksResponse.Link?
     ) -> OktaFactor {
-        switch factor.factorType {
-        case .call:
-            OktaFactorCall(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        case .push:
-            OktaFactorPush(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        case .question:
-            OktaFactorQuestion(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        case .sms:
-            OktaFactorSms(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        case .token:
-            OktaFactorToken(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        case .TOTP:
-            OktaFactorTotp(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        default:
-            OktaFactorOther(factor: factor, stateToken: stateToken, verifyLink: verifyLink, activationLink: activationLink)
-        }
+        let make: (EmbeddedResponse.Factor, String, LinksResponse.Link?, LinksResponse.Link?) -> OktaFactor =
+            switch factor.factorType {
+            case .call: OktaFactorCall.init
+            case .push: OktaFactorPush.init
+            case .question: OktaFactorQuestion.init
+            case .sms: OktaFactorSms.init
+            case .token: OktaFactorToken.init
+            case .TOTP: OktaFactorTotp.init
+            default: OktaFactorOther.init
+            }
+        return make(factor, stateToken, verifyLink, activationLink)
     }
 
     /// Creates a factor.

@@ -141,7 +141,7 @@ public class OktaAPIRequest {
             return MainQueue.runLater { self.end(.error(reason)) }
         }
         // Retains the request until the response arrives.
-        let parcel = Parcel(self)
+        let parcel = Parcel(contents: self)
         let arrive: @Sendable (Data?, URLResponse?, (any Error)?) -> Void = { data, response, error in
             MainQueue.runLater { parcel.contents.arrive(data, response, error) }
         }
@@ -228,4 +228,13 @@ enum Organization {
 /// Returns the version of this SDK, such as `1.2.3`.
 public func sdkVersion() -> String {
     SDKVersion.current
+}
+
+/// Sends requests instead of `URLSession`, for example with another HTTP library or in a test.
+public protocol OktaHTTPRequestListenerProtocol {
+    /// Sends a request, unchanged or as a modified copy.
+    /// - Parameters:
+    ///   - request: The request. It contains passwords and tokens: do not log it.
+    ///   - completionHandler: Call it once, from any thread, with the body and the response, or with an error. Further calls are ignored.
+    func sendRequest(_ request: URLRequest, completionHandler: @escaping (Data?, URLResponse?, (any Error)?) -> Void)
 }

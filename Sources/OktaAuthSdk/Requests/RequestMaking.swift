@@ -2,7 +2,6 @@ internal import AuthFoundation
 internal import Dispatch
 internal import Foundation
 
-/// Creates and sends the requests of ``OktaAPI``.
 extension OktaAPI {
     /// The target of a request.
     enum Place {
@@ -10,7 +9,6 @@ extension OktaAPI {
         case path(String)
         /// A link from the server.
         case link(LinksResponse.Link)
-        /// Any URL.
         case url(URL)
     }
 
@@ -83,7 +81,7 @@ enum MainQueue: Sendable {
 
     /// Enqueues the work on the main queue.
     static func runLater(_ work: @escaping () -> Void) {
-        let parcel = Parcel(work)
+        let parcel = Parcel(contents: work)
         DispatchQueue.main.async { parcel.contents() }
     }
 }
@@ -93,8 +91,32 @@ enum MainQueue: Sendable {
 /// must not use the object until the SDK calls back.
 struct Parcel<Contents>: @unchecked Sendable {
     let contents: Contents
+}
 
-    init(_ contents: Contents) {
-        self.contents = contents
+extension MainQueue {
+    /// Starts a call with closures and waits for its result.
+    /// - Parameter start: Starts the call with the two closures. The first one called decides. If both are released uncalled, as after a
+    ///   cancelled transaction, the wait also ends.
+    /// - Throws: The error of the second closure; `CancellationError` if the task was cancelled or both closures were released.
+    @MainActor
+    static func value<Value>(
+        _ start: (_ onValue: @escaping (Value) -> Void, _ onError: @escaping (OktaError) -> Void) -> Void
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        let decision = Decision<Parcel<Value>>()
+        do {
+            let caller = Caller(decision)
+            start({ caller.decision.decide(.success(Parcel(contents: $0))) }, { caller.decision.decide(.failure($0)) })
+        }
+        return try await decision.valueUnlessCancelled().contents
+    }
+
+    /// Retained only by the two closures, so that its deinitialization means that neither can be called.
+    private final class Caller<Value> {
+        let decision: Decision<Parcel<Value>>
+
+        init(_ decision: Decision<Parcel<Value>>) { self.decision = decision }
+
+        deinit { decision.decide(.failure(CancellationError())) }
     }
 }

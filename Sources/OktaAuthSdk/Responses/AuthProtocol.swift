@@ -15,13 +15,8 @@ extension EmbeddedResponse.AuthenticationObject {
 
         /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(raw: String) {
-            self =
-                switch raw {
-                case "SAML2.0": .saml_2_0
-                case "SAML1.1": .saml_1_1
-                case "WS-FED": .ws_fed
-                default: .unknown(raw)
-                }
+            let known: [Self] = [.saml_2_0, .saml_1_1, .ws_fed]
+            self = known.first { $0.rawValue == raw } ?? .unknown(raw)
         }
 
         /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.

@@ -61,7 +61,7 @@ public struct EmbeddedResponse: Codable, Sendable {
         public func encode(to encoder: any Encoder) throws {
             var members = encoder.container(keyedBy: CodingKeys.self)
             try members.encodeIfPresent(id, forKey: .id)
-            try members.encodeIfPresent(passwordChanged.map(WireDate.init), forKey: .passwordChanged)
+            try members.encodeIfPresent(passwordChanged.map { WireDate(date: $0) }, forKey: .passwordChanged)
             try members.encodeIfPresent(profile, forKey: .profile)
             try members.encodeIfPresent(recoveryQuestion, forKey: .recoveryQuestion)
         }
@@ -140,12 +140,8 @@ extension OktaAPISuccessResponse {
 
         /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(raw: String) {
-            self =
-                switch raw {
-                case "PASSWORD": .password
-                case "UNLOCK": .unlock
-                default: .unknown(raw)
-                }
+            let known: [Self] = [.password, .unlock]
+            self = known.first { $0.rawValue == raw } ?? .unknown(raw)
         }
 
         /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
@@ -176,11 +172,9 @@ public struct SecurityQuestion: Codable, Hashable, Sendable {
 /// A date in the protocol. The server writes fractional seconds; dates without them are also accepted.
 struct WireDate: Codable {
     let date: Date
+}
 
-    init(_ date: Date) {
-        self.date = date
-    }
-
+extension WireDate {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let date = Self.date(try container.decode(String.self)) else {

@@ -26,20 +26,10 @@ extension OktaAPISuccessResponse {
 
         /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
         public init(raw: String) {
-            self =
-                switch raw {
-                case "SUCCESS": .success
-                case "ACTIVE": .active
-                case "PENDING_ACTIVATION": .pending
-                case "WAITING": .waiting
-                case "CANCELLED": .cancelled
-                case "TIMEOUT": .timeout
-                case "TIME_WINDOW_EXCEEDED": .timeWindowExceeded
-                case "PASSCODE_REPLAYED": .passcodeReplayed
-                case "ERROR": .error
-                case "REJECTED": .rejected
-                default: .unknown(raw)
-                }
+            let known: [Self] = [
+                .success, .active, .pending, .waiting, .cancelled, .timeout, .timeWindowExceeded, .passcodeReplayed, .error, .rejected,
+            ]
+            self = known.first { $0.rawValue == raw } ?? .unknown(raw)
         }
 
         /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.

@@ -37,7 +37,6 @@ public struct OktaAPISuccessResponse: Codable, Sendable {
         case links = "_links"
     }
 
-    /// A response without members.
     static let empty = OktaAPISuccessResponse()
 
     private init() {

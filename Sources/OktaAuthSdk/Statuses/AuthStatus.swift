@@ -33,22 +33,11 @@ public enum AuthStatus: RawRepresentable, Codable, Hashable, Sendable {
 
     /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.
     public init(raw: String) {
-        self =
-            switch raw {
-            case "UNAUTHENTICATED": .unauthenticated
-            case "PASSWORD_WARN": .passwordWarning
-            case "PASSWORD_EXPIRED": .passwordExpired
-            case "RECOVERY": .recovery
-            case "RECOVERY_CHALLENGE": .recoveryChallenge
-            case "PASSWORD_RESET": .passwordReset
-            case "LOCKED_OUT": .lockedOut
-            case "MFA_ENROLL": .MFAEnroll
-            case "MFA_ENROLL_ACTIVATE": .MFAEnrollActivate
-            case "MFA_REQUIRED": .MFARequired
-            case "MFA_CHALLENGE": .MFAChallenge
-            case "SUCCESS": .success
-            default: .unknown(raw)
-            }
+        let known: [Self] = [
+            .unauthenticated, .passwordWarning, .passwordExpired, .recovery, .recoveryChallenge, .passwordReset, .lockedOut, .MFAEnroll,
+            .MFAEnrollActivate, .MFARequired, .MFAChallenge, .success,
+        ]
+        self = known.first { $0.rawValue == raw } ?? .unknown(raw)
     }
 
     /// Creates the case for a value from the server, which is case-sensitive. Other values become `unknown`.

@@ -96,9 +96,7 @@ open class OktaAuthStatus {
     open func returnToPreviousStatus(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
-        follow(model.links?.prev, "prev", onStatusChange, onError) { link, token, completion in
-            restApi.perform(link: link, stateToken: token, completion: completion)
-        }
+        follow(model.links?.prev, "prev", onStatusChange, onError)
     }
 
     /// Whether the transaction can be cancelled.
@@ -149,6 +147,14 @@ open class OktaAuthStatus {
         _ = start(link, token) { [self] in receive($0, token: token, onStatusChange, onError) }
     }
 
+    /// Sends only the state token if the link exists.
+    func follow(
+        _ link: LinksResponse.Link?, _ relation: String, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
+        _ onError: @escaping (OktaError) -> Void
+    ) {
+        follow(link, relation, onStatusChange, onError) { restApi.perform(link: $0, stateToken: $1, completion: $2) }
+    }
+
     /// Creates the status of a response, unless the transaction was cancelled.
     func receive(
         _ result: OktaAPIRequest.Result, token: String?, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
@@ -160,6 +166,13 @@ open class OktaAuthStatus {
                 result, currentStatus: self, onStatusChanged: { status in MainQueue.run { onStatusChange(status) } },
                 onError: { error in MainQueue.run { onError(error) } })
         }
+    }
+
+    /// Returns the completion of a request that needs no state token.
+    func receiver(
+        _ onStatusChange: @escaping (OktaAuthStatus) -> Void, _ onError: @escaping (OktaError) -> Void
+    ) -> (OktaAPIRequest.Result) -> Void {
+        { [self] in receive($0, token: nil, onStatusChange, onError) }
     }
 
     func refuse(_ error: OktaError, _ onError: @escaping (OktaError) -> Void) {
@@ -190,6 +203,15 @@ extension OktaError {
     static func missing(_ relation: String) -> OktaError { .wrongStatus("the answer has no link “\(relation)”") }
     static let noStateToken = OktaError.invalidResponse("it has no state token")
     static let detached = OktaError.internalError("the factor belongs to no status")
+}
+
+extension Optional {
+    /// Returns the value of a response's member.
+    /// - Throws: `OktaError.invalidResponse` with the reason if the member is missing.
+    func required(_ reason: String) throws -> Wrapped {
+        guard let self else { throw OktaError.invalidResponse(reason) }
+        return self
+    }
 }
 
 /// A misspelling of ``OktaAuthStatusPasswordReset`` in the SDK's guide.

@@ -11,10 +11,8 @@ open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
     /// Creates the status of a response.
     /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
-        guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
-        self.stateToken = stateToken
-        guard let factors = model.embedded?.factors else { throw OktaError.invalidResponse("it lists no factors") }
-        self.factors = factors
+        stateToken = try model.stateToken.required("it has no state token")
+        factors = try (model.embedded?.factors).required("it lists no factors")
         try super.init(currentState: currentState, model: model)
         statusType = .MFAEnroll
     }
@@ -30,9 +28,7 @@ open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
     open func skipEnrollment(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
-        follow(model.links?.skip, "skip", onStatusChange, onError) { link, token, completion in
-            restApi.perform(link: link, stateToken: token, completion: completion)
-        }
+        follow(model.links?.skip, "skip", onStatusChange, onError)
     }
 
     /// Enrolls a factor. Pass the values that its type needs.

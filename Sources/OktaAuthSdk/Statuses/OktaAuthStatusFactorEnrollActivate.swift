@@ -14,12 +14,9 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
     /// Creates the status of a response.
     /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
-        guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
-        self.stateToken = stateToken
-        guard let described = model.embedded?.factor else { throw OktaError.invalidResponse("it has no factor") }
-        self.described = described
-        guard let activateLink = model.links?.next else { throw OktaError.invalidResponse("it has no link to activate the factor") }
-        self.activateLink = activateLink
+        stateToken = try model.stateToken.required("it has no state token")
+        described = try (model.embedded?.factor).required("it has no factor")
+        activateLink = try (model.links?.next).required("it has no link to activate the factor")
         try super.init(currentState: currentState, model: model)
         statusType = .MFAEnrollActivate
     }
@@ -48,9 +45,7 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
     open func resendFactor(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
-        follow(resendLink, "resend", onStatusChange, onError) { link, token, completion in
-            restApi.perform(link: link, stateToken: token, completion: completion)
-        }
+        follow(resendLink, "resend", onStatusChange, onError)
     }
 
     /// Handles the response to a factor's request.

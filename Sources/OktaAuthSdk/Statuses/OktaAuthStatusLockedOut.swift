@@ -16,9 +16,7 @@ open class OktaAuthStatusLockedOut: OktaAuthStatus {
         onError: @escaping (_ error: OktaError) -> Void
     ) {
         guard canUnlock() else { return refuse(.missing("next"), onError) }
-        restApi.unlockAccount(username: username, factor: factorType.toFactorType()) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.unlockAccount(username: username, factor: factorType.toFactorType(), completion: receiver(onStatusChange, onError))
     }
 }
 

@@ -12,8 +12,7 @@ open class OktaAuthStatusPasswordExpired: OktaAuthStatus {
     /// Creates the status of a response.
     /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
-        guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
-        self.stateToken = stateToken
+        stateToken = try model.stateToken.required("it has no state token")
         try super.init(currentState: currentState, model: model)
         statusType = .passwordExpired
     }

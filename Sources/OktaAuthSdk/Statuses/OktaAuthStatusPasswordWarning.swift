@@ -12,8 +12,7 @@ open class OktaAuthStatusPasswordWarning: OktaAuthStatus {
     /// Creates the status of a response.
     /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
-        guard let stateToken = model.stateToken else { throw OktaError.invalidResponse("it has no state token") }
-        self.stateToken = stateToken
+        stateToken = try model.stateToken.required("it has no state token")
         try super.init(currentState: currentState, model: model)
         statusType = .passwordWarning
     }
@@ -39,9 +38,7 @@ open class OktaAuthStatusPasswordWarning: OktaAuthStatus {
     open func skipPasswordChange(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
-        follow(model.links?.skip, "skip", onStatusChange, onError) { link, token, completion in
-            restApi.perform(link: link, stateToken: token, completion: completion)
-        }
+        follow(model.links?.skip, "skip", onStatusChange, onError)
     }
 }
 

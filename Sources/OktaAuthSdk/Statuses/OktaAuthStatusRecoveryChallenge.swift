@@ -48,9 +48,7 @@ open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
     open func resendFactor(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {
-        follow(resendLink, "resend", onStatusChange, onError) { link, token, completion in
-            restApi.perform(link: link, stateToken: token, completion: completion)
-        }
+        follow(resendLink, "resend", onStatusChange, onError)
     }
 }
 

@@ -27,9 +27,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
         username: String, password: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        restApi.primaryAuthentication(username: username, password: password) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.primaryAuthentication(username: username, password: password, completion: receiver(onStatusChange, onError))
     }
 
     /// Starts to unlock an account.
@@ -37,9 +35,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
         username: String, factorType: OktaRecoveryFactors, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        restApi.unlockAccount(username: username, factor: factorType.toFactorType()) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.unlockAccount(username: username, factor: factorType.toFactorType(), completion: receiver(onStatusChange, onError))
     }
 
     /// Starts to recover a forgotten password.
@@ -47,9 +43,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
         username: String, factorType: OktaRecoveryFactors, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        restApi.recoverPassword(username: username, factor: factorType.toFactorType()) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.recoverPassword(username: username, factor: factorType.toFactorType(), completion: receiver(onStatusChange, onError))
     }
 }
 
@@ -59,9 +53,7 @@ extension OktaAuthStatusUnauthenticated {
         _ stateToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        restApi.getTransactionState(stateToken: stateToken) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.getTransactionState(stateToken: stateToken, completion: receiver(onStatusChange, onError))
     }
 
     /// Starts a sign-in with an activation token. A user whose account an administrator created can then set a password.
@@ -70,9 +62,7 @@ extension OktaAuthStatusUnauthenticated {
         activationToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        restApi.primaryAuthentication(username: nil, password: nil, token: activationToken) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.primaryAuthentication(username: nil, password: nil, token: activationToken, completion: receiver(onStatusChange, onError))
     }
 
     /// Starts a recovery with a token from an email.
@@ -81,9 +71,7 @@ extension OktaAuthStatusUnauthenticated {
         _ recoveryToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
     ) {
-        restApi.verifyRecoveryToken(recoveryToken) { [self] result in
-            receive(result, token: nil, onStatusChange, onError)
-        }
+        restApi.verifyRecoveryToken(recoveryToken, completion: receiver(onStatusChange, onError))
     }
 
     /// Starts a sign-in.

@@ -31,7 +31,7 @@ final class Transaction: Sendable {
 
     /// Delivers a response now, after a failed cancellation, or never if the transaction is cancelled.
     func deliver(for stateToken: String?, _ answer: @escaping () -> Void) {
-        let parcel = Parcel(answer)
+        let parcel = Parcel(contents: answer)
         let isOpen = state.withLock { state in
             guard let stateToken, let ending = state.endings[stateToken] else { return true }
             if case .asked(let waiting) = ending { state.endings[stateToken] = .asked(waiting + [parcel]) }

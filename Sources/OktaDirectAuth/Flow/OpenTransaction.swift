@@ -83,7 +83,6 @@ final class OpenTransaction: Sendable {
 
 extension OpenTransaction: Redacted {}
 
-/// The state of a flow.
 struct SignInState {
     typealias Flow = DirectAuthenticationFlow
 

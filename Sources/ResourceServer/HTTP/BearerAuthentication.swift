@@ -123,3 +123,85 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONValue.object(body).serialized())))
     }
 }
+
+/// The status and the challenge (`WWW-Authenticate`) of a rejected request (RFC 6750 §3, RFC 9449 §7.1).
+struct AccessTokenRefusal {
+    let status: Int
+    /// The error code of the RFC; `nil` for a request without a token (RFC 6750 §3.1) and for a 503.
+    let error: String?
+    let description: String?
+    let scope: String?
+    /// Whether the challenge uses the scheme `DPoP`.
+    let isForProof: Bool
+
+    /// Maps an error to a refusal. `byProof` says whether the token was sent with the scheme `DPoP`.
+    init(_ error: AccessTokenError, byProof: Bool) {
+        switch error.code {
+        case .missing:
+            self.init(401, nil, nil, byProof)
+        case .badRequest:
+            self.init(400, "invalid_request", error.message, byProof)
+        case .insufficientScope:
+            self.init(403, "insufficient_scope", error.message, byProof, scope: error.requiredScopes.joined(separator: " "))
+        case .issuerUnavailable, .busy: self.init(503, nil, error.message, byProof)
+        case .badProof: self.init(401, "invalid_dpop_proof", error.message, true)
+        case .nonceNeeded: self.init(401, "use_dpop_nonce", error.message, true)
+        case .keyNotProved: self.init(401, "invalid_token", error.message, true)
+        default: self.init(401, "invalid_token", error.message, byProof)
+        }
+    }
+
+    private init(_ status: Int, _ error: String?, _ description: String?, _ isForProof: Bool, scope: String? = nil) {
+        self.status = status
+        self.error = error
+        self.description = description
+        self.scope = scope
+        self.isForProof = isForProof
+    }
+
+    /// Returns the value of `WWW-Authenticate`, always with a realm because a challenge needs at least one parameter.
+    /// If the request had no token and `acceptsProofs` is true, the value contains a challenge for each scheme.
+    func challenge(realm: String, acceptsProofs: Bool) -> String {
+        let value = AccessTokenChallenge.value(
+            isForProof ? .dpop : .bearer, realm: realm, error: error, description: description, scope: scope)
+        return error == nil && acceptsProofs && !isForProof ? "\(value), \(AccessTokenChallenge.value(.dpop, realm: realm))" : value
+    }
+}
+
+extension PresentedToken {
+    /// The maximum size of a token, in bytes.
+    static let maximumLength = 16_384
+
+    /// Reads the token of a request, which must be in the `Authorization` header.
+    init(_ request: Request) throws(AccessTokenError) {
+        guard request.uri.queryParameters["access_token"] == nil else {
+            throw AccessTokenError(
+                .badRequest, "The access token must not be in the URL, which is logged: send it in the Authorization header.")
+        }
+        let values = request.headers[values: .authorization]
+        guard let value = values.first else { throw Self.none }
+        guard values.count == 1 else {
+            throw AccessTokenError(.badRequest, "The request has more than one Authorization header.")
+        }
+        let header = AuthorizationHeader(value)
+        guard let token = PresentedToken(header) else { throw Self.none }
+        guard Self.isToken(header.remainder) else {
+            throw AccessTokenError(
+                .badRequest,
+                "The Authorization header must be: \(header.scheme == "dpop" ? "DPoP" : "Bearer"), one space, the access token.")
+        }
+        self = token
+    }
+
+    private static var none: AccessTokenError {
+        AccessTokenError(.missing, "The request needs an access token: Authorization: Bearer and the token.")
+    }
+
+    private static let tokenAlphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=".utf8)
+
+    /// Whether the text is a `b64token` (RFC 6750 §2.1).
+    private static func isToken(_ text: Substring) -> Bool {
+        !text.isEmpty && text.utf8.count <= maximumLength
+            && text.utf8.allSatisfy(tokenAlphabet.contains)
+    }
+}

@@ -55,10 +55,7 @@ struct CredentialSummary {
     static func keep(_ token: Token, json: Bool) throws {
         let credential = try Credential.store(token)
         try Credential.setDefault(credential)
-        CredentialSummary(credential).tellSignedIn(json: json)
-    }
-
-    private func tellSignedIn(json isJSON: Bool) {
-        Terminal.write("Signed in as \(name); credential \(id).", or: json, isJSON: isJSON)
+        let summary = CredentialSummary(credential)
+        Terminal.write("Signed in as \(summary.name); credential \(summary.id).", or: summary.json, isJSON: json)
     }
 }

@@ -133,15 +133,7 @@ enum SecondProcess {
         }
         defer { try? FileManager.default.removeItem(at: output) }
         process.standardOutput = try FileHandle(forWritingTo: output)
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        let status = try await process.status()
         guard status == 0 else { throw CommandFailure("`countersign \(arguments.joined(separator: " "))` ended with \(status).") }
         return Array(try Data(contentsOf: output))
     }

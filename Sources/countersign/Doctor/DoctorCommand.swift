@@ -71,7 +71,6 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// The result of one check.
 struct Finding {
     enum Result: String { case right, warning, wrong }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import AuthFoundation
 import DeviceAuthenticator
 import Foundation
@@ -14,7 +15,7 @@ struct OrganizationSignIn: Sendable {
     var answering: SelfAnswer?
 
     /// Asks for the password and, if required, an approval, and passes the token to `use`.
-    func token<Result: Sendable>(for use: (AuthToken) async throws -> Result) async throws -> Result {
+    func token<Value: Sendable>(for use: (AuthToken) async throws -> Value) async throws -> Value {
         let host = authenticator.orgURL.absoluteString
         let password = try await PasswordPrompt.ask("Password of \(username) at \(host): ")
         let client = OAuth2Client(
@@ -26,18 +27,56 @@ struct OrganizationSignIn: Sendable {
             signIn.meanwhile = { [answering] in await answering.run() }
         }
         let token = try await signIn.token(for: username, password: password)
-        do {
-            let result = try await use(.bearer(token.accessToken))
-            await discard(token, of: client)
-            return result
-        } catch {
-            await discard(token, of: client)
-            throw error
-        }
+        let result = await Result(of: { try await use(.bearer(token.accessToken)) })
+        // Errors are ignored, because the token expires soon.
+        await TerminalClock.wait(atMost: .seconds(3)) { try? await client.revoke(token, type: .all) }
+        return try result.get()
+    }
+}
+
+/// The organization and client for an enrollment, from flags or a property list.
+struct OrganizationOptions: ParsableArguments {
+    private static let sandbox = (issuer: "http://localhost:8080", clientID: "phone-app")
+
+    @Option(
+        name: [.customLong("issuer"), .customLong("org")],
+        help: ArgumentHelp("The organization, or one of its issuers; by default the sandbox, \(sandbox.issuer).", valueName: "url"))
+    var issuer: String?
+
+    @Option(
+        name: .customLong("client-id"),
+        help: ArgumentHelp(
+            "The client that the authenticator is linked to; by default the sandbox's, \(sandbox.clientID).", valueName: "id"))
+    var clientID: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A property list with the settings; without it and --issuer, Okta.plist here if there is one.", valueName: "file"))
+    var config: String?
+
+    /// Whether any option was given.
+    var isGiven: Bool { issuer != nil || clientID != nil || config != nil }
+
+    /// Returns the settings. Flags override the file, and the file overrides the sandbox's defaults.
+    func authenticator() throws -> DeviceAuthenticatorConfig {
+        let list = try list()
+        let text = issuer ?? list?.issuerURL.absoluteString ?? Self.sandbox.issuer
+        let (issuer, id) = (URL(string: text), clientID ?? list?.clientId ?? Self.sandbox.clientID)
+        // A host without a scheme is accepted. A scheme without a host is rejected, because it would be parsed as a host.
+        guard let issuer, !text.contains("://") || issuer.host()?.isEmpty == false,
+            case let authenticator = DeviceAuthenticatorConfig(orgURL: issuer, oidcClientId: id),
+            authenticator.orgURL.host()?.isEmpty == false
+        else { throw ValidationError("“\(text)” is no issuer. Give a URL, such as \(Self.sandbox.issuer).") }
+        return authenticator
     }
 
-    /// Revokes the token. Errors are ignored, because the token expires soon.
-    private func discard(_ token: Token, of client: OAuth2Client) async {
-        await TerminalClock.wait(atMost: .seconds(3)) { try? await client.revoke(token, type: .all) }
+    private func list() throws -> OAuth2Client.PropertyListConfiguration? {
+        if let config { return try OAuth2Client.PropertyListConfiguration(plist: URL(filePath: config)) }
+        guard issuer == nil else { return nil }
+        do {
+            return try OAuth2Client.PropertyListConfiguration()
+        } catch OAuth2Client.PropertyListConfigurationError.defaultPropertyListNotFound {
+            return nil
+        }
     }
 }

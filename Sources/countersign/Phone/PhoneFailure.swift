@@ -45,7 +45,6 @@ enum PhoneFailure {
     }
 }
 
-/// The folder of the phone.
 struct PhoneFolder: ParsableArguments {
     @Option(
         name: .customLong("phone"),

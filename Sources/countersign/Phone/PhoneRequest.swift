@@ -50,7 +50,6 @@ struct PhoneRequest: Sendable {
     }
 }
 
-/// The user's answer to a request.
 enum PhoneAnswer: Sendable, Equatable {
     case approve(number: String?)
     case deny(suspicious: Bool)

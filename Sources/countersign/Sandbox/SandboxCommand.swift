@@ -56,11 +56,7 @@ struct SandboxCommand: AsyncParsableCommand {
                 folder: data.map { URL(filePath: $0, directoryHint: .isDirectory) }, logger: logger)
             configuration.organizationFile = try config.map(Self.organization)
             let sandbox = try await Sandbox.start(configuration)
-            // Listen before the message, so that an immediate Ctrl-C is not missed.
-            let request = await StopSignal.listen()
-            Terminal.write(SandboxText.overview(sandbox))
-            Terminal.write("Press Ctrl-C to stop.")
-            await request.wait()
+            await SandboxText.showUntilStopped(sandbox)
             await sandbox.stop()
         }
     }
@@ -95,8 +91,16 @@ enum SandboxPorts {
     }
 }
 
-/// The overview of a running sandbox.
 enum SandboxText {
+    /// Shows the overview and returns after Ctrl-C.
+    static func showUntilStopped(_ sandbox: Sandbox) async {
+        // Listen before the message, so that an immediate Ctrl-C is not missed.
+        let request = await StopSignal.listen()
+        Terminal.write(overview(sandbox))
+        Terminal.write("Press Ctrl-C to stop.")
+        await request.wait()
+    }
+
     static func overview(_ sandbox: Sandbox) -> TerminalText {
         var lines: [TerminalText] = [
             "",

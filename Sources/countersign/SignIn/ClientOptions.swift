@@ -1,6 +1,9 @@
 import ArgumentParser
 import AuthFoundation
+import BrowserSignin
 import Foundation
+import JOSE
+import OAuth2Auth
 
 /// The issuer and the client, from flags or a property list.
 struct ClientOptions: ParsableArguments {
@@ -35,7 +38,6 @@ struct ClientOptions: ParsableArguments {
     }
 }
 
-/// The folder of the stored credentials.
 struct VaultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
@@ -48,4 +50,47 @@ struct VaultOptions: ParsableArguments {
     func open<T>(_ body: () async throws -> T) async rethrows -> T {
         try await Credential.withStorage(FileTokenStorage(directory: directory), operation: body)
     }
+}
+
+struct BrowserUse: ParsableArguments {
+    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser; it has to be opened on this machine.")
+    var showsAddress = false
+
+    @Option(help: ArgumentHelp("How long the browser may take to return.", valueName: "seconds"))
+    var timeout = 600.0
+
+    func validate() throws {
+        guard (1...86_400).contains(timeout) else { throw ValidationError("Give a --timeout of 1 to 86400 seconds.") }
+    }
+
+    /// Returns a browser sign-in and sign-out for a client. `json` selects the format of a shown address. Throws
+    /// `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
+    @MainActor
+    func browserSignin(_ client: OAuth2Client, json: Bool) throws -> BrowserSignin {
+        let opener = showsAddress ? Self.show(json: json) : nil
+        let timeout = timeout
+        return BrowserSignin(
+            loginFlow: try AuthorizationCodeFlow(client: client),
+            logoutFlow: client.configuration.logoutRedirectUri == nil ? nil : SessionLogoutFlow(client: client)
+        ) { _, _, _ in
+            if opener == nil, !json { Terminal.note("Go on in the browser. Ctrl-C gives up.") }
+            return SystemBrowserProvider(clock: client.clock, timeout: timeout, opener: opener)
+        }
+    }
+
+    /// Shows the address instead of opening it.
+    private static func show(json: Bool) -> @Sendable (URL) async throws -> Void {
+        { page in
+            if json {
+                Terminal.write(json: ["status": "waiting", "url": .string(page.absoluteString)])
+            } else {
+                Terminal.note("Open this address in a browser on this machine; Ctrl-C gives up:\n\n\(page.absoluteString)\n")
+            }
+        }
+    }
+}
+
+extension OAuth2Client.Configuration {
+    /// The default redirect URIs, on any port of this machine.
+    static let loopback = (signIn: URL(string: "http://127.0.0.1/callback"), signOut: URL(string: "http://127.0.0.1/"))
 }

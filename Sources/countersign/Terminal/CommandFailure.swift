@@ -63,39 +63,14 @@ enum Outcome {
 
     private static func code(for error: any Error) -> ExitCode {
         switch error {
-        case is OAuth2ServerError, is JWTError: return ExitCode(2)
-        case is URLError: return ExitCode(3)
-        case let error as DeviceAuthenticatorError:
-            switch error {
-            case .serverAPIError: return ExitCode(2)
-            case .networkError: return ExitCode(3)
-            default: return .failure
-            }
-        case let error as DirectAuthenticationFlowError:
-            switch error {
-            case .server: return ExitCode(2)
-            case .network: return ExitCode(3)
-            default: return .failure
-            }
-        case let error as APIClientError:
-            if case .httpError(let inner) = error, !(inner is URLError) { return ExitCode(2) }
-            return ExitCode(3)
-        case let error as BrowserSigninError:
-            if case .serverError = error { return ExitCode(2) }
-            return .failure
-        case let error as OktaError:
-            switch error {
-            case .serverRespondedWithError: return ExitCode(2)
-            case .connectionError: return ExitCode(3)
-            default: return .failure
-            }
-        case let error as OAuth2Error:
-            switch error {
-            case .server: return ExitCode(2)
-            case .network: return ExitCode(3)
-            default: return .failure
-            }
-        default: return .failure
+        case is OAuth2ServerError, is JWTError, OAuth2Error.server, DirectAuthenticationFlowError.server, BrowserSigninError.serverError,
+            DeviceAuthenticatorError.serverAPIError, OktaError.serverRespondedWithError:
+            ExitCode(2)
+        case APIClientError.httpError(let inner) where !(inner is URLError): ExitCode(2)
+        case is URLError, is APIClientError, OAuth2Error.network, DirectAuthenticationFlowError.network,
+            DeviceAuthenticatorError.networkError, OktaError.connectionError:
+            ExitCode(3)
+        default: .failure
         }
     }
 }

@@ -1,14 +1,6 @@
 import Foundation
 import JOSE
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The command's output: results to the standard output, everything else to the standard error.
 enum Terminal {
     /// A text style, shown on a terminal only.

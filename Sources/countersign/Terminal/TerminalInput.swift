@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Reads lines that the user types, or lines of a non-interactive standard input. Each line is read on a thread of its own, because the
 /// wait has no time limit. Cancelling the task ends the wait, restores the terminal's echo and discards a line that is not complete. Input
 /// typed before a prompt is also discarded.
@@ -15,7 +7,6 @@ enum TerminalInput {
     /// The maximum length of a line, in bytes.
     private static let longestLine = 64 << 10
 
-    /// Whether the standard input is a terminal.
     static let isInteractive = isatty(STDIN_FILENO) == 1
 
     /// Shows a prompt in a terminal, and reads a line. Returns the line without its line break; `nil` at the end of the input. Throws

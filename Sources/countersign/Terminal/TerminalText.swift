@@ -1,4 +1,5 @@
 import DeviceAuthenticator
+import JOSE
 
 /// Text for the terminal. Literal parts are trusted; every interpolated value is made printable and kept on one line. Names, scopes, IDs
 /// and error descriptions come from issuers. A hostile issuer may send escape sequences that control the terminal, or line breaks that
@@ -90,5 +91,19 @@ enum LineWrapping {
             }
         }
         return count
+    }
+}
+
+/// JSON for scripts: one value per line.
+enum JSONText {
+    /// Returns the value on one line. Characters that control a terminal become `\u` escapes; JSON contains them only in strings.
+    static func line(_ value: JSONValue) -> String {
+        let text = value.serializedString
+        guard text.unicodeScalars.contains(where: PrintableText.steers) else { return text }
+        return text.unicodeScalars.map { scalar in
+            guard PrintableText.steers(scalar) else { return String(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }.joined()
     }
 }

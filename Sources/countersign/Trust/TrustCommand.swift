@@ -48,15 +48,7 @@ struct TrustCommand: AsyncParsableCommand {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = command
-        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
+        let status = try await process.status()
         guard status == 0 else {
             throw CommandFailure("`\(command.joined(separator: " "))` ended with \(status). It may need to be run as an administrator.")
         }
@@ -70,7 +62,11 @@ struct TrustTarget {
 
     /// Returns all trust stores. In a folder of trusted authorities the file gets this name, with the extension that the store requires.
     static func all(certificate: String, named name: String) -> [TrustTarget] {
-        [debian(certificate, name), fedora(certificate, name), macOS(certificate), simulator(certificate)]
+        [
+            debian(certificate, name), fedora(certificate, name), macOS(certificate),
+            TrustTarget(
+                name: "iOS simulator (booted)", commands: [["xcrun", "simctl", "keychain", "booted", "add-root-cert", certificate]]),
+        ]
     }
 
     /// Returns the trust store of this system; `nil` if it is unknown.
@@ -109,8 +105,19 @@ struct TrustTarget {
                 ["security", "add-trusted-cert", "-d", "-r", "trustRoot", "-k", "/Library/Keychains/System.keychain", certificate]
             ])
     }
+}
 
-    private static func simulator(_ certificate: String) -> TrustTarget {
-        TrustTarget(name: "iOS simulator (booted)", commands: [["xcrun", "simctl", "keychain", "booted", "add-root-cert", certificate]])
+extension Process {
+    /// Runs the process and returns its exit status.
+    func status() async throws -> Int32 {
+        try await withCheckedThrowingContinuation { continuation in
+            terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try run()
+            } catch {
+                terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
     }
 }

@@ -1,13 +1,5 @@
 package import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The folder of a vault: mode 0700, with files of mode 0600 that are replaced atomically. Stateless. Safe against crashes, and against
 /// other processes as long as writers hold the ``VaultLock``.
 package struct VaultFolder: Sendable {

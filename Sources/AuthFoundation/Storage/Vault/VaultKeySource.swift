@@ -25,12 +25,7 @@ struct VaultKeySource: Sendable {
     /// Returns the key of the existing vault, or `nil` if there is no vault yet.
     func key() throws -> VaultKey? {
         guard let key = try given ?? VaultKey.stored(in: folder) else {
-            guard !folder.exists(Self.headerFile) else {
-                throw VaultError(
-                    .keyMissing, entry: VaultKey.fileName,
-                    "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
-                )
-            }
+            guard !folder.exists(Self.headerFile) else { throw keyFileIsGone }
             return nil
         }
         if let (data, _) = try folder.read(Self.headerFile) {
@@ -42,6 +37,13 @@ struct VaultKeySource: Sendable {
             }
         }
         return key
+    }
+
+    var keyFileIsGone: VaultError {
+        VaultError(
+            .keyMissing, entry: VaultKey.fileName,
+            "The credentials in \(folder.path) are encrypted and their key file is gone. Restore it, or delete the folder and sign in again."
+        )
     }
 
     /// Returns the key of the vault and creates both if needed. The caller must hold the lock.

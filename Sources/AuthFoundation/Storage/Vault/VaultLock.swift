@@ -1,14 +1,6 @@
 import Dispatch
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// An exclusive lock among processes. The system releases it when the process ends. Safe from any thread: the descriptor is closed only
 /// once.
 package final class VaultLock: RefreshLock {
@@ -57,10 +49,6 @@ package final class VaultLock: RefreshLock {
     }
 
     package func release() {
-        let open = descriptor.withLock { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-        if let open { close(open) }
+        if let open = descriptor.exchange(nil) { close(open) }
     }
 }

@@ -1,9 +1,12 @@
 internal import AuthorizationServer
+internal import Crypto
 internal import DeviceAuthenticator
 internal import Foundation
+internal import HTTPTypes
 internal import Hummingbird
 internal import JOSE
 internal import Logging
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 
 /// The page with the virtual phones, for a browser on this machine. It shows the phones' state and forwards commands to them. All resources
@@ -139,5 +142,128 @@ struct PhonePage: Sendable {
                 }
                 try await writer.finish(nil)
             })
+    }
+}
+
+/// The access rules of the phones' page: only a browser on this machine, and no requests from other pages.
+final class PhonePageRules: Sendable {
+    /// A secret that the page contains; other origins cannot read it.
+    let token: String
+    private let port = NIOLockedValueBox(0)
+
+    init(token: String) {
+        self.token = token
+    }
+
+    /// Sets the port. Before that, every request is refused.
+    func listens(on port: Int) {
+        self.port.withLockedValue { $0 = port }
+    }
+
+    private static let names: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
+
+    private var origins: Set<String> {
+        let port = port.withLockedValue { $0 }
+        guard port != 0 else { return [] }
+        return Set(Self.names.flatMap { port == 80 ? ["http://\($0)", "http://\($0):80"] : ["http://\($0):\(port)"] })
+    }
+
+    /// Whether a request's `Host` is a loopback name with the page's own port.
+    func isAddressed(_ request: Request) -> Bool {
+        guard let authority = request.head.authority else { return false }
+        return origins.contains("http://" + authority.lowercased())
+    }
+
+    /// Whether a request does not come from a page of another site.
+    func isOfOwnPage(_ request: Request) -> Bool {
+        if let site = Self.fetchSite.flatMap({ request.headers[$0] }), site != "same-origin", site != "none" { return false }
+        guard let origin = request.headers[.origin] else { return true }
+        return origin.lowercased() == "http://" + (request.head.authority ?? "").lowercased()
+    }
+
+    /// Whether a request may change anything: it must come from the page itself, with its token.
+    func mayAct(_ request: Request) -> Bool {
+        guard isOfOwnPage(request), request.headers[.origin] != nil, let sent = Self.tokenHeader.flatMap({ request.headers[$0] }) else {
+            return false
+        }
+        // Compares digests, so that the time does not reveal how much of the token is correct.
+        let isOurs = SHA256.hash(data: Data(sent.utf8)) == SHA256.hash(data: Data(token.utf8))
+        return isOurs && request.headers[.contentType] == "application/json"
+    }
+
+    private static let tokenHeader = HTTPField.Name("X-Countersign-Token")
+    private static let fetchSite = HTTPField.Name("Sec-Fetch-Site")
+
+    /// The headers of every response. They forbid foreign resources, inline scripts, framing, caching and content sniffing.
+    static let headers: HTTPFields = {
+        var headers: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
+        let others = [
+            "Content-Security-Policy":
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+            "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+            "X-Frame-Options": "DENY",
+        ]
+        for (name, value) in others {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
+        return headers
+    }()
+}
+
+/// Fetches pending requests regularly while the phones' page is open, as an app in the foreground does, because a cancelled sign-in sends
+/// no push. All viewers share one loop, which stops with the last viewer. Safe from any task.
+final class PhoneForeground: Sendable {
+    private struct State {
+        var viewers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var lastID: UInt64 = 0
+        var looking: Task<Void, Never>?
+    }
+
+    private let pause: @Sendable () async throws -> Void
+    private let look: @Sendable () async -> Void
+    private let state = NIOLockedValueBox(State())
+
+    /// Creates the loop. `pause` waits until the next fetch, and throws when its task is cancelled. `look` fetches the pending requests.
+    init(pause: @escaping @Sendable () async throws -> Void, look: @escaping @Sendable () async -> Void) {
+        self.pause = pause
+        self.look = look
+    }
+
+    deinit { state.withLockedValue { $0.looking }?.cancel() }
+
+    /// Runs the loop at least while `body` runs, and signals after each fetch.
+    func withViewer(_ signal: AsyncStream<Void>.Continuation, _ body: () async throws -> Void) async rethrows {
+        let id = enter(signal)
+        defer { leave(id) }
+        try await body()
+    }
+
+    private func enter(_ signal: AsyncStream<Void>.Continuation) -> UInt64 {
+        state.withLockedValue { state in
+            state.lastID += 1
+            state.viewers[state.lastID] = signal
+            if state.looking == nil {
+                // The last viewer cancels this task.
+                state.looking = Task { [weak self, pause] in
+                    while (try? await pause()) != nil, !Task.isCancelled { await self?.lookOnce() }
+                }
+            }
+            return state.lastID
+        }
+    }
+
+    private func lookOnce() async {
+        await look()
+        for viewer in state.withLockedValue({ Array($0.viewers.values) }) { viewer.yield() }
+    }
+
+    private func leave(_ id: UInt64) {
+        let over = state.withLockedValue { state -> Task<Void, Never>? in
+            state.viewers[id] = nil
+            guard state.viewers.isEmpty else { return nil }
+            defer { state.looking = nil }
+            return state.looking
+        }
+        over?.cancel()
     }
 }

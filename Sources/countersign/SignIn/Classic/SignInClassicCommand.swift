@@ -95,7 +95,6 @@ struct SignInClassicCommand: AsyncParsableCommand {
     }
 }
 
-/// The channel of a recovery message.
 enum RecoveryWay: String, ExpressibleByArgument, CaseIterable {
     case sms
     case call
