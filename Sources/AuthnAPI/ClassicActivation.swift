@@ -15,24 +15,24 @@ extension Engine {
     package func activationToken(
         forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
     ) async throws -> String? {
-        try await activate(userID, lifetime: lifetime, isMailed: false, context: context)?.token
+        try await activate(userID, lifetime: lifetime, isMailed: false, context: context)
     }
 
-    /// Creates an activation token and the mail with its link to the activation page. The token is valid only on that page and only while
-    /// the user has this mail address. It replaces earlier tokens.
+    /// Mails the user a link to the activation page, with a new activation token. The token is valid only on that page and only while the
+    /// user has this mail address. It replaces earlier tokens.
     /// - Parameter lifetime: The lifetime of the link in seconds, 60 to 2,592,000.
-    /// - Returns: The mail to send; `nil` if the user is unknown or can sign in already.
+    /// - Returns: `false` if the user is unknown or can sign in already; nothing is sent then.
     /// - Throws: ``CodeRefusal`` if the user has no address, or a limit on messages is reached.
-    package func activationMail(
-        forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
-    ) async throws -> OutgoingMessage? {
-        try await activate(userID, lifetime: lifetime, isMailed: true, context: context)?.mail
+    package func sendActivation(
+        toUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
+    ) async throws -> Bool {
+        try await activate(userID, lifetime: lifetime, isMailed: true, context: context) != nil
     }
 
-    /// Creates a token and, if it is mailed, its mail; `nil` if the user can sign in already.
+    /// Returns a new token; `nil` if the user can sign in already.
     private func activate(
         _ userID: String, lifetime: TimeInterval, isMailed: Bool, context: RequestContext
-    ) async throws -> (token: String, mail: OutgoingMessage?)? {
+    ) async throws -> String? {
         let token = try environment.random.secret(prefix: Recovery.activationPrefix)
         return try await transact(context) { [self] reading in
             (user: try user(id: userID, in: reading.view), snapshot: try reading.snapshot)
@@ -49,19 +49,21 @@ extension Engine {
             user.activationID = transaction.id
             transaction.door = ClassicSignIn().door
             transaction.recovery = Recovery(kind: .activation, stage: .token)
-            var mail: OutgoingMessage?
+            var writes = Writes()
             if isMailed {
                 guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
                 transaction.recovery?.mailedTo = address.text
-                mail = try linkMessage(
-                    .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
-                    snapshot: found.snapshot, context: context)
+                writes.outbox = [
+                    try linkMessage(
+                        .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
+                        snapshot: found.snapshot, context: context)
+                ]
             }
-            var writes = Writes([
+            writes += [
                 .put(try transaction.record()), transaction.issue(.activationToken, token), .put(try stored.record(holding: user)),
-            ])
+            ]
             writes.log("user.lifecycle.activation_token", .success, userID: user.id)
-            return Plan((token, mail), writes)
+            return Plan(token, writes)
         }
     }
 

@@ -6,21 +6,20 @@ internal import Store
 /// user's id or login. Every function refuses an unknown API token (`E0000011`), an unknown user (`E0000007`), and all requests if the API
 /// is off (`E0000015`).
 extension Engine {
-    /// Signs a user out of every browser, and returns the logout notices for applications.
+    /// Signs a user out of every browser, and notifies the applications.
     /// - Parameters:
     ///   - revokesGrants: Whether the tokens of the user's applications are revoked too.
     ///   - forgetsDevices: Whether the user's remembered devices are forgotten.
     package func classicEndSessions(
         of user: String, revokesGrants: Bool, forgetsDevices: Bool, apiToken: String?, context: RequestContext
-    ) async throws -> Result<[BackchannelLogout], ClassicRefusal> {
+    ) async throws -> Result<Void, ClassicRefusal> {
         try await administer(user, apiToken) { [self] id, caller in
-            let logouts = try await signOutEverywhere(userID: id, revokesGrants: revokesGrants, context: context)
+            try await signOutEverywhere(userID: id, revokesGrants: revokesGrants, context: context)
             if forgetsDevices { _ = try await forgetRememberedDevices(ofUser: id, context: context) }
             let parts = ["sessions"] + (revokesGrants ? ["tokens"] : []) + (forgetsDevices ? ["devices"] : [])
             let reason = "by \(caller.name): \(parts.joined(separator: ", "))"
             let event = LoggedEvent("user.session.clear", .success, reason: reason, userID: id)
             try await write(Writes(events: [event]), context: context)
-            return logouts
         }
     }
 
@@ -40,19 +39,20 @@ extension Engine {
         }
     }
 
-    /// Creates an activation token. With `isMailed`, the user is sent the link; otherwise the caller receives the token. Refuses a user who
-    /// can sign in already (`E0000016`) or has no address (`E0000001`), and requests over a limit.
+    /// Creates an activation token. With `isMailed`, the user is sent the link, and the result is `nil`; otherwise the caller receives the
+    /// token and passes it on to the user. Refuses a user who can sign in already (`E0000016`) or has no address (`E0000001`), and requests
+    /// over a limit.
     package func classicActivate(
         _ user: String, isMailed: Bool, apiToken: String?, context: RequestContext
-    ) async throws -> Result<AccountActivation, ClassicRefusal> {
+    ) async throws -> Result<String?, ClassicRefusal> {
         try await administer(user, apiToken) { [self] id, _ in
             do {
-                let answer: AccountActivation? =
-                    isMailed
-                    ? try await activationMail(forUser: id, context: context).map(AccountActivation.mail)
-                    : try await activationToken(forUser: id, context: context).map(AccountActivation.token)
-                guard let answer else { throw ClassicRefusal.alreadyActive }
-                return answer
+                if isMailed {
+                    guard try await sendActivation(toUser: id, context: context) else { throw ClassicRefusal.alreadyActive }
+                    return nil
+                }
+                guard let token = try await activationToken(forUser: id, context: context) else { throw ClassicRefusal.alreadyActive }
+                return token
             } catch let refusal as CodeRefusal {
                 throw ClassicRefusal(refusal, context: context)
             }
@@ -86,14 +86,6 @@ extension Engine {
             return .failure(refusal)
         }
     }
-}
-
-/// The delivery of an activation token.
-package enum AccountActivation: Sendable {
-    /// The mail to send now.
-    case mail(OutgoingMessage)
-    /// The token, which the caller passes on to the user.
-    case token(String)
 }
 
 extension ClassicRefusal {

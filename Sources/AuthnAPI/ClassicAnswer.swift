@@ -2,7 +2,7 @@ package import Foundation
 package import IdentityCore
 internal import JOSE
 
-/// The committed result of a step: the response to the client, and the messages to send.
+/// The response to the client after a step.
 package struct ClassicAnswer: Sendable {
     package enum Outcome: Sendable {
         /// The state of the sign-in.
@@ -11,21 +11,12 @@ package struct ClassicAnswer: Sendable {
     }
 
     package var outcome: Outcome
-    /// The pushes to send now, each at most once.
-    package var pushes: [PushMessage] = []
-    /// The messages to send now, each at most once.
-    package var messages: [OutgoingMessage] = []
     /// The new device token of the browser; `nil` to keep the current one.
     package var deviceToken: String?
     /// The push factors that this browser's client asks automatically; `nil` to keep the stored list.
     package var autoPush: [String]?
 
     init(_ outcome: Outcome) { self.outcome = outcome }
-
-    init(_ transaction: ClassicTransaction, pushes: [PushMessage] = []) {
-        outcome = .transaction(transaction)
-        self.pushes = pushes
-    }
 }
 
 /// A sign-in's state as the client sees it (authn reference 2.1). Its links follow from it.

@@ -42,7 +42,7 @@ extension Engine {
                 code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: state.context)
             // Rewritten unchanged, so that concurrent setups in two sign-ins conflict, and the second one counts the first one's message.
             let user = Change.put(try state.user.record(holding: state.user.value))
-            return try state.begin(prepared.enrollment.id, prepared.writes + [user]).answering { $0.messages = [prepared.message] }
+            return try state.begin(prepared.enrollment.id, prepared.writes + [user])
         } catch let refusal as CodeRefusal {
             throw ClassicRefusal(refusal, context: state.context)
         }

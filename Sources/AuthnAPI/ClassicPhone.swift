@@ -58,22 +58,21 @@ extension Engine {
             guard phone.isShown(at: context.now), let authenticator = state.authenticator(of: phone) else {
                 throw ClassicRefusal.notAllowed(in: "activation that is over")
             }
-            let message: OutgoingMessage
+            var writes = Writes()
             do {
-                message = try activationMessage(phone, authenticator, by: channel, phoneNumber: phoneNumber, state)
+                writes.outbox = [try activationMessage(phone, authenticator, by: channel, phoneNumber: phoneNumber, state)]
             } catch let refusal as CodeRefusal {
                 throw ClassicRefusal(refusal, context: context)
             }
-            var writes = Writes()
             let reason = "\(channel.rawValue), \(OutgoingMessage.Purpose.activation.rawValue)"
             writes.log("user.mfa.code.send", .success, reason: reason, userID: state.user.value.id)
-            return try state.show(state.transaction, writes: writes).answering { $0.messages = [message] }
+            return try state.show(state.transaction, writes: writes)
         }
     }
 
     private func activationMessage(
         _ phone: PhoneTicket, _ authenticator: PushAuthenticator, by channel: CodeChannel, phoneNumber: String?, _ state: ClassicState
-    ) throws -> OutgoingMessage {
+    ) throws -> OutboxEntry {
         let (user, context) = (state.user.value, state.context)
         let destination = try Self.destination(channel, phoneNumber, of: user)
         // Also limited per user: another sign-in, or another number, does not reset the limit.

@@ -33,7 +33,6 @@ package struct ClassicRecoveryRequest: Sendable {
     fileprivate func answer(_ begun: BegunRecovery, user: User?) -> ClassicStepAnswer {
         var answer = ClassicStepAnswer(shown(begun, user: user))
         if let token = begun.stateToken { answer.outcome = .continues(token: token) }
-        answer.messages = begun.messages
         return answer
     }
 

@@ -86,7 +86,7 @@ extension ClassicState {
     fileprivate func conclude(_ decision: RecoveryDecision) throws -> ClassicPlan {
         // Sending a code again does not change the recovery.
         guard decision.step.0 != transaction else {
-            return try show(transaction, writes: decision.writes).answering { $0.messages = decision.messages }
+            return try show(transaction, writes: decision.writes)
         }
         return try conclude(decision.step, writes: decision.writes, wrong: ClassicRefusal(decision.wrong, context: context)).map { answer in
             answer.mapError { refusal in

@@ -3,7 +3,7 @@ internal import Store
 
 /// The state that the classic API keeps in a sign-in.
 struct ClassicSignIn: Sendable, Equatable, Codable {
-    /// The maximum length of `relayState` in characters.
+    /// The maximum length of `relayState` in bytes.
     static let longestRelayState = 2_048
     private static let kind = "authn"
 

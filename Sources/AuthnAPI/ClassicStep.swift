@@ -16,8 +16,6 @@ struct ClassicStepAnswer: Sendable {
 
     var outcome: Outcome
     /// The rest of the answer, as in ``ClassicAnswer``.
-    var pushes: [PushMessage] = []
-    var messages: [OutgoingMessage] = []
     var deviceToken: String?
     var autoPush: [String]?
 
@@ -27,7 +25,7 @@ struct ClassicStepAnswer: Sendable {
 
     fileprivate func answer(showing outcome: ClassicAnswer.Outcome) -> ClassicAnswer {
         var answer = ClassicAnswer(outcome)
-        (answer.pushes, answer.messages, answer.deviceToken, answer.autoPush) = (pushes, messages, deviceToken, autoPush)
+        (answer.deviceToken, answer.autoPush) = (deviceToken, autoPush)
         return answer
     }
 }

@@ -183,12 +183,7 @@ extension Engine {
         return try commitment(of: planned, context: state.context).map { started in
             switch started {
             case .failure(let refusal): .failure(.factorFailed(refusal))
-            case .success(let started):
-                state.shown(step.0).map { answer in
-                    var answer = answer
-                    answer.pushes = started.pushes
-                    return answer
-                }
+            case .success: state.shown(step.0)
             }
         }
     }
@@ -199,7 +194,7 @@ extension Engine {
             let request = CodeRequest(purpose: .signIn, owner: state.transaction.id, applicationName: nil)
             let prepared = try prepareCode(
                 request, for: factor, of: state.user.value, snapshot: state.snapshot, context: state.context)
-            return try state.select(factor, prepared.writes).answering { $0.messages = [prepared.message] }
+            return try state.select(factor, prepared.writes)
         } catch let refusal as CodeRefusal {
             throw ClassicRefusal(refusal, context: state.context)
         }

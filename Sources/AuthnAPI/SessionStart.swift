@@ -40,7 +40,7 @@ extension Engine {
                 transaction: proved.transaction, version: 0, user: proved.user, session: known?.0, snapshot: snapshot, server: server)
         } decide: { proved in
             // No application needs a logout token: the session of another user was refused above.
-            let (session, secret, writes, _) = try session(after: proved, context: context)
+            let (session, secret, writes) = try session(after: proved, context: context)
             let take = Change.take(.sessionToken, digest: digest, now: context.now, gave: [])
             return Plan(.success(StartedSession(session, of: proved.user.value, secret: secret)), Writes([take]) + writes)
         }

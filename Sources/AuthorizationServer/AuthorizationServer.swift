@@ -60,20 +60,20 @@ package struct AuthorizationServer: Service, Redacted {
     ) {
         (self.engine, self.configuration, self.clock, self.logger) = (engine, configuration, clock, logger)
         pushes = pushSender.map { [identifiers] in
-            PushDelivery(sender: $0, engine: engine, clock: clock, identifiers: identifiers, logger: logger)
+            PushDelivery(sender: $0, clock: clock, identifiers: identifiers, logger: logger)
         }
         messages = MessageDelivery(
             sender: messageSender ?? MessageRouter(mail: nil, telephone: nil), look: MessageWriter.Look(configuration.branding),
-            engine: engine, clock: clock,
-            logger: logger)
+            clock: clock, logger: logger)
         let signals = SignalMetrics(logger: logger)
         engine.observeSignals { signals.record($0) }
         logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
         let holdsPolls = holdsPolls ?? (clock is SystemWallClock)
         let limits = HeldPolls.Limits(configuration.limits)
         polls = holdsPolls && limits.admitAny ? HeldPolls(engine: engine, clock: clock, limits: limits) : nil
+        engine.courier = Deliveries(pushes: pushes, messages: messages, logouts: logouts)
         pipeline = RequestPipeline(
-            engine: engine, courier: Deliveries(pushes: pushes, messages: messages, logouts: logouts), interceptor: interceptor,
+            engine: engine, interceptor: interceptor,
             pages: PageWriter(
                 transport: BrowserTransport(isConfigured: configuration.isReachedByTLS), branding: configuration.branding, clock: clock),
             polls: polls, clock: clock, logger: logger)
@@ -129,7 +129,7 @@ package struct AuthorizationServer: Service, Redacted {
     /// - Parameter revokesGrants: Whether the user's tokens are revoked too; otherwise they stay valid until they expire.
     package func signOutEverywhere(userID: String, revokesGrants: Bool = true, from address: String? = nil) async throws {
         let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
-        logouts?.deliver(try await engine.signOutEverywhere(userID: userID, revokesGrants: revokesGrants, context: context))
+        try await engine.signOutEverywhere(userID: userID, revokesGrants: revokesGrants, context: context)
     }
 
     /// Mails the activation link to a user that an administrator created. Returns `false` if there is no such user or the user can already
@@ -140,9 +140,7 @@ package struct AuthorizationServer: Service, Redacted {
         userID: String, lifetime: Double = Engine.activationTokenLifetime, from address: String? = nil
     ) async throws -> Bool {
         let context = RequestContext(now: clock.now, requestID: identifiers.next(), address: address)
-        guard let mail = try await engine.activationMail(forUser: userID, lifetime: lifetime, context: context) else { return false }
-        messages.deliver([mail], origin: try await engine.snapshot().origin)
-        return true
+        return try await engine.sendActivation(toUser: userID, lifetime: lifetime, context: context)
     }
 
     /// The port that the server listens on; waits until the port is bound. Throws the error of ``run()``, or `CancellationError` if it

@@ -9,12 +9,10 @@ internal import SignInPages
 /// Routes a request to its endpoint: checks the path, then the authorization server, then the method.
 struct FrontDoor: Sendable {
     private let engine: Engine
-    private let courier: any Courier
     private let table: RouteTable
 
-    init(engine: Engine, courier: any Courier, pages: PageWriter, polls: HeldPolls? = nil) {
+    init(engine: Engine, pages: PageWriter, polls: HeldPolls? = nil) {
         self.engine = engine
-        self.courier = courier
         table = Self.table(engine, pages, polls)
     }
 
@@ -62,8 +60,7 @@ struct FrontDoor: Sendable {
             }
             if endpoint.accepts(request.head.method) {
                 response = try await endpoint.respond(
-                    Endpoint.Call(
-                        request: request, snapshot: snapshot, server: server, parameters: route.parameters, courier: courier))
+                    Endpoint.Call(request: request, snapshot: snapshot, server: server, parameters: route.parameters))
             } else {
                 response = .methodNotAllowed(allow: endpoint.allow, request)
             }

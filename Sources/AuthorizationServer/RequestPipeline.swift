@@ -19,13 +19,13 @@ package struct RequestPipeline: Sendable {
     private let clock: any WallClock
 
     init(
-        engine: Engine, courier: any Courier, interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, polls: HeldPolls?,
-        clock: any WallClock, logger: Logger
+        engine: Engine, interceptor: AuthorizationServer.Interceptor?, pages: PageWriter, polls: HeldPolls?, clock: any WallClock,
+        logger: Logger
     ) {
         self.engine = engine
         self.clock = clock
         transport = pages.transport
-        frontDoor = FrontDoor(engine: engine, courier: courier, pages: pages, polls: polls)
+        frontDoor = FrontDoor(engine: engine, pages: pages, polls: polls)
         self.interceptor = interceptor
         metrics = RequestMetrics(routes: frontDoor.routeNames)
         log = AccessLog(logger: logger)

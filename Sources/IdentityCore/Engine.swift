@@ -26,8 +26,14 @@ package final class Engine: Sendable, Redacted {
     /// Counts wrong codes and answers of all recoveries together.
     package let recoveryBudget = RecoveryBudget()
 
-    private let observer = NIOLockedValueBox<(@Sendable (SecuritySignal) -> Void)?>(nil)
-    private let transactionObserver = NIOLockedValueBox<(@Sendable (_ id: String) -> Void)?>(nil)
+    /// A struct, because a box of a bare closure wraps it once more at every access.
+    private struct Observers: Sendable {
+        var courier: (any Courier)?
+        var signals: (@Sendable (SecuritySignal) -> Void)?
+        var transactions: (@Sendable (_ id: String) -> Void)?
+    }
+
+    private let observers = NIOLockedValueBox(Observers())
     private let logNumber = NIOLockedValueBox<UInt32>(0)
     private let latest = NIOLockedValueBox<OrgSnapshot?>(nil)
 
@@ -61,20 +67,26 @@ package final class Engine: Sendable, Redacted {
     /// Sets the handler for signs of attacks on the organization, which feed metrics and alerts besides the system log. Replaces the
     /// previous handler. Called for each signal after the commit, from any thread.
     package func observeSignals(_ report: @escaping @Sendable (SecuritySignal) -> Void) {
-        observer.withLockedValue { $0 = report }
+        observers.withLockedValue { $0.signals = report }
     }
 
-    package func report(_ signal: SecuritySignal) { observer.withLockedValue { $0 }?(signal) }
+    package func report(_ signal: SecuritySignal) { observers.withLockedValue { $0.signals }?(signal) }
+
+    /// Sends the deliveries of this engine's commits; `nil` discards them.
+    package var courier: (any Courier)? {
+        get { observers.withLockedValue { $0.courier } }
+        set { observers.withLockedValue { $0.courier = newValue } }
+    }
 
     /// Sets the handler for changes of sign-in transactions, used by requests that wait for one. Replaces the previous handler. Called with
     /// the transaction's id, from any thread, after each commit of this engine that wrote the record; commits of other processes are not
     /// reported.
     package func observeTransactions(_ report: @escaping @Sendable (_ id: String) -> Void) {
-        transactionObserver.withLockedValue { $0 = report }
+        observers.withLockedValue { $0.transactions = report }
     }
 
     func reportTransactions(writtenBy changes: [Change]) {
-        guard let report = transactionObserver.withLockedValue({ $0 }) else { return }
+        guard let report = observers.withLockedValue({ $0.transactions }) else { return }
         for case .put(let record) in changes where record.kind == .transaction { report(record.id) }
     }
 

@@ -4,13 +4,9 @@ package import JOSE
 package import OAuthWire
 internal import Store
 
-/// A stored challenge: the response to the client, and the messages to send.
+/// The response to the client that started a challenge.
 package struct StartedChallenge: Sendable {
     package var members: [String: JSONValue]
-    /// The pushes to send now, each at most once.
-    package var pushes: [PushMessage]
-    /// The codes to send now, each at most once.
-    package var messages: [OutgoingMessage] = []
 }
 
 extension Engine {

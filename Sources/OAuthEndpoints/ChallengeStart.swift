@@ -31,8 +31,7 @@ extension Engine {
             return try commitment(of: planned, context: context).map { result in
                 result.map { started in
                     StartedChallenge(
-                        members: members(of: started.challenge, start: planned.start, secret: started.secret, now: context.now),
-                        pushes: started.pushes)
+                        members: members(of: started.challenge, start: planned.start, secret: started.secret, now: context.now))
                 }
             }
         }

@@ -53,7 +53,7 @@ extension Engine {
         let secret = try environment.random.secret(prefix: "oob_")
         next.challengeTicket = TicketDigest(of: secret).bytes
         next.meet(start.user.value)
-        let expiresAt = min(prepared.message.expiresAt, next.expiresAt)
+        let expiresAt = min(prepared.expiresAt, next.expiresAt)
         let ticket = Ticket(
             kind: .oobCode, digest: TicketDigest(of: secret), owner: RecordReference(.transaction, next.id), use: .untilClosed,
             expiresAt: expiresAt, payload: Array(channel.rawValue.utf8))
@@ -64,8 +64,7 @@ extension Engine {
         ]
         members["challenge_type"] = start.type.map(JSONValue.string)
         let changes = closing + [.put(try next.record(version: start.version)), .issue(ticket)]
-        return Plan(
-            .success(StartedChallenge(members: members, pushes: [], messages: [prepared.message])), Writes(changes) + prepared.writes)
+        return Plan(.success(StartedChallenge(members: members)), Writes(changes) + prepared.writes)
     }
 }
 
@@ -141,7 +140,7 @@ extension Engine {
             return try reading.view.enrollments(of: user.value.id, snapshot: admitted.snapshot).usable.contains { $0.factor == .totp }
         } decide: { (hasApp: Bool) in
             guard hasApp else { throw ChallengePlan.unusable("no authenticator app is enrolled") }
-            return Plan(.success(StartedChallenge(members: ["challenge_type": .string(GrantType.secondFactorOTP)], pushes: [])))
+            return Plan(.success(StartedChallenge(members: ["challenge_type": .string(GrantType.secondFactorOTP)])))
         }
     }
 }

@@ -10,14 +10,11 @@ package struct Endpoint: Sendable {
         package var server: AuthorizationServerDefinition
         /// The values of the path's parameters, as they are in the path.
         package var parameters: [Substring]
-        /// Sends the messages that the request causes.
-        package var courier: any Courier
 
         package init(
-            request: ServerRequest, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, parameters: [Substring],
-            courier: any Courier
+            request: ServerRequest, snapshot: OrgSnapshot, server: AuthorizationServerDefinition, parameters: [Substring]
         ) {
-            (self.request, self.snapshot, self.server, self.parameters, self.courier) = (request, snapshot, server, parameters, courier)
+            (self.request, self.snapshot, self.server, self.parameters) = (request, snapshot, server, parameters)
         }
 
         /// Returns a parameter of the path; the empty string if the path has fewer.
@@ -64,12 +61,4 @@ package struct Endpoint: Sendable {
     package func accepts(_ method: HTTPRequest.Method) -> Bool {
         methods.contains(method) || (method == .head && methods.contains(.get))
     }
-}
-
-/// Sends pushes, mails, texts and logout tokens after the transaction that causes them is committed. Each call returns at once.
-package protocol Courier: Sendable {
-    func deliver(_ pushes: [PushMessage])
-    /// Links in the messages start with the organization's `origin`.
-    func deliver(_ messages: [OutgoingMessage], origin: String)
-    func deliver(_ logouts: [BackchannelLogout])
 }

@@ -65,6 +65,7 @@ struct TestOrganization {
             environment: EngineEnvironment(
                 random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
                 passwordHasher: PasswordHasher(), tokenService: tokenService))
+        engine.courier = TestOutbox()
         _ = try await engine.apply(definition, context: Self.context(Self.start.addingTimeInterval(-3600)))
         try await engine.maintainKeys(Self.context(Self.start.addingTimeInterval(-3600)), making: Self.key)
     }

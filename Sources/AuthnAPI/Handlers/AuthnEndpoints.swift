@@ -40,8 +40,6 @@ extension Endpoint {
         Endpoint(classic: path, methods: [.post], isCrossOrigin: true, engine: engine, admits: admits) { call in
             let answer = try await answer(call, AuthnBody(call.request))
             // The challenge is stored already: if a push is lost, the device can still fetch it.
-            call.courier.deliver(answer.pushes)
-            call.courier.deliver(answer.messages, origin: call.snapshot.origin)
             var response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
             if let token = answer.deviceToken { call.cookies(transport).writeDevice(token, to: &response) }
             if let factors = answer.autoPush { call.cookies(transport).writeAutoPush(factors, to: &response) }
@@ -193,8 +191,8 @@ extension Endpoint {
 
     private static func relayState(_ body: AuthnBody, in object: String) throws(ClassicRefusal) -> String? {
         let relayState = try body.text("relayState", in: object)
-        guard relayState?.utf8.count ?? 0 <= 2_048 else {
-            throw .invalid(object, ["relayState: The member has at most 2048 characters."])
+        guard relayState?.utf8.count ?? 0 <= ClassicSignIn.longestRelayState else {
+            throw .invalid(object, ["relayState: The member has at most \(ClassicSignIn.longestRelayState) bytes."])
         }
         return relayState
     }

@@ -11,11 +11,10 @@ extension Endpoint {
         [
             user("/api/v1/users/{id}/sessions", [.delete], engine) { call, user in
                 let query = call.request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
-                let ended = try await engine.classicEndSessions(
+                try await engine.classicEndSessions(
                     of: user, revokesGrants: query?["oauthTokens"] == "true", forgetsDevices: query?["forgetDevices"] == "true",
                     apiToken: call.request.sswsToken, context: call.request.context
                 ).get()
-                call.courier.deliver(ended)
                 return ServerResponse(status: .noContent)
             },
             user("/api/v1/users/{id}/remembered-devices", [.get, .delete], engine) { call, user in
@@ -36,16 +35,12 @@ extension Endpoint {
             },
             user("/api/v1/users/{id}/lifecycle/activate", [.post], engine) { call, user in
                 let query = call.request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
-                let activation = try await engine.classicActivate(
+                let token = try await engine.classicActivate(
                     user, isMailed: query?["sendEmail"] != "false", apiToken: call.request.sswsToken, context: call.request.context
                 ).get()
-                let origin = try await engine.snapshot().origin
-                var answer: JSONValue = [:]
-                switch activation {
-                case .mail(let mail): call.courier.deliver([mail], origin: origin)
-                case .token(let token):
-                    answer = ["activationToken": .string(token), "activationUrl": .string(origin + RoutePath.setUp(token))]
-                }
+                guard let token else { return ServerResponse(json: JSONValue.object([:]).serialized()) }
+                let url = try await engine.snapshot().origin + RoutePath.setUp(token)
+                let answer: JSONValue = ["activationToken": .string(token), "activationUrl": .string(url)]
                 return ServerResponse(json: answer.serialized())
             },
             user("/api/v1/users/{id}/lifecycle/unlock", [.post], engine) { call, user in

@@ -13,14 +13,12 @@ package final class LogoutDelivery: Sendable {
         self.logger = logger
     }
 
-    /// Enqueues notifications and returns at once; logs a warning for each one that a full queue rejects.
-    package func deliver(_ logouts: [BackchannelLogout]) {
-        for logout in logouts {
-            let notification = LogoutNotification(
-                id: logout.id, clientID: logout.clientID, uri: logout.uri, token: logout.token, expiresAt: logout.expiresAt)
-            if !queue.submit(notification) {
-                logger.warning("A back-channel logout was dropped: too many wait", metadata: ["client": .string(logout.clientID)])
-            }
+    /// Enqueues a notification and returns at once; logs a warning if a full queue rejects it.
+    package func deliver(_ logout: BackchannelLogout) {
+        let notification = LogoutNotification(
+            id: logout.id, clientID: logout.clientID, uri: logout.uri, token: logout.token, expiresAt: logout.expiresAt)
+        if !queue.submit(notification) {
+            logger.warning("A back-channel logout was dropped: too many wait", metadata: ["client": .string(logout.clientID)])
         }
     }
 
@@ -37,7 +35,13 @@ struct Deliveries: Courier {
     let messages: MessageDelivery?
     let logouts: LogoutDelivery?
 
-    func deliver(_ pushes: [PushMessage]) { self.pushes?.deliver(pushes) }
-    func deliver(_ messages: [OutgoingMessage], origin: String) { self.messages?.deliver(messages, origin: origin) }
-    func deliver(_ logouts: [BackchannelLogout]) { self.logouts?.deliver(logouts) }
+    func deliver(_ entries: [OutboxEntry], of engine: Engine) {
+        for entry in entries {
+            switch entry {
+            case .push(let push): pushes?.deliver(push, of: engine)
+            case .message(let message): messages?.deliver(message, of: engine)
+            case .logout(let logout): logouts?.deliver(logout)
+            }
+        }
+    }
 }

@@ -10,32 +10,30 @@ internal import ServerHTTP
 package final class MessageDelivery: Sendable {
     private let queue: MessageQueue
     private let writer: MessageWriter
-    private let engine: Engine
     private let clock: any WallClock
     private let logger: Logger
-    private let pending = NIOLockedValueBox<[String: OutgoingMessage]>([:])
+    private let pending = NIOLockedValueBox<[String: (message: OutgoingMessage, engine: Engine)]>([:])
 
-    init(sender: any MessageSender, look: MessageWriter.Look, engine: Engine, clock: any WallClock, logger: Logger) {
+    init(sender: any MessageSender, look: MessageWriter.Look, clock: any WallClock, logger: Logger) {
         writer = MessageWriter(look: look)
-        (self.engine, self.clock, self.logger) = (engine, clock, logger)
+        (self.clock, self.logger) = (clock, logger)
         let pending = pending
         let timing = PushTiming(now: { clock.now }, sleep: PushTiming.system.sleep)
         queue = MessageQueue(sender: sender, timing: timing, logger: logger) { message, outcome in
-            let told = pending.withLockedValue { $0.removeValue(forKey: message.id) }
-            if let told { await Self.note(outcome, of: told, engine: engine, clock: clock, logger: logger) }
+            let sent = pending.withLockedValue { $0.removeValue(forKey: message.id) }
+            if let sent { await Self.note(outcome, of: sent.message, engine: sent.engine, clock: clock, logger: logger) }
         }
     }
 
-    /// Enqueues messages and returns at once. Links start with the organization's `origin`.
-    package func deliver(_ messages: [OutgoingMessage], origin: String) {
-        for message in messages {
-            guard let written = writer.message(message, origin: origin) else { continue }
-            pending.withLockedValue { $0[message.id] = message }
-            guard !queue.submit(written) else { continue }
-            pending.withLockedValue { _ = $0.removeValue(forKey: message.id) }
-            // Recording the failure must not delay the response.
-            Task { [engine, clock, logger] in await Self.note(.dropped, of: message, engine: engine, clock: clock, logger: logger) }
-        }
+    /// Enqueues a message and returns at once.
+    package func deliver(_ message: OutgoingMessage, of engine: Engine) {
+        // Links start with the origin that the decision read.
+        guard let origin = engine.latestSnapshot?.origin, let written = writer.message(message, origin: origin) else { return }
+        pending.withLockedValue { $0[message.id] = (message, engine) }
+        guard !queue.submit(written) else { return }
+        pending.withLockedValue { _ = $0.removeValue(forKey: message.id) }
+        // Recording the failure must not delay the response.
+        Task { [clock, logger] in await Self.note(.dropped, of: message, engine: engine, clock: clock, logger: logger) }
     }
 
     /// Sends until the task is cancelled, or until ``shutdown()`` was called and the queue is empty.

@@ -12,32 +12,30 @@ package final class PushDelivery: Sendable {
     private let queue: PushQueue
     private let logger: Logger
     private let identifiers: RequestIdentifiers
-    private let enrollments = NIOLockedValueBox<[String: String]>([:])
+    private let pending = NIOLockedValueBox<[String: (enrollmentID: String, engine: Engine)]>([:])
 
-    init(sender: any PushSender, engine: Engine, clock: any WallClock, identifiers: RequestIdentifiers, logger: Logger) {
+    init(sender: any PushSender, clock: any WallClock, identifiers: RequestIdentifiers, logger: Logger) {
         self.logger = logger
         self.identifiers = identifiers
-        let enrollments = enrollments
+        let pending = pending
         queue = PushQueue(sender: sender, logger: logger) { push, outcome in
-            let enrollment = enrollments.withLockedValue { $0.removeValue(forKey: push.id) }
-            guard case .tokenDead(let since) = outcome, let enrollment else { return }
+            let sent = pending.withLockedValue { $0.removeValue(forKey: push.id) }
+            guard case .tokenDead(let since) = outcome, let sent else { return }
             do {
-                try await engine.pushTokenDied(
-                    enrollmentID: enrollment, token: push.deviceToken, since: since,
+                try await sent.engine.pushTokenDied(
+                    enrollmentID: sent.enrollmentID, token: push.deviceToken, since: since,
                     context: RequestContext(now: clock.now, requestID: identifiers.next()))
             } catch {
-                logger.error("A dead push token could not be noted", metadata: ["enrollment": "\(enrollment)", "error": "\(error)"])
+                logger.error("A dead push token could not be noted", metadata: ["enrollment": "\(sent.enrollmentID)", "error": "\(error)"])
             }
         }
     }
 
-    /// Enqueues pushes and returns at once.
-    package func deliver(_ messages: [PushMessage]) {
-        for message in messages {
-            guard let push = notification(message) else { continue }
-            enrollments.withLockedValue { $0[push.id] = message.enrollmentID }
-            if !queue.submit(push) { enrollments.withLockedValue { _ = $0.removeValue(forKey: push.id) } }
-        }
+    /// Enqueues a push and returns at once.
+    package func deliver(_ message: PushMessage, of engine: Engine) {
+        guard let push = notification(message) else { return }
+        pending.withLockedValue { $0[push.id] = (message.enrollmentID, engine) }
+        if !queue.submit(push) { pending.withLockedValue { _ = $0.removeValue(forKey: push.id) } }
     }
 
     /// Sends until the task is cancelled, or until ``shutdown()`` was called and the queue is empty.

@@ -40,6 +40,7 @@ extension Engine {
         pollPacer.forgetAll()
         messagePacer.forgetAll()
         recoveryPacer.forgetAll()
+        recoveryBudget.forgetAll()
         await readAgain()
     }
 }

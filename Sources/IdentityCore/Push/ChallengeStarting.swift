@@ -62,9 +62,10 @@ extension Engine {
             .put(try stored.record(version: start.version)), .put(try start.user.record(holding: user)), ticket(start.ticket, secret),
         ]
         writes += challenge.targets.map { ticket(.pushChallenge, $0.id) }
-        let pushes = try PushMessage.all(
-            of: challenge, in: stored, to: planned.plan.enrollments, snapshot: planned.snapshot, now: context.now)
-        return Plan(.success(StartedPush(challenge: challenge, secret: secret, pushes: pushes)), writes)
+        writes.outbox += try PushMessage.all(
+            of: challenge, in: stored, to: planned.plan.enrollments, snapshot: planned.snapshot, now: context.now
+        ).map(OutboxEntry.push)
+        return Plan(.success(StartedPush(challenge: challenge, secret: secret)), writes)
     }
 }
 
@@ -115,13 +116,11 @@ package struct PlannedChallenge: Sendable {
     var snapshot: OrgSnapshot
 }
 
-/// A push challenge that is stored.
+/// A push challenge, once it is stored.
 package struct StartedPush: Sendable {
     package var challenge: PushChallenge
     /// The secret with which the client polls for the response.
     package var secret: String
-    /// The pushes to send now, each at most once.
-    package var pushes: [PushMessage]
 }
 
 extension StoreView {

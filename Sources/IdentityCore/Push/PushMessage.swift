@@ -1,7 +1,7 @@
 package import Foundation
 internal import JOSE
 
-/// A push to one device, to send after the challenge is stored. Sending may fail; the device can still fetch pending challenges.
+/// A push to one device. Sending may fail; the device can still fetch pending challenges.
 package struct PushMessage: Sendable {
     /// The enrolment that the push token belongs to.
     package var enrollmentID: String

@@ -29,6 +29,8 @@ package final class RecoveryBudget: Sendable {
         }
     }
 
+    func forgetAll() { state.withLockedValue { $0 = State() } }
+
     /// Whether the budget of this hour is spent, so that further answers are ignored.
     package func isSpent(limit: Int, now: Date) -> Bool {
         state.withLockedValue { state in

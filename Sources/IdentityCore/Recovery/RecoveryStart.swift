@@ -31,8 +31,6 @@ package struct BegunRecovery: Sendable {
     package var stateToken: String?
     /// The token that a trusted caller gets; `nil` if it was mailed.
     package var recoveryToken: String?
-    /// The messages to send after the commit.
-    package var messages: [OutgoingMessage] = []
 }
 
 extension Engine {
@@ -40,7 +38,7 @@ extension Engine {
     /// correct, so that responses do not reveal whether an account exists. A trusted caller that names no channel gets the token, or the
     /// reason of the error.
     package func recoveryStart(
-        _ request: RecoveryRequest, _ reading: Reading<Never>, _ context: RequestContext
+        _ request: RecoveryRequest, _ reading: Reading<some Sendable>, _ context: RequestContext
     ) throws -> RecoveryStart {
         let snapshot = try reading.snapshot
         guard let policy = snapshot.organization.classic, let application = snapshot.classicApplication else {
@@ -108,10 +106,10 @@ extension Engine {
             found, stage: .token, user: found.recipient, lifetime: Recovery.tokenLifetime, context: context)
         let token = try environment.random.secret(prefix: "rt_")
         var writes = found.logged + [.put(try transaction.record()), transaction.issue(.recoveryToken, token)]
-        var begun = BegunRecovery(expiresAt: transaction.expiresAt)
+        let begun = BegunRecovery(expiresAt: transaction.expiresAt)
         if let user = found.recipient, let destination = found.destination {
             do {
-                begun.messages = [
+                writes.outbox = [
                     try linkMessage(
                         found.request.kind == .unlock ? .unlock : .recovery, by: .email, to: destination, token: token,
                         expiresAt: transaction.expiresAt, user: user, snapshot: found.snapshot, context: context)
@@ -131,7 +129,7 @@ extension Engine {
         let transaction = try transaction(
             found, stage: .code, user: found.recipient, lifetime: SignInTransaction.idleLifetime, context: context)
         let token = try environment.random.secret(prefix: "00")
-        var begun = BegunRecovery(expiresAt: transaction.expiresAt, stateToken: token)
+        let begun = BegunRecovery(expiresAt: transaction.expiresAt, stateToken: token)
         var writes = found.logged
         if let user = found.recipient, let enrollment = found.enrollment {
             do {
@@ -139,7 +137,6 @@ extension Engine {
                     CodeRequest(purpose: request.kind == .unlock ? .unlock : .recovery, owner: transaction.id, channel: channel),
                     for: enrollment, of: user, snapshot: found.snapshot, context: context)
                 writes += prepared.writes
-                begun.messages = [prepared.message]
             } catch let refusal as CodeRefusal {
                 writes.log(unsent: refusal, to: user)
             }

@@ -9,6 +9,14 @@ package enum RecoveryInput: Sendable, Redacted {
     case resend
     case answer(String)
     case password(String)
+
+    fileprivate var stage: Recovery.Stage {
+        switch self {
+        case .code, .resend: .code
+        case .answer: .question
+        case .password: .reset
+        }
+    }
 }
 
 /// The verdict on an answer or a new password.
@@ -23,35 +31,29 @@ package struct RecoveryDecision: Sendable {
     package var step: (SignInTransaction, SignInTransaction.Outcome, [SignInTransaction.Effect])
     /// The writes to commit in addition to the effects.
     package var writes = Writes()
-    /// The messages to send after the commit.
-    package var messages: [OutgoingMessage] = []
     /// The error if the user may try again.
     package var wrong = RecoveryRefusal.wrongCode(limit: nil)
 }
 
 /// The steps of a recovery with a state token. An endpoint admits an action in its read, runs the check, and commits the decision.
 extension Engine {
-    /// Rejects an action at another stage, or over a limit. Counts it once per request.
-    package func admit(_ input: RecoveryInput, _ state: RecoveryState) throws(RecoveryRefusal) {
-        let stage: Recovery.Stage =
-            switch input {
-            case .code, .resend: .code
-            case .answer: .question
-            case .password: .reset
-            }
-        guard state.recovery?.stage == stage else { throw .otherStage }
+    /// Rejects an action at another stage, or over a limit. Counts it once per request: `isCounted` says whether it is counted already,
+    /// by default if the request was read before.
+    package func admit(_ input: RecoveryInput, _ state: RecoveryState, isCounted: Bool? = nil) throws(RecoveryRefusal) {
+        guard state.recovery?.stage == input.stage else { throw .otherStage }
         switch input {
         case .code: break
         case .resend:
             let pace = recoveryPacer.refusal(
                 state.channel, to: state.transaction.id, .anybody, limit: nil, requestID: state.context.requestID, now: state.context.now)
             if let pace { throw .paced(pace) }
-        case .answer, .password: try countAttempt(state)
+        case .answer, .password: try countAttempt(state, isCounted: isCounted)
         }
     }
 
-    /// The slow check of an action; `nil` for none.
+    /// The slow check of an action; `nil` for none, and at another stage.
     package func check(_ input: RecoveryInput, _ state: RecoveryState) -> Check<RecoveryVerdict>? {
+        guard state.recovery?.stage == input.stage else { return nil }
         let (user, policy, origin) = (state.user.value, state.snapshot.passwordPolicy, state.subject.origin)
         switch input {
         case .code, .resend: return nil
@@ -82,8 +84,8 @@ extension Engine {
     }
 
     /// Counts an attempt of the user, once per request. Throws if it is over a limit.
-    package func countAttempt(_ state: RecoveryState) throws(RecoveryRefusal) {
-        guard !state.isRepeated else { return }
+    package func countAttempt(_ state: RecoveryState, isCounted: Bool? = nil) throws(RecoveryRefusal) {
+        guard !(isCounted ?? state.isRepeated) else { return }
         let attempts = countAttempt(
             login: state.user.value.login, of: state.user.value, from: state.subject.origin, snapshot: state.snapshot,
             context: state.context)
@@ -149,7 +151,7 @@ extension Engine {
             do {
                 let prepared = try prepareCode(
                     request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: state.context)
-                (decision.writes, decision.messages) = (prepared.writes, [prepared.message])
+                decision.writes = prepared.writes
             } catch let refusal as CodeRefusal {
                 decision.writes.log(unsent: refusal, to: state.user.value)
             }

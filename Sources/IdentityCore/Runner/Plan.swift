@@ -1,6 +1,7 @@
 package import Store
 
-/// The response, the changes and the log events of a decision, which the runner commits
+/// The response of a decision, and everything that it causes: the changes and log events, which the runner commits, and the deliveries,
+/// which it hands over after the commit
 /// (``Engine/transact(_:byConfiguration:read:check:needsMore:decide:)``).
 package struct Plan<Answer: Sendable>: Sendable {
     /// The use of a client assertion, a DPoP proof or a device's signed response, each of which is accepted once.
@@ -39,18 +40,19 @@ package struct Plan<Answer: Sendable>: Sendable {
     }
 }
 
-/// The changes and log events of a decision, committed together.
+/// The changes and log events of a decision, committed together, and the deliveries that follow the commit.
 package struct Writes: Sendable {
     /// In the order in which they are applied.
     package var changes: [Change]
     package var events: [LoggedEvent]
+    /// Handed over after the commit, each at most once.
+    package var outbox: [OutboxEntry]
 
-    package init(_ changes: [Change] = [], events: [LoggedEvent] = []) {
-        self.changes = changes
-        self.events = events
+    package init(_ changes: [Change] = [], events: [LoggedEvent] = [], outbox: [OutboxEntry] = []) {
+        (self.changes, self.events, self.outbox) = (changes, events, outbox)
     }
 
-    package var isEmpty: Bool { changes.isEmpty && events.isEmpty }
+    package var isEmpty: Bool { changes.isEmpty && events.isEmpty && outbox.isEmpty }
 
     package mutating func log(
         _ type: String, _ outcome: LogEvent.Outcome, reason: String? = nil, userID: String? = nil, clientID: String? = nil,
@@ -59,10 +61,35 @@ package struct Writes: Sendable {
         events.append(LoggedEvent(type, outcome, reason: reason, userID: userID, clientID: clientID, server: server))
     }
 
-    package static func + (a: Writes, b: Writes) -> Writes { Writes(a.changes + b.changes, events: a.events + b.events) }
-    package static func + (a: Writes, b: [Change]) -> Writes { Writes(a.changes + b, events: a.events) }
-    package static func += (a: inout Writes, b: Writes) { a = a + b }
+    package static func + (a: Writes, b: Writes) -> Writes {
+        var sum = a
+        sum += b
+        return sum
+    }
+
+    package static func + (a: Writes, b: [Change]) -> Writes { a + Writes(b) }
+
+    package static func += (a: inout Writes, b: Writes) {
+        a.changes += b.changes
+        a.events += b.events
+        a.outbox += b.outbox
+    }
+
     package static func += (a: inout Writes, b: [Change]) { a.changes += b }
+}
+
+/// What a request sends to devices, people and applications.
+package enum OutboxEntry: Sendable {
+    case push(PushMessage)
+    case message(OutgoingMessage)
+    case logout(BackchannelLogout)
+}
+
+/// Sends deliveries.
+package protocol Courier: Sendable {
+    /// Enqueues deliveries and returns at once. Called after the commit that causes them, from any thread. A courier keeps `engine` until
+    /// they are sent only, because the engine owns its courier.
+    func deliver(_ entries: [OutboxEntry], of engine: Engine)
 }
 
 /// A line of the system log before the runner adds its time, its id and the request.

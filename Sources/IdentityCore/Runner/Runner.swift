@@ -60,7 +60,7 @@ private final class RequestView: StoreView {
     }
 }
 
-/// The only code that retries, commits and writes the system log.
+/// The only code that retries, commits, writes the system log and hands over deliveries.
 extension Engine {
     /// The maximum number of conflicts of one request. Each conflict means that another request committed first.
     static let attempts = 32
@@ -168,6 +168,7 @@ extension Engine {
         switch try await store.commit(changes) {
         case .committed:
             reportTransactions(writtenBy: changes)
+            if !plan.writes.outbox.isEmpty { courier?.deliver(plan.writes.outbox, of: self) }
             return plan.answer
         case .conflict(let index, .version) where index < plan.uses.count:
             let use = plan.uses[index]

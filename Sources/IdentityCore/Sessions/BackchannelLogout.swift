@@ -22,7 +22,7 @@ extension BackchannelLogout: Redacted {
 extension Engine {
     /// Returns the notifications for the applications that a session signed in to and that registered a logout URI. `sid` equals that of
     /// the id tokens. There is no `nonce`, so that a logout token cannot be used as an id token; `typ` and `events` identify it.
-    package func backchannelLogouts(of session: SessionSummary, snapshot: OrgSnapshot, now: Date) throws -> [BackchannelLogout] {
+    package func backchannelLogouts(of session: SessionSummary, snapshot: OrgSnapshot, now: Date) throws -> [OutboxEntry] {
         try session.clients.compactMap { client in
             guard let application = snapshot.application(client.id), application.isActive, let uri = application.backchannelLogoutURI,
                 let server = snapshot.server(client.server), let key = snapshot.keyRing.signer(application.idTokenAlgorithm, now: now)
@@ -34,21 +34,18 @@ extension Engine {
                 "sid": .string(session.id), "iat": .integer(issuedAt), "exp": .integer(issuedAt + Int64(BackchannelLogout.lifetime)),
                 "jti": .string(id), "events": ["http://schemas.openid.net/event/backchannel-logout": [:]],
             ]
-            return BackchannelLogout(
-                id: id, clientID: application.id, uri: uri, token: try key.sign(claims, header: ["typ": "logout+jwt"]),
-                expiresAt: now.addingTimeInterval(BackchannelLogout.lifetime))
+            return .logout(
+                BackchannelLogout(
+                    id: id, clientID: application.id, uri: uri, token: try key.sign(claims, header: ["typ": "logout+jwt"]),
+                    expiresAt: now.addingTimeInterval(BackchannelLogout.lifetime)))
         }
     }
 
     /// Signs the user out everywhere: ends every session and, if `revokesGrants`, revokes every grant. Otherwise the tokens of the user's
-    /// apps keep their validity. A repeated call ends newer sessions and grants. Returns the notifications to send.
-    package func signOutEverywhere(
-        userID: String, revokesGrants: Bool = true, context: RequestContext
-    ) async throws -> [BackchannelLogout] {
+    /// apps keep their validity. A repeated call ends newer sessions and grants.
+    package func signOutEverywhere(userID: String, revokesGrants: Bool = true, context: RequestContext) async throws {
         // Sessions end first, so that codes they issued cannot create new grants.
-        let ended = try await endSessions(ofUser: userID, context: context)
+        try await endSessions(ofUser: userID, context: context)
         if revokesGrants { try await revokeAllGrants(ofUser: userID, context: context) }
-        let configuration = try await snapshot()
-        return try ended.flatMap { try backchannelLogouts(of: $0, snapshot: configuration, now: context.now) }
     }
 }

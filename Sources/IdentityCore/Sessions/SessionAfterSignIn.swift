@@ -26,11 +26,9 @@ package struct ProvedSignIn: Sendable {
 }
 
 extension Engine {
-    /// Returns the session after a sign-in, its new secret if any, and the writes. If another user's session ends, also returns its logout
-    /// tokens.
-    package func session(
-        after proved: ProvedSignIn, context: RequestContext
-    ) throws -> (Session, secret: String?, Writes, logouts: [BackchannelLogout]) {
+    /// Returns the session after a sign-in, its new secret if any, and the writes. If another user's session ends, its applications are
+    /// notified.
+    package func session(after proved: ProvedSignIn, context: RequestContext) throws -> (Session, secret: String?, Writes) {
         let now = context.now
         let user = proved.user.value
         let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)
@@ -40,18 +38,17 @@ extension Engine {
         if var session = proved.session, session.userID == user.id {
             session.use(by: client, now: now)
             session.add(proved.transaction.proofs)
-            guard isNew else { return (session, nil, Writes([.put(try session.record())]), []) }
+            guard isNew else { return (session, nil, Writes([.put(try session.record())])) }
             let secret = try environment.random.secret()
             writes += [.close(.session, digest: TicketDigest(bytes: session.ticket))]
             session.ticket = TicketDigest(of: secret).bytes
             writes += [.put(try session.record()), .issue(session.secretTicket)]
-            return (session, secret, writes, [])
+            return (session, secret, writes)
         }
         // A browser has one session: the session of another user ends.
-        var logouts: [BackchannelLogout] = []
         if let other = proved.session {
             writes += other.ending(reason: "somebody else signed in", clientID: client.id, server: client.server)
-            logouts = try backchannelLogouts(of: SessionSummary(other), snapshot: proved.snapshot, now: now)
+            writes.outbox += try backchannelLogouts(of: SessionSummary(other), snapshot: proved.snapshot, now: now)
         }
         let secret = try environment.random.secret()
         var session = Session(
@@ -60,6 +57,6 @@ extension Engine {
         session.use(by: client, now: now)
         writes += [.put(try session.record()), .issue(session.secretTicket)]
         writes.log("user.session.start", .success, userID: user.id, clientID: client.id, server: client.server)
-        return (session, secret, writes, logouts)
+        return (session, secret, writes)
     }
 }

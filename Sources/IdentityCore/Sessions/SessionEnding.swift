@@ -38,20 +38,26 @@ extension Engine {
         }
     }
 
-    /// Signs the user out of every browser. Pending sign-ins and unused session tokens can no longer start a session. Existing grants stay
-    /// valid; revoke them separately. Returns the sessions that ended, with the clients to notify. If the store fails, some sessions may
-    /// have ended already.
-    package func endSessions(ofUser userID: String, context: RequestContext) async throws -> [SessionSummary] {
+    /// Signs the user out of every browser, and notifies the applications. Pending sign-ins and unused session tokens can no longer start a
+    /// session. Existing grants stay valid; revoke them separately. If the store fails, some sessions may have ended already. Returns the
+    /// number of sessions that ended.
+    @discardableResult
+    package func endSessions(ofUser userID: String, context: RequestContext) async throws -> Int {
         // The account is written first: this ends every session, including those that start concurrently.
-        if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return [] }
-        var ended: [SessionSummary] = []
+        if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return 0 }
+        var ended = 0
         while true {
             let batch = try await transact(context) { reading in
-                try reading.view.records(.session, where: "user", is: userID, limit: 100).map(Session.init)
-            } decide: { sessions in
-                Plan(sessions.map(SessionSummary.init), sessions.reduce(Writes()) { $0 + $1.ending() })
+                let sessions = try reading.view.records(.session, where: "user", is: userID, limit: 100).map(Session.init)
+                return (sessions, snapshot: try reading.snapshot)
+            } decide: { [self] sessions, snapshot in
+                var writes = sessions.reduce(Writes()) { $0 + $1.ending() }
+                for session in sessions {
+                    writes.outbox += try backchannelLogouts(of: SessionSummary(session), snapshot: snapshot, now: context.now)
+                }
+                return Plan(sessions.count, writes)
             }
-            if batch.isEmpty { return ended }
+            if batch == 0 { return ended }
             ended += batch
         }
     }

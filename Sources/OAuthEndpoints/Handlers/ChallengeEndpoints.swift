@@ -30,8 +30,6 @@ extension Endpoint {
             switch try await start(request, call.request.context) {
             case .success(let started):
                 // The challenge is stored already: if a push is lost, the device can still fetch it.
-                call.courier.deliver(started.pushes)
-                call.courier.deliver(started.messages, origin: call.snapshot.origin)
                 return ServerResponse(json: JSONValue.object(started.members).serialized()).uncached()
             case .failure(let refusal): return .refusal(refusal, to: call.request, triedBasic: form.triedBasic)
             }

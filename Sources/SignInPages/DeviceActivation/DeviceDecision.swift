@@ -23,9 +23,8 @@ extension Engine {
         var answer = answer
         var writes = Writes()
         if isAllowed, evaluation.lifetimes != nil {
-            let (session, secret, sessionWrites, logouts) = try session(after: state.proved(next, user), context: context)
+            let (session, secret, sessionWrites) = try session(after: state.proved(next, user), context: context)
             answer.cookies.session = secret
-            answer.logouts = logouts
             writes = sessionWrites
             next.sessionID = session.id
             next.hosted?.device?.decision = .allowed

@@ -33,7 +33,6 @@ extension Endpoint {
             let answer = try await engine.authorize(
                 parameters, server: call.server.id, isForm: isPost, browser: pages.cookies(for: call).read(request),
                 context: request.context)
-            call.courier.deliver(answer.logouts)
             return pages.response(answer, to: call).traced(client: client)
         }
     }

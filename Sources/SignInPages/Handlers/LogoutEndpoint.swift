@@ -36,7 +36,6 @@ extension Endpoint {
             }
             let answer = try await engine.logout(
                 parameters, formToken: formToken, server: call.server.id, browser: browser, context: request.context)
-            call.courier.deliver(answer.logouts)
             return pages.response(answer, to: call).traced(client: client)
         }
     }

@@ -89,7 +89,6 @@ extension Endpoint {
             guard let answer = try await answer?(call, browser, form) else {
                 return pages.message(\.notFound, status: .notFound, to: call)
             }
-            call.courier.deliver(answer.messages, origin: call.snapshot.origin)
             var response = pages.response(answer, to: call)
             // The link was answered, so its cookie is removed.
             if isLink { pages.cookies(for: call).endLink(token, in: &response) }

@@ -16,7 +16,6 @@ extension Endpoint {
             let token = call.parameter(0)
             let answer = try await engine.signInPage(
                 token, browser: pages.cookies(for: call).read(call.request, signIn: token), context: call.request.context)
-            call.courier.deliver(answer.logouts)
             return pages.response(answer, token: token, to: call)
         }
     }
@@ -32,10 +31,6 @@ extension Endpoint {
             let answer = try await engine.signInStep(
                 action, of: token, formToken: form["form_token"], browser: pages.cookies(for: call).read(request, signIn: token),
                 context: request.context)
-            // The challenge is stored already: if a push is lost, the device can still fetch it.
-            call.courier.deliver(answer.pushes)
-            call.courier.deliver(answer.messages, origin: call.snapshot.origin)
-            call.courier.deliver(answer.logouts)
             return pages.response(answer, to: call)
         }
     }

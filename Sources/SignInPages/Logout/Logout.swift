@@ -21,11 +21,12 @@ extension Engine {
             // A client that has the device secret may revoke it, whether or not the browser's session ends.
             let secret = state.revocation(now: context.now)
             if let answer = state.objection(formToken: formToken, browser: browser) { return Plan(.success((answer, state)), secret) }
-            var answer = LogoutAnswer(state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
-            answer.logouts = try state.ending.flatMap {
+            let answer = LogoutAnswer(state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
+            var writes = secret + state.end()
+            writes.outbox = try state.ending.flatMap {
                 try backchannelLogouts(of: SessionSummary($0), snapshot: state.snapshot, now: context.now)
             }
-            return Plan(.success((answer, state)), secret + state.end())
+            return Plan(.success((answer, state)), writes)
         }
         switch result {
         case .failure(let refusal): return LogoutAnswer(.refused(HostedRefusal(.badRequest, detail: refusal)))

@@ -1,5 +1,5 @@
 internal import Foundation
-package import IdentityCore
+internal import IdentityCore
 package import OAuthWire
 
 /// The response of the logout endpoint.
@@ -17,8 +17,6 @@ package struct LogoutAnswer: Sendable {
     package var outcome: Outcome
     /// Whether the browser's session cookie is invalid from now on.
     package var endsCookie = false
-    /// The logout notices to send now, each at most once.
-    package var logouts: [BackchannelLogout] = []
 
     init(_ outcome: Outcome, endsCookie: Bool = false) {
         self.outcome = outcome

@@ -23,42 +23,45 @@ extension Engine {
     }
 
     /// Starts a recovery. Every user name gets the same response, which does not reveal whether the account exists: a page that asks for a
-    /// code, or one that announces a mail.
-    /// - Parameters:
-    ///   - username: The user name as typed.
-    ///   - channel: The channel: `sms`, `call` or `email`.
-    ///   - token: The token of the sign-in in the address of the page.
+    /// code, or one that announces a mail. `channel` is `sms`, `call` or `email`, and `token` is the one of the sign-in.
     package func beginRecovery(
         isUnlock: Bool, username: String, channel: String, of token: String, formToken: String?, browser: BrowserSecrets,
         context: RequestContext
     ) async throws -> HostedAnswer {
-        try await HostedAnswer {
-            let state = try await hostedState(token, browser: browser, context: context)
-            guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
-                throw EarlyAnswer(.otherBrowser)
-            }
-            guard state.recoveryPolicy(isUnlock: isUnlock) != nil else { return state.onward }
-            let name = Self.possibleName(username)
-            let channel = CodeChannel.allCases.first { ($0 == .voice ? "call" : $0.rawValue) == channel.lowercased() }
-            let request = RecoveryRequest(
-                isUnlock ? .unlock : .password, username: name, channel: channel, rules: .pages,
-                page: RecoveryBeginning(browser: state.browser, signIn: token, locales: state.request.locales))
-            let begun = try await transact(context, refusing: RecoveryRefusal.self) { [self] reading in
-                try recoveryStart(request, reading, context)
-            } decide: { [self] found in
-                try begin(found, context: context).map { .success($0) }
-            }
-            switch begun {
-            case .failure(let refusal):
-                let notice: HostedSignIn.Notice? = refusal.notice.map { $0 == .sentJustNow ? .sentJustNow : .tooManyAttempts }
-                try await leave(notice, until: refusal.until, login: name, of: token, browser: browser, context: context)
-                return HostedAnswer(.recovery(.form(signIn: token, isUnlock: isUnlock)))
-            case .success(let begun):
-                try await leave(nil, login: name, of: token, browser: browser, context: context)
-                var answer = HostedAnswer(.recovery(.sent(signIn: token, isUnlock: isUnlock)))
-                if let state = begun.stateToken { answer.outcome = .recovery(.page(token: state)) }
-                answer.messages = begun.messages
-                return answer
+        let name = Self.possibleName(username)
+        let channel = CodeChannel.allCases.first { ($0 == .voice ? "call" : $0.rawValue) == channel.lowercased() }
+        return try await HostedAnswer {
+            try await transact(context) { [self] (reading: Reading<RecoveryRefusal>) in
+                let state = try HostedState(token, browser: browser, reading, context: context)
+                guard FormToken.isRight(formToken, browser: state.browser, transaction: state.transaction.id) else {
+                    throw EarlyAnswer(.otherBrowser)
+                }
+                guard state.recoveryPolicy(isUnlock: isUnlock) != nil else { throw EarlyAnswer(state.onward) }
+                let request = RecoveryRequest(
+                    isUnlock ? .unlock : .password, username: name, channel: channel, rules: .pages,
+                    page: RecoveryBeginning(browser: state.browser, signIn: token, locales: state.request.locales))
+                var (start, refusal): (RecoveryStart?, RecoveryRefusal?) = (nil, reading.verdict)
+                do {
+                    if refusal == nil { start = try recoveryStart(request, reading, context) }
+                } catch let limit as RecoveryRefusal { refusal = limit }
+                return (state, start, refusal)
+            } check: {
+                // Only the first read counts the attempt. As a verdict, its refusal is kept after a conflict.
+                $0.2.map { refusal in Check(of: "refusal") { refusal } }
+            } decide: { [self] found, refusal in
+                let (state, start, _) = found
+                var next = state.transaction
+                next.hosted?.login = name
+                next.hosted?.notice = refusal?.notice.map { $0 == .sentJustNow ? .sentJustNow : .tooManyAttempts }
+                next.hosted?.noticeUntil = refusal?.until
+                guard let start else {
+                    return try state.moving(to: next, answer: HostedAnswer(.recovery(.form(signIn: token, isUnlock: isUnlock))))
+                }
+                var plan = try begin(start, context: context).map { begun in
+                    HostedAnswer(.recovery(begun.stateToken.map { .page(token: $0) } ?? .sent(signIn: token, isUnlock: isUnlock)))
+                }
+                plan.writes += [try state.stored.writing(next)]
+                return plan
             }
         }
     }
@@ -71,24 +74,6 @@ extension Engine {
             let state = try await hostedState(token, browser: browser, context: context)
             return state.recoveryPolicy(isUnlock: isUnlock) == nil ? state.onward : state.page(.recoveryMailed(isUnlock: isUnlock))
         }
-    }
-
-    /// Sets the notice of the sign-in's page, unless the sign-in has ended.
-    private func leave(
-        _ notice: HostedSignIn.Notice?, until: Date? = nil, login: String, of token: String, browser: BrowserSecrets,
-        context: RequestContext
-    ) async throws {
-        do {
-            try await transact(context) { reading in
-                try HostedState(token, browser: browser, reading, context: context)
-            } decide: { state in
-                var next = state.transaction
-                next.hosted?.notice = notice
-                next.hosted?.noticeUntil = until
-                next.hosted?.login = login
-                return Plan((), Writes([try state.stored.writing(next)]))
-            }
-        } catch is EarlyAnswer {}
     }
 }
 

@@ -24,6 +24,9 @@ extension RecoveryRefusal {
         default: nil
         }
     }
+
+    /// The rules that the new password violated; `nil` for every other error.
+    var violatedRules: [PasswordRule]? { if case .unacceptablePassword(let rules) = self { rules } else { nil } }
 }
 
 /// The user's action on a page of a recovery.
@@ -32,6 +35,19 @@ package enum RecoveryAction: Sendable {
     case resend
     case answer(String)
     case password(String, repeated: String)
+
+    /// Returns the input of the step; `nil` if the two passwords differ. `nextSecret` replaces the browser's secret after the correct code.
+    func input(nextSecret: String?) -> RecoveryInput? {
+        switch self {
+        case .code(let code): return .code(code, nextSecret: nextSecret)
+        case .resend: return .resend
+        case .answer(let answer): return .answer(answer)
+        case .password(let new, let repeated):
+            // Compared like stored passwords: keyboards compose accents differently.
+            let isSame = new.precomposedStringWithCanonicalMapping == repeated.precomposedStringWithCanonicalMapping
+            return isSame ? .password(new) : nil
+        }
+    }
 }
 
 extension RecoveryAction: Redacted {

@@ -18,24 +18,23 @@ extension Engine {
     package func recoveryLinkPage(_ token: String?, browser: BrowserSecrets, context: RequestContext) async throws -> HostedAnswer {
         let secret = try browser.possibleBrowser ?? environment.random.secret()
         let token = token ?? ""
-        let found = try await transact(context, refusing: RecoveryRefusal.self) { reading in
-            try RecoveryState(token, of: Self.kind(of: token), reading, context: context)
-        } decide: {
-            Plan(.success($0))
+        return try await HostedAnswer {
+            try await transact(context) { reading in
+                let state = try RecoveryState(token, of: Self.kind(of: token), reading, context, or: EarlyAnswer(.link))
+                guard let recovery = state.recovery else { throw EarlyAnswer(.link) }
+                var answer = HostedAnswer(
+                    .page(
+                        HostedPage(
+                            content: .recoveryLink(recovery.kind.page, login: state.user.value.login), notice: nil,
+                            applicationName: state.snapshot.organization.name,
+                            formToken: FormToken.make(browser: secret, transaction: Self.linkForm(token)), returnURI: state.snapshot.origin,
+                            locales: [])))
+                if browser.possibleBrowser == nil { answer.cookies.browser = secret }
+                return answer
+            } decide: {
+                Plan($0)
+            }
         }
-        guard case .success(let state) = found, let recovery = state.recovery else {
-            return HostedAnswer(.refused(HostedRefusal(.link)))
-        }
-        var answer = HostedAnswer(
-            .page(
-                HostedPage(
-                    content: .recoveryLink(recovery.kind.page, login: state.user.value.login), notice: nil,
-                    applicationName: state.snapshot.organization.name,
-                    formToken: FormToken.make(browser: secret, transaction: Self.linkForm(token)), returnURI: state.snapshot.origin,
-                    locales: []))
-        )
-        if browser.possibleBrowser == nil { answer.cookies.browser = secret }
-        return answer
     }
 
     /// Consumes a link. The recovery continues in this browser, which gets a new secret.
@@ -51,17 +50,17 @@ extension Engine {
         let token = token ?? ""
         // The link is the first proof. The browser gets a new secret, because an attacker may have planted the old one.
         let bound = try environment.random.secret()
-        let taken = try await transact(context, refusing: RecoveryRefusal.self) { reading in
-            try RecoveryState(token, of: Self.kind(of: token), reading, context: context)
-        } decide: { state in
-            try state.plan(state.exchanged(Self.kind(of: token), token, for: stateToken, browser: (secret, bound)))
-        }
-        switch taken {
-        case .success:
-            var answer = HostedAnswer(.recovery(.page(token: stateToken)))
-            answer.cookies.signIn = bound
-            return answer
-        case .failure: return HostedAnswer(.refused(HostedRefusal(.link)))
+        return try await HostedAnswer {
+            try await transact(context) { reading in
+                try RecoveryState(token, of: Self.kind(of: token), reading, context, or: EarlyAnswer(.link))
+            } decide: { state in
+                try state.plan(state.exchanged(Self.kind(of: token), token, for: stateToken, browser: (secret, bound))).map { refusal in
+                    guard refusal == nil else { return HostedAnswer(.refused(HostedRefusal(.link))) }
+                    var answer = HostedAnswer(.recovery(.page(token: stateToken)))
+                    answer.cookies.signIn = bound
+                    return answer
+                }
+            }
         }
     }
 }

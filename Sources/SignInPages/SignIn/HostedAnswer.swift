@@ -22,12 +22,6 @@ package struct HostedAnswer: Sendable {
     package var outcome: Outcome
     /// The browser's new secrets; `nil` for no change.
     package var cookies = BrowserSecrets()
-    /// The pushes to send now, each at most once.
-    package var pushes: [PushMessage] = []
-    /// The logout notices to send now, each at most once. Another user's session was replaced.
-    package var logouts: [BackchannelLogout] = []
-    /// The messages to send now, each at most once.
-    package var messages: [OutgoingMessage] = []
 
     package init(_ outcome: Outcome) { self.outcome = outcome }
 }

@@ -36,9 +36,7 @@ extension HostedState {
                 // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first
                 // code.
                 let changes = [.put(try user.record(holding: user.value))] + transaction.closingPhone
-                var answer = onward
-                answer.messages = [prepared.message]
-                return try moving(to: next, prepared.writes + changes, answer: answer)
+                return try moving(to: next, prepared.writes + changes)
             } catch let refusal as CodeRefusal {
                 return try note(HostedSignIn.Notice(refusal), until: refusal.until)
             }

@@ -19,9 +19,7 @@ extension HostedState {
             let request = CodeRequest(
                 purpose: .signIn, owner: transaction.id, hasLink: channel == .email, applicationName: application.name)
             let prepared = try engine.prepareCode(request, for: enrollment, of: user.value, snapshot: snapshot, context: context)
-            var answer = onward
-            answer.messages = [prepared.message]
-            return try moving(to: next, prepared.writes + closing, answer: answer)
+            return try moving(to: next, prepared.writes + closing)
         } catch let refusal as CodeRefusal {
             return try note(HostedSignIn.Notice(refusal), until: refusal.until)
         }

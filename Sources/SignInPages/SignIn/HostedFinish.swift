@@ -22,7 +22,7 @@ extension Engine {
             return try denied(proved, error)
         }
         var writes = proved.writes
-        let (session, secret, sessionWrites, logouts) = try session(after: proved, context: context)
+        let (session, secret, sessionWrites) = try session(after: proved, context: context)
         writes += sessionWrites
         // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old
         // one.
@@ -43,7 +43,6 @@ extension Engine {
         var answer = HostedAnswer(.respond(AuthorizationResponse(code: code, to: authorization.request, issuer: issuer)))
         answer.cookies.session = secret
         answer.cookies.device = device
-        answer.logouts = logouts
         return Plan(answer, writes)
     }
 

@@ -36,11 +36,7 @@ extension HostedState {
             return HostedStep { try note(limit == nil ? .noDevice : .tooManyChallenges, until: limit?.reset) }
         }
         return HostedStep {
-            try engine.commitment(of: planned, context: context).map { started in
-                var answer = onward
-                if case .success(let challenge) = started { answer.pushes = challenge.pushes }
-                return answer
-            }
+            try engine.commitment(of: planned, context: context).map { _ in onward }
         }
     }
 

@@ -111,40 +111,35 @@ struct ClassicCodeTests {
     func parallelSetUp() async throws {
         let desk = try await Self.desk()
         let tokens = try await [desk.signIn(), desk.signIn(), desk.signIn()].map { $0.stateToken ?? "" }
-        var sent = 0
         for round in 0..<4 {
-            sent += try await withThrowingTaskGroup(of: Int.self) { [engine = desk.engine, context = desk.context] group in
+            try await withThrowingTaskGroup(of: Void.self) { [engine = desk.engine, context = desk.context] group in
                 for (index, token) in tokens.enumerated() {
                     var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
                     request.phoneNumber = "+49 30 55501\(round)\(index)"
                     group.addTask { [request] in
-                        guard case .success(let answer) = try await engine.classicEnroll(request, stateToken: token, context: context)
-                        else { return 0 }
-                        return answer.messages.count
+                        _ = try await engine.classicEnroll(request, stateToken: token, context: context)
                     }
                 }
-                return try await group.reduce(0, +)
+                try await group.waitForAll()
             }
             desk.now += 31
         }
-        #expect((1...5).contains(sent))
+        #expect((1...5).contains(desk.messages.count))
     }
 
     @Test("who takes a number back waits for the next one as long, and gets no more messages for it")
     func takenBack() async throws {
         let desk = try await Self.desk()
         let token = try await desk.signIn().stateToken ?? ""
-        var sent = 0
         for round in 0..<40 {
             var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
             request.phoneNumber = "+49 30 55502\(round)"
-            if case .success(let answer) = try await desk.engine.classicEnroll(request, stateToken: token, context: desk.context) {
-                sent += answer.messages.count
+            if case .success = try await desk.engine.classicEnroll(request, stateToken: token, context: desk.context) {
                 _ = try await desk.engine.classicPrevious(stateToken: token, context: desk.context)
             }
             desk.now += 15
         }
-        #expect((1...8).contains(sent))
+        #expect((1...8).contains(desk.messages.count))
     }
 
     @Test("who names another person's number again and again takes none of the codes by which that person signs in")
@@ -159,15 +154,13 @@ struct ClassicCodeTests {
             try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: desk.jane().id, context: desk.context))
         var request = ClassicEnrollmentRequest(type: "sms", provider: "OKTA")
         request.phoneNumber = number.e164
-        var sent = 0
         for _ in 0..<20 {
             let johns = ClassicRequest(username: john.login, password: "Battery-Staple-9")
             let status = try desk.transaction(try await desk.engine.classicSignIn(johns, caller: ClassicCaller(), context: desk.context))
-            let answer = try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
-            if case .success(let answer) = answer { sent += answer.messages.count }
+            _ = try await desk.engine.classicEnroll(request, stateToken: status.stateToken ?? "", context: desk.context)
             desk.now += 121
         }
-        #expect((1...8).contains(sent))
+        #expect((1...8).contains(desk.messages.count))
         _ = try desk.transaction(try await desk.verify(id, ClassicProof(), desk.signIn().stateToken))
         #expect(desk.messages.last?.purpose == .signIn && desk.messages.last?.destination.phoneNumber == number)
     }
@@ -178,8 +171,9 @@ struct ClassicCodeTests {
         var isSent: [Bool] = []
         for wait in [0.0, 3_700, 3_700, 82_000] {
             desk.now += wait
+            let sent = desk.messages.count
             let begun = try await Self.recover(desk)
-            isSent.append(!begun.messages.isEmpty)
+            isSent.append(desk.messages.count > sent)
             guard case .transaction(let transaction) = begun.outcome else { continue }
             for _ in 0..<5 {
                 _ = try await desk.engine.classicRecoveryVerify(
@@ -198,7 +192,8 @@ struct ClassicCodeTests {
                 ClassicRequest(username: TestOrganization.jane, password: "wrong"), caller: ClassicCaller(), context: desk.context)
         }
         #expect(try await desk.jane().lockedAt != nil)
-        #expect(try await Self.recover(desk).messages.isEmpty == !unlocks)
+        _ = try await Self.recover(desk)
+        #expect(desk.messages.isEmpty == !unlocks)
     }
 
     private static func recoverable(unlocks: Bool = false) async throws -> ClassicDesk {

@@ -9,7 +9,7 @@ final class ClassicDesk {
     let organization: TestOrganization
     var now = TestOrganization.start
     /// What was sent, the last one last.
-    private(set) var messages: [OutgoingMessage] = []
+    var messages: [OutgoingMessage] { engine.outbox.messages }
     private var requests = 0
 
     init(
@@ -39,7 +39,6 @@ final class ClassicDesk {
             Issue.record("\(refusal)", sourceLocation: sourceLocation)
             throw refusal
         case .success(let answer):
-            messages += answer.messages
             guard case .transaction(let transaction) = answer.outcome else { throw ClassicRefusal.malformed("cancelled") }
             return transaction
         }

@@ -19,6 +19,7 @@ struct PushFixture {
 
     let store: any Store
     let engine: Engine
+    var outbox: TestOutbox { engine.outbox }
 
     init(store: any Store = InMemoryStore(), _ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws {
         self.store = store
@@ -31,11 +32,13 @@ struct PushFixture {
 
     /// An engine as a process has one: its memory is its own, the store is shared.
     static func engine(_ store: any Store, seed: UInt64 = 1) -> Engine {
-        Engine(
+        let engine = Engine(
             store: store,
             environment: EngineEnvironment(
                 random: SeededRandom(seed: seed), masterKey: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
                 passwordHasher: PasswordHasher()))
+        engine.courier = TestOutbox()
+        return engine
     }
 
     /// The same organization after its process ended: another engine, over what the store kept.

@@ -118,4 +118,14 @@ struct RateLimiterTests {
         let fourth = count("invented")
         #expect(!fourth.isAdmitted && fourth.limit == 3)
     }
+
+    @Test("The budget of wrong recovery answers is full again after a reset of the organization.")
+    func budgetAfterReset() async throws {
+        let org = try await TestOrganization()
+        #expect(org.engine.recoveryBudget.count(limit: 1, now: TestOrganization.start))
+        #expect(org.engine.recoveryBudget.isSpent(limit: 1, now: TestOrganization.start))
+        try await org.engine.startOver(
+            with: TestOrganization.definition, context: TestOrganization.context(TestOrganization.start), making: TestOrganization.key)
+        #expect(!org.engine.recoveryBudget.isSpent(limit: 1, now: TestOrganization.start))
+    }
 }

@@ -22,14 +22,8 @@ struct ClassicCostTests {
     func password() async throws {
         desk.policy = "one-factor"
         try await desk.apply()
-        try await cost.expect {
-            let isExpected = try await desk.signIn(password: "wrong").refusal == "E0000004"
-            #expect(isExpected)
-        }
-        try await cost.expect {
-            let isExpected = try await desk.signIn("nobody@example.com", password: "wrong").refusal == "E0000004"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect { try await desk.signIn(password: "wrong") }.refusal == "E0000004")
+        #expect(try await cost.expect { try await desk.signIn("nobody@example.com", password: "wrong") }.refusal == "E0000004")
         // The second read loads the user's factors. Only a correct password may cause it.
         let done = try await cost.expect(reads: 2) { try desk.shown(await desk.signIn()) }
         #expect(done.status == .success)
@@ -60,10 +54,7 @@ struct ClassicCostTests {
         _ = try desk.shown(await desk.signIn())
         try await cost.expect { _ = try desk.shown(await desk.verify("totp", ClassicProof())) }
         let wrong = desk.app.wrongCode(at: desk.seconds)
-        try await cost.expect {
-            let isExpected = try await desk.verify("totp", ClassicProof(passCode: wrong)).refusal == "E0000068"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect { try await desk.verify("totp", ClassicProof(passCode: wrong)) }.refusal == "E0000068")
         try await cost.expect { _ = try desk.shown(await desk.verify("sms", ClassicProof())) }
         desk.seconds += 60
         try await cost.expect {
@@ -71,10 +62,9 @@ struct ClassicCostTests {
                 await org.engine.classicResend(factorID: desk.factors["sms"] ?? "", stateToken: desk.token, context: desk.context))
         }
         let code = desk.code
-        try await cost.expect {
-            let isExpected = try await desk.verify("sms", ClassicProof(passCode: CodeFixture.other(than: code))).refusal == "E0000068"
-            #expect(isExpected)
-        }
+        #expect(
+            try await cost.expect { try await desk.verify("sms", ClassicProof(passCode: CodeFixture.other(than: code))) }.refusal
+                == "E0000068")
         let done = try await cost.expect { try desk.shown(await desk.verify("sms", ClassicProof(passCode: code))) }
         #expect(done.status == .success)
     }
@@ -82,10 +72,7 @@ struct ClassicCostTests {
     @Test("The answer to a question makes one read and one commit.")
     func question() async throws {
         _ = try desk.shown(await desk.signIn())
-        try await cost.expect {
-            let isExpected = try await desk.verify("question", ClassicProof(answer: "Chess cup")).refusal == "E0000068"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect { try await desk.verify("question", ClassicProof(answer: "Chess cup")) }.refusal == "E0000068")
         let done = try await cost.expect { try desk.shown(await desk.verify("question", ClassicProof(answer: "Swimming cup"))) }
         #expect(done.status == .success)
     }
@@ -110,13 +97,25 @@ struct ClassicCostTests {
         // The second read shows the sign-in after the commit.
         let begun = try await cost.expect(reads: 2) { try desk.shown(await desk.enroll("token:software:totp", "GOOGLE")) }
         let secret = try #require(begun.factor?.activation?.secret.flatMap(Base32.decode))
-        try await cost.expect(commits: 0) {
-            let isExpected = try await desk.activate("000000").refusal == "E0000068"
-            #expect(isExpected)
-        }
+        // Wrong codes of an app that is being enrolled are counted in memory, because a sign-in shows its secret to the same client.
+        #expect(try await cost.expect(commits: 0) { try await desk.activate("000000") }.refusal == "E0000068")
         let code = TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: TestOrganization.time(desk.seconds)))
         let offered = try await cost.expect(reads: 2) { try desk.shown(await desk.activate(code)) }
         #expect(offered.status == .factorEnroll && offered.canSkip)
+        try await cost.expect(reads: 2) { _ = try desk.shown(await desk.enroll("sms", "OKTA")) }
+        desk.seconds += 60
+        try await cost.expect(reads: 2) {
+            _ = try desk.shown(
+                await org.engine.classicResendActivation(
+                    factorID: desk.enrolling, stateToken: desk.token, context: desk.context))
+        }
+        try await cost.expect(reads: 2) { _ = try desk.shown(await desk.activate(desk.code)) }
+        try await cost.expect { _ = try desk.shown(await desk.enroll("push", "OKTA")) }
+        try await cost.expect(commits: 0) {
+            _ = try desk.shown(
+                await org.engine.classicPollActivation(factorID: desk.enrolling, stateToken: desk.token, context: desk.context))
+        }
+        _ = try desk.shown(await org.engine.classicPrevious(stateToken: desk.token, context: desk.context))
         let done = try await cost.expect {
             try desk.shown(await org.engine.classicSkip(stateToken: desk.token, context: desk.context))
         }
@@ -134,10 +133,7 @@ struct ClassicCostTests {
             try await org.engine.classicChangePassword(
                 from: TestOrganization.janesPassword, to: new, stateToken: desk.token, context: desk.context)
         }
-        try await cost.expect(commits: 0) {
-            let isExpected = try await change(to: "horse").refusal != nil
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect(commits: 0) { try await change(to: "horse") }.refusal == "E0000014")
         let done = try await cost.expect { try desk.shown(await change(to: "Another-Horse-8")) }
         #expect(done.status == .success)
     }

@@ -39,29 +39,17 @@ struct ClassicRecoveryCostTests {
         }
         // The second read shows the recovery after the commit.
         try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms", "nobody@example.com")) }
-        try await cost.expect {
-            let isExpected = try await verify("000000").refusal == "E0000068"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect { try await verify("000000") }.refusal == "E0000068")
         try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms")) }
-        try await cost.expect {
-            let isExpected = try await verify(CodeFixture.other(than: desk.code)).refusal == "E0000068"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect { try await verify(CodeFixture.other(than: desk.code)) }.refusal == "E0000068")
         desk.seconds += 60
         try await cost.expect {
             _ = try desk.shown(await org.engine.classicRecoveryResend(stateToken: desk.token, context: desk.context))
         }
         try await cost.expect(reads: 2) { _ = try desk.shown(await verify(desk.code)) }
-        try await cost.expect {
-            let isExpected = try await answerQuestion("Chess cup").refusal == "E0000087"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect { try await answerQuestion("Chess cup") }.refusal == "E0000087")
         try await cost.expect(reads: 2) { _ = try desk.shown(await answerQuestion("Swimming cup")) }
-        try await cost.expect(commits: 0) {
-            let isExpected = try await reset(to: "horse").refusal == "E0000080"
-            #expect(isExpected)
-        }
+        #expect(try await cost.expect(commits: 0) { try await reset(to: "horse") }.refusal == "E0000080")
         let done = try await cost.expect { try desk.shown(await reset(to: "Another-Horse-8")) }
         #expect(done.status == .success)
     }
@@ -72,10 +60,9 @@ struct ClassicRecoveryCostTests {
         #expect(mailed.factorResult == .waiting)
         let token = try #require(desk.messages.last?.linkToken)
         try await cost.expect(reads: 2) { _ = try desk.shown(await org.engine.classicRecoveryToken(token, context: desk.context)) }
-        try await cost.expect(commits: 0) {
-            let isExpected = try await org.engine.classicRecoveryToken(token, context: desk.context).refusal == "E0000011"
-            #expect(isExpected)
-        }
+        #expect(
+            try await cost.expect(commits: 0) { try await org.engine.classicRecoveryToken(token, context: desk.context) }.refusal
+                == "E0000011")
     }
 
     @Test("An activation: the cost of its token, of the exchange and of the first password.")

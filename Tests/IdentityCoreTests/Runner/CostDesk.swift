@@ -16,7 +16,7 @@ final class CostDesk {
     private(set) var factors: [String: String] = [:]
     /// The factor that is being enrolled.
     private(set) var enrolling = ""
-    private(set) var messages: [OutgoingMessage] = []
+    var messages: [OutgoingMessage] { engine.outbox.messages }
 
     var engine: Engine { app.engine }
     var context: RequestContext { PushFixture.context(seconds) }
@@ -36,6 +36,7 @@ final class CostDesk {
             signOnPolicy: policy,
             factors: [.totp: .optional, .push: .optional, .sms: .optional, .question: .optional], recovery: [.sms, .email],
             unlocksBySelfService: true)
+        PageVisitor.allowPhones(&definition)
         definition.users += [
             UserDefinition(login: "plain@example.com", password: "Battery-Staple-9"),
             UserDefinition(login: "new@example.com", status: .staged),
@@ -83,7 +84,6 @@ final class CostDesk {
     /// The sign-in that an answer shows.
     func shown(_ result: Result<ClassicAnswer, ClassicRefusal>) throws -> ClassicTransaction {
         let answer = try result.get()
-        messages += answer.messages
         guard case .transaction(let transaction) = answer.outcome else { throw NoSuchThing("sign-in") }
         token = transaction.stateToken ?? token
         for factor in transaction.factors ?? [] {

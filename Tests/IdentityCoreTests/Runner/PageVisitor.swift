@@ -19,7 +19,7 @@ final class PageVisitor {
     /// The token in the address of the current page.
     private(set) var token = ""
     /// The messages of the server, the last one last.
-    private(set) var messages: [OutgoingMessage] = []
+    var messages: [OutgoingMessage] { engine.outbox.messages }
 
     init(_ engine: Engine, at seconds: TimeInterval = 10) {
         (self.engine, self.seconds) = (engine, seconds)
@@ -35,7 +35,15 @@ final class PageVisitor {
             application.silentSignIn = .always
             definition.applications.append(application)
         }
+        allowPhones(&definition)
         definition.rateLimits = RateLimits(perClient: 1_000_000, perAddress: 1_000_000, perAddressSignIns: 1_000_000, perUser: 1_000_000)
+    }
+
+    /// Lets users enrol a phone during a sign-in.
+    static func allowPhones(_ definition: inout OrganizationDefinition) {
+        for index in definition.applications.indices where definition.applications[index].id == "phone-app" {
+            definition.applications[index].grantTypes.append(GrantType.enrollmentTicket)
+        }
     }
 
     var context: RequestContext {
@@ -93,7 +101,6 @@ final class PageVisitor {
         if let device = answer.cookies.device { cookies.device = device }
         if let signIn = answer.cookies.signIn { cookies.signIn = signIn }
         if case .goOn(let token) = answer.outcome { self.token = token }
-        messages += answer.messages
         return answer
     }
 

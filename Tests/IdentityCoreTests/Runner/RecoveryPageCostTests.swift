@@ -11,20 +11,24 @@ import Testing
 @Suite("The reads and commits of the recovery pages", .serialized)
 struct RecoveryPageCostTests {
     private let cost = RequestCost()
+    private let store: InterruptedStore
     private let org: PushFixture
     private let visitor: PageVisitor
 
     init() async throws {
-        org = try await PushFixture(store: cost.store) {
-            PageVisitor.prepare(&$0)
-            $0.classic = ClassicPolicy(signOnPolicy: "one-factor", recovery: [.sms, .email], unlocksBySelfService: true)
-        }
+        store = InterruptedStore(cost.store)
+        org = try await PushFixture(store: store, Self.prepare)
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try await org.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: org.userID(), context: PushFixture.context(1))
         _ = try await org.engine.grantQuestion(
             "first_award", answer: "Swimming cup", userID: org.userID(), context: PushFixture.context(1))
         visitor = PageVisitor(org.engine)
         _ = try await visitor.authorize()
+    }
+
+    private static func prepare(_ definition: inout OrganizationDefinition) {
+        PageVisitor.prepare(&definition)
+        definition.classic = ClassicPolicy(signOnPolicy: "one-factor", recovery: [.sms, .email], unlocksBySelfService: true)
     }
 
     private func begin(_ channel: String, login: String = PushFixture.jane, on page: HostedPage) async throws -> HostedAnswer {
@@ -49,8 +53,8 @@ struct RecoveryPageCostTests {
 
     @Test("A recovery by text: the cost of each request.")
     func byText() async throws {
-        let form = try await cost.expect(commits: 0) { try await self.form() }
-        let begun = try await cost.expect(reads: 3, commits: 2) { try await begin("sms", on: form) }
+        let start = try await cost.expect(commits: 0) { try await form() }
+        let begun = try await cost.expect { try await begin("sms", on: start) }
         guard case .recovery(.page(let token)) = begun.outcome else { throw NoSuchThing("recovery: \(begun.outcome)") }
         let page = try await cost.expect(commits: 0) { try await load(token) }
         func submit(_ action: RecoveryAction, on page: HostedPage) async throws {
@@ -59,29 +63,28 @@ struct RecoveryPageCostTests {
                     action, of: token, formToken: page.formToken, browser: visitor.cookies, context: visitor.context))
         }
         let code = try #require(visitor.messages.last?.code)
-        // The steps of a recovery page still run as several transactions: the step, its notice and what the page shows.
-        try await cost.expect(reads: 4, commits: 2) { try await submit(.code(CodeFixture.other(than: code)), on: page) }
+        try await cost.expect { try await submit(.code(CodeFixture.other(than: code)), on: page) }
         visitor.seconds += 60
-        try await cost.expect(reads: 3, commits: 2) { try await submit(.resend, on: page) }
+        try await cost.expect { try await submit(.resend, on: page) }
         let second = try #require(visitor.messages.last?.code)
-        try await cost.expect(reads: 3) { try await submit(.code(second), on: page) }
+        try await cost.expect { try await submit(.code(second), on: page) }
         let question = try await cost.expect(commits: 0) { try await load(token) }
-        try await cost.expect(reads: 3, commits: 2) { try await submit(.answer("Chess cup"), on: question) }
-        try await cost.expect(reads: 3, commits: 2) { try await submit(.answer("Swimming cup"), on: question) }
+        try await cost.expect { try await submit(.answer("Chess cup"), on: question) }
+        try await cost.expect { try await submit(.answer("Swimming cup"), on: question) }
         let reset = try await load(token)
-        try await cost.expect(reads: 2) { try await submit(.password("Another-Horse-8", repeated: "Another-Horse-9"), on: reset) }
-        try await cost.expect(reads: 3) { try await submit(.password("horse", repeated: "horse"), on: reset) }
-        try await cost.expect(reads: 3) { try await submit(.password("Another-Horse-8", repeated: "Another-Horse-8"), on: reset) }
+        try await cost.expect { try await submit(.password("Another-Horse-8", repeated: "Another-Horse-9"), on: reset) }
+        try await cost.expect { try await submit(.password("horse", repeated: "horse"), on: reset) }
+        try await cost.expect { try await submit(.password("Another-Horse-8", repeated: "Another-Horse-8"), on: reset) }
         try await cost.expect(commits: 0) { _ = try await load(token) }
     }
 
     @Test("A recovery for an unknown name costs the same as for a known one.")
     func unknown() async throws {
         let form = try await form()
-        let begun = try await cost.expect(reads: 3, commits: 2) { try await begin("sms", login: "nobody@example.com", on: form) }
+        let begun = try await cost.expect { try await begin("sms", login: "nobody@example.com", on: form) }
         guard case .recovery(.page(let token)) = begun.outcome else { throw NoSuchThing("recovery") }
         let page = try await cost.expect(commits: 0) { try await load(token) }
-        try await cost.expect(reads: 4, commits: 2) {
+        try await cost.expect {
             _ = try await org.engine.recoveryStep(
                 .code("000000"), of: token, formToken: page.formToken, browser: visitor.cookies, context: visitor.context)
         }
@@ -90,7 +93,7 @@ struct RecoveryPageCostTests {
     @Test("A recovery by mail: the cost of each request.")
     func byMail() async throws {
         let form = try await form()
-        try await cost.expect(reads: 3, commits: 2) { _ = try await begin("email", on: form) }
+        try await cost.expect { _ = try await begin("email", on: form) }
         try await cost.expect(commits: 0) {
             _ = try await org.engine.recoverySent(
                 isUnlock: false, of: visitor.token, browser: visitor.cookies, context: visitor.context)
@@ -104,5 +107,39 @@ struct RecoveryPageCostTests {
             _ = try await org.engine.openRecoveryLink(
                 link, formToken: page.formToken, browser: visitor.cookies, context: visitor.context)
         }
+    }
+    @Test("A refusal over a rate limit does not turn into a success when another request commits first.")
+    func refusedAfterConflict() async throws {
+        try await org.reapply {
+            Self.prepare(&$0)
+            $0.rateLimits.perUser = 1
+        }
+        let start = try await form()
+        guard case .recovery(.page(let token)) = try await begin("sms", on: start).outcome else { throw NoSuchThing("recovery") }
+        let code = try #require(visitor.messages.last?.code)
+        visitor.follow(
+            try await org.engine.recoveryStep(
+                .code(code), of: token, formToken: try await load(token).formToken, browser: visitor.cookies, context: visitor.context))
+        let (engine, browser, context, signIn) = (org.engine, visitor.cookies, visitor.context, visitor.token)
+        let question = try await load(token).formToken
+        store.beforeNextCommit {
+            _ = try await engine.recoveryStep(
+                .password("a", repeated: "b"), of: token, formToken: question, browser: browser, context: context)
+        }
+        try await cost.expect(reads: 3, commits: 3) {
+            _ = try await engine.recoveryStep(
+                .answer("Swimming cup"), of: token, formToken: question, browser: browser, context: context)
+        }
+        let page = try await load(token)
+        guard case .recoveryQuestion = page.content else { throw NoSuchThing("question: \(page.content)") }
+        #expect(page.notice == .tooManyAttempts)
+        let sent = visitor.messages.count
+        store.beforeNextCommit {
+            _ = try await engine.beginRecovery(
+                isUnlock: false, username: "", channel: "sms", of: signIn, formToken: start.formToken, browser: browser, context: context)
+        }
+        let again = try await cost.expect(reads: 3, commits: 3) { try await begin("sms", on: start) }
+        guard case .recovery(.form) = again.outcome else { throw NoSuchThing("form: \(again.outcome)") }
+        #expect(visitor.messages.count == sent)
     }
 }

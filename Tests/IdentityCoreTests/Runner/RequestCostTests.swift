@@ -9,35 +9,21 @@ import Testing
 /// Checks the number of reads and commits of sign-ins, token requests, introspection, revocation and user info.
 @Suite("The reads and commits of a request", .serialized)
 struct RequestCostTests {
-    private let store = MeteredStore()
+    private let cost = RequestCost()
     private let org: PushFixture
 
     init() async throws {
-        org = try await PushFixture(store: store)
-    }
-
-    /// Runs one request and compares its cost.
-    @discardableResult
-    private func expect<Answer>(
-        reads: Int, commits: Int, _ request: () async throws -> Answer, location: SourceLocation = #_sourceLocation
-    ) async throws -> Answer {
-        _ = store.take()
-        let answer = try await request()
-        let counts = store.take()
-        #expect(counts["read", default: 0] == reads, "reads: \(counts)", sourceLocation: location)
-        #expect(counts["commit", default: 0] == commits, "commits: \(counts)", sourceLocation: location)
-        #expect(counts["records enrollment by user", default: 0] <= reads, "lists of factors: \(counts)", sourceLocation: location)
-        return answer
+        org = try await PushFixture(store: cost.store)
     }
 
     @Test("A one-factor password grant makes one read and one commit for a correct password, a wrong password and an unknown name.")
     func password() async throws {
         for _ in 0..<2 {
-            let tokens = try await expect(reads: 1, commits: 1) { try await org.signIn(client: "one-factor-app") }
+            let tokens = try await cost.expect { try await org.signIn(client: "one-factor-app") }
             #expect((try? tokens.get()) != nil)
         }
-        try await expect(reads: 1, commits: 1) { try await org.signIn(client: "one-factor-app", ["password": "wrong"]) }
-        try await expect(reads: 1, commits: 1) {
+        try await cost.expect { try await org.signIn(client: "one-factor-app", ["password": "wrong"]) }
+        try await cost.expect {
             try await org.signIn("nobody@example.com", client: "one-factor-app", ["password": "wrong"])
         }
     }
@@ -46,41 +32,41 @@ struct RequestCostTests {
     func push() async throws {
         let phone = try await org.enroll()
         // The second read loads the user's factors. Only a correct password may cause it.
-        let mfaToken = try await expect(reads: 2, commits: 1) { try await org.mfaToken() }
-        let code = try await expect(reads: 1, commits: 1) { try await org.challenge(mfaToken).get().secret() }
-        let pending = try await expect(reads: 1, commits: 0) { try await org.poll(mfaToken, code, at: 12) }
+        let mfaToken = try await cost.expect(reads: 2) { try await org.mfaToken() }
+        let code = try await cost.expect { try await org.challenge(mfaToken).get().secret() }
+        let pending = try await cost.expect(commits: 0) { try await org.poll(mfaToken, code, at: 12) }
         #expect(pending.refused == .authorizationPending)
         let challenge = try await org.newest(phone, at: 13)
         let answer = try PushFixture.sign(phone, challenge, at: 13)
-        try await expect(reads: 1, commits: 1) { _ = try await org.send(answer, at: 13).get() }
-        try await expect(reads: 1, commits: 1) { _ = try await org.poll(mfaToken, code, at: 20).get() }
+        try await cost.expect { _ = try await org.send(answer, at: 13).get() }
+        try await cost.expect { _ = try await org.poll(mfaToken, code, at: 20).get() }
     }
 
     @Test("A push as the first factor and a backchannel request make one read and one commit each.")
     func firstFactor() async throws {
         _ = try await org.enroll()
-        try await expect(reads: 1, commits: 1) { _ = try await org.primary().get() }
-        try await expect(reads: 1, commits: 1) { _ = try await org.backchannel().get() }
+        try await cost.expect { _ = try await org.primary().get() }
+        try await cost.expect { _ = try await org.backchannel().get() }
     }
 
     @Test("Refresh and revocation make one read and one commit, introspection and user info one read.")
     func tokens() async throws {
         let tokens = try await org.signIn(scope: "openid offline_access", client: "one-factor-app").get()
-        let refreshed = try await expect(reads: 1, commits: 1) {
+        let refreshed = try await cost.expect {
             try await org.token(
                 ["grant_type": "refresh_token", "refresh_token": tokens.refreshToken ?? ""], client: "one-factor-app", at: 11
             ).get()
         }
         let question = TokenRequest(
             server: "default", client: TestOrganization.service, parameters: ["token": refreshed.accessToken])
-        let found = try await expect(reads: 1, commits: 0) {
+        let found = try await cost.expect(commits: 0) {
             try await org.engine.introspect(question, context: PushFixture.context(12)).get()
         }
         #expect(found.isActive)
-        try await expect(reads: 1, commits: 0) {
+        try await cost.expect(commits: 0) {
             _ = try await org.engine.userInfo(accessToken: refreshed.accessToken, server: "default", context: PushFixture.context(12)).get()
         }
-        try await expect(reads: 1, commits: 1) { try await org.revoke(refreshed.refreshToken ?? "", client: "one-factor-app") }
+        try await cost.expect { try await org.revoke(refreshed.refreshToken ?? "", client: "one-factor-app") }
     }
 
     @Test("A client_credentials grant makes no read and one commit: the cached configuration is a condition of the commit.")
@@ -88,6 +74,6 @@ struct RequestCostTests {
         let request = TokenRequest(
             server: "default", client: TestOrganization.service,
             parameters: ["grant_type": "client_credentials", "scope": "messages.read"])
-        try await expect(reads: 0, commits: 1) { _ = try await org.engine.token(request, context: PushFixture.context(10)).get() }
+        try await cost.expect(reads: 0) { _ = try await org.engine.token(request, context: PushFixture.context(10)).get() }
     }
 }

@@ -193,19 +193,18 @@ struct UniformWorkTests {
     @Test("A recovery commits, hashes and writes the same for known and unknown user names.", arguments: ["EMAIL", "SMS"])
     func recoveries(channel: String) async throws {
         var works: Set<Work> = []
-        var sent = 0
         for name in ["plain", "text", "suspended", "staged"].map(Self.login) + Self.unknown.prefix(5) {
             let own = try await work {
                 let request = ClassicRecoveryRequest(isUnlock: false, username: name, factorType: channel)
-                sent += try await org.engine.classicRecover(
+                _ = try await org.engine.classicRecover(
                     request, caller: ClassicCaller(), context: PushFixture.context(60)
-                ).get().messages.count
+                ).get()
             }
             // The only other work is decoding the user's factors, which decoys have too.
             let names: Set<String> = ["read", "commit", "hmac", "seal", "open", "encode"]
             works.insert(own.filter { names.contains($0.key) || $0.key.hasPrefix("put") || $0.key.hasPrefix("issue") })
         }
-        #expect(sent >= 1)
+        #expect(org.outbox.messages.count >= 1)
         #expect(works.count == 1, "\(works)")
     }
 }

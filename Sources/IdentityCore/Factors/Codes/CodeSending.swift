@@ -2,14 +2,13 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// A new code: the writes to commit, and the message to send afterwards.
+/// A new code.
 package struct PreparedCode: Sendable {
     /// The enrolment as written, with the version that was read.
     package var enrollment: Enrollment
-    /// The enrolment, the link, and a log event.
+    /// The enrolment, the link, a log event and the message.
     package var writes: Writes
-    /// The message, to be sent once.
-    package var message: OutgoingMessage
+    package var expiresAt: Date
 }
 
 /// The purpose and options of a new code.
@@ -77,12 +76,15 @@ extension Engine {
             writes += [.issue(ticket)]
         }
         writes.log("user.mfa.code.send", .success, reason: "\(channel.rawValue), \(request.purpose.rawValue)", userID: user.id)
-        let message = OutgoingMessage(
-            id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: method.destination,
-            purpose: request.purpose, code: code, linkToken: link, expiresAt: expiresAt, recipient: .init(user),
-            organizationName: snapshot.organization.name, applicationName: request.applicationName,
-            origin: .init(requestID: context.requestID, address: context.address, time: context.now))
-        return PreparedCode(enrollment: next, writes: writes, message: message)
+        writes.outbox = [
+            .message(
+                OutgoingMessage(
+                    id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: method.destination,
+                    purpose: request.purpose, code: code, linkToken: link, expiresAt: expiresAt, recipient: .init(user),
+                    organizationName: snapshot.organization.name, applicationName: request.applicationName,
+                    origin: .init(requestID: context.requestID, address: context.address, time: context.now)))
+        ]
+        return PreparedCode(enrollment: next, writes: writes, expiresAt: expiresAt)
     }
 
     /// Counts a message. Returns the reason why it must not be sent; `nil` if it may.
@@ -100,15 +102,16 @@ extension Engine {
     package func linkMessage(
         _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
         user: User, isConfirmed: Bool = false, snapshot: OrgSnapshot, context: RequestContext
-    ) throws -> OutgoingMessage {
+    ) throws -> OutboxEntry {
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let refusal = pace(
             channel, to: destination, of: user, purpose.occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
         if let refusal { throw refusal }
-        return OutgoingMessage(
-            id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,
-            code: nil, linkToken: token, expiresAt: expiresAt, recipient: .init(user), organizationName: snapshot.organization.name,
-            applicationName: nil, origin: .init(requestID: context.requestID, address: context.address, time: context.now))
+        return .message(
+            OutgoingMessage(
+                id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,
+                code: nil, linkToken: token, expiresAt: expiresAt, recipient: .init(user), organizationName: snapshot.organization.name,
+                applicationName: nil, origin: .init(requestID: context.requestID, address: context.address, time: context.now)))
     }
 }
 

@@ -1,7 +1,7 @@
 package import Foundation
 internal import JOSE
 
-/// A message to the user, to send after its writes are committed. Sending may fail; the user can request another. Its descriptions contain
+/// A message to the user. Sending may fail; the user can request another. Its descriptions contain
 /// no code, link, number or address.
 package struct OutgoingMessage: Sendable {
     package enum Purpose: String, Sendable, Hashable, CaseIterable {

@@ -58,9 +58,9 @@ struct CodeEnrollmentTests {
     @Test("takes a code that is sent there, once", arguments: [CodeChannel.sms, .voice])
     func ceremony(_ channel: CodeChannel) async throws {
         let begun = try await begin(channel, at: 1)
-        #expect(begun.message.purpose == .enrollment && begun.message.channel == channel)
+        #expect(try begun.message.purpose == .enrollment && begun.message.channel == channel)
         #expect(try await active() == [])
-        let code = try #require(begun.message.code)
+        let code = try #require(try begun.message.code)
         #expect(try await confirm(begun.enrollment.id, CodeFixture.other(than: code), at: 2).refusal == .wrongCode)
         #expect(try await confirm(begun.enrollment.id, code, owner: "txn2", at: 3).refusal == .wrongCode)
         #expect(try await active() == [])
@@ -72,7 +72,7 @@ struct CodeEnrollmentTests {
     @Test("uses the person's own address for mail")
     func mail() async throws {
         let begun = try await begin(.email, nil, at: 1)
-        #expect(begun.message.destination.mailAddress?.text == "jane.doe@example.com")
+        #expect(try begun.message.destination.mailAddress?.text == "jane.doe@example.com")
         #expect(try await confirm(begun.enrollment.id, #require(begun.message.code), at: 2).refusal == nil)
     }
 
@@ -87,7 +87,7 @@ struct CodeEnrollmentTests {
         #expect(try await active() == ["+15557654321"])
         // Without a number, the one that is verified.
         let call = try await begin(.voice, nil, at: 80)
-        #expect(call.message.destination.phoneNumber?.e164 == "+15557654321")
+        #expect(try call.message.destination.phoneNumber?.e164 == "+15557654321")
     }
 
     @Test(
@@ -142,5 +142,15 @@ struct CodeEnrollmentTests {
     func waiting() async throws {
         let begun = try await begin(at: 1)
         #expect(try await confirm(begun.enrollment.id, #require(begun.message.code), at: 602).refusal == .notPending)
+    }
+}
+
+extension PreparedCode {
+    /// The message with the code.
+    var message: OutgoingMessage {
+        get throws {
+            guard case .message(let message)? = writes.outbox.first else { throw NoSuchThing("message") }
+            return message
+        }
     }
 }

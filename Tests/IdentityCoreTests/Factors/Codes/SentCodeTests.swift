@@ -13,8 +13,9 @@ struct SentCodeTests {
         let fixture = try await CodeFixture([channel])
         let token = try await fixture.organization.mfaToken()
         let started = try await fixture.ask(token, by: hint).get()
-        #expect(started.pushes.isEmpty)
-        let message = try #require(started.messages.first)
+        let outbox = fixture.organization.outbox
+        #expect(outbox.pushes.isEmpty && outbox.messages.count == 1)
+        let message = try #require(outbox.messages.first)
         let code = try #require(message.code)
         #expect(code.utf8.count == 6 && code.allSatisfy(\.isNumber))
         #expect(message.channel == channel && message.purpose == .signIn)

@@ -216,7 +216,7 @@ struct CodeSignInTests {
         let token = try await fixture.organization.mfaToken()
         let asked = ["challenge_types_supported": AppFixture.secondFactor]
         let started = try await fixture.organization.challenge(token, asked).get()
-        #expect(started.members == ["challenge_type": .string(AppFixture.secondFactor)] && started.pushes.isEmpty)
+        #expect(started.members == ["challenge_type": .string(AppFixture.secondFactor)] && fixture.organization.outbox.pushes.isEmpty)
         // Of a client that can do both, the channel tells: no device is enrolled for the push.
         let both = ["challenge_types_supported": "\(PushFixture.secondFactor) \(AppFixture.secondFactor)", "channel_hint": ""]
         #expect(try await fixture.organization.challenge(token, both).get().members == started.members)

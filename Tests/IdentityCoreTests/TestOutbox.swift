@@ -1,0 +1,33 @@
+import Synchronization
+
+@testable import IdentityCore
+
+/// Keeps what an engine sends.
+final class TestOutbox: Courier {
+    private let entries = Mutex<[OutboxEntry]>([])
+
+    func deliver(_ entries: [OutboxEntry], of engine: Engine) { self.entries.withLock { $0 += entries } }
+
+    /// The messages, the last one last.
+    var messages: [OutgoingMessage] {
+        entries.withLock { $0 }.compactMap { if case .message(let message) = $0 { message } else { nil } }
+    }
+
+    /// The pushes, the last one last.
+    var pushes: [PushMessage] { entries.withLock { $0 }.compactMap { if case .push(let push) = $0 { push } else { nil } } }
+
+    var logouts: [BackchannelLogout] { entries.withLock { $0 }.compactMap { if case .logout(let logout) = $0 { logout } else { nil } } }
+
+    /// Forgets what was sent.
+    func clear() { entries.withLock { $0 = [] } }
+}
+
+extension Engine {
+    /// What the engine sent. An engine that a test makes by itself keeps it from the first use on.
+    var outbox: TestOutbox {
+        if let outbox = courier as? TestOutbox { return outbox }
+        let outbox = TestOutbox()
+        courier = outbox
+        return outbox
+    }
+}
