@@ -296,7 +296,7 @@ let package = Package(
                 "JOSE",
                 "TestSupport",
             ],
-            swiftSettings: strict),
+            exclude: ["SignIn/Exploration/Explore.swift"], swiftSettings: strict),
         .testTarget(
             name: "StoreTests",
             dependencies: [
@@ -360,3 +360,12 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `make explore` compiles the exploration of sign-ins with optimization. It replaces the test target that contains the same files.
+if Context.environment["COUNTERSIGN_EXPLORE"] != nil {
+    package.targets.removeAll { $0.name == "IdentityCoreTests" }
+    package.targets.append(
+        .executableTarget(
+            name: "explore", dependencies: ["IdentityCore", "JOSE", "Store"], path: "Tests/IdentityCoreTests/SignIn/Exploration",
+            exclude: ["SignInExplorationTests.swift"], swiftSettings: strict))
+}

@@ -1,14 +1,14 @@
 @testable import IdentityCore
 
-/// What an answer amounts to (device-authenticator reference 5.5), row by row; what is in no row is invalid.
+/// The results of a device's answers (device-authenticator reference 5.5). An answer without a row is invalid.
 enum AnswerTable {
     enum Result: Equatable { case approved(userVerified: Bool), denied, failed, invalid }
 
     private struct Row {
         var consents: [PushAnswer.Consent]
-        /// Nil for any.
+        /// `nil` for any.
         var key: PushMethod.KeyRole?
-        /// Nil for any.
+        /// `nil` for any.
         var verification: [PushChallenge.UserVerification]?
         var result: Result
     }

@@ -2,13 +2,13 @@ import Foundation
 
 @testable import IdentityCore
 
-/// Something that can happen to a transaction, or to the clock, as the exploration enumerates it.
+/// An input of the exploration: an event in a sign-in, or a change of the time.
 enum ExploredInput: Sendable, Equatable {
-    /// What a password was.
+    /// The correctness of a password.
     enum Password: Sendable, CaseIterable { case right, rightWithOldHash, wrong }
-    /// Which number was picked.
+    /// The number that the user selected.
     enum Number: String, Sendable { case none, wrong = "17", right = "42" }
-    /// What an answer says that it answers.
+    /// The challenge that a device answers.
     enum Target: Sendable, Equatable {
         case current(ExploredDevice)
         case replaced(ExploredDevice)
@@ -22,10 +22,10 @@ enum ExploredInput: Sendable, Equatable {
         var isSuspicious = false
     }
 
-    /// What belongs elsewhere.
+    /// An event of a recovery or an enrolment.
     enum Stray: Sendable, CaseIterable { case recoveryToken, recoveryCode, recoveryAnswer, recoveryPassword, enrollment }
 
-    /// What a session proved, before the sign-in began.
+    /// The proofs of an earlier session.
     enum Session: Sendable, CaseIterable {
         case password, code, passwordAndCode, push
 
@@ -40,34 +40,37 @@ enum ExploredInput: Sendable, Equatable {
     }
 
     case password(Password, ExploredPerson)
-    /// The person comes with a session.
+    /// The sign-in starts with a session.
     case session(Session, ExploredPerson)
     case passwordOfNobody
-    /// A code of an authenticator app, right or wrong.
+    /// A code of an authenticator app.
     case code(isRight: Bool, ExploredPerson)
     case challenge(ExploredPerson)
     case answer(Answer)
     case poll(ExploredPerson?)
-    /// A new password was given and judged, whether one was asked for or not.
+    /// The user sets an acceptable new password, even if none is due.
     case newPassword(ExploredPerson)
-    /// The person wants to keep the one that they have.
+    /// The user keeps a password that expires soon.
     case keepPassword(ExploredPerson)
-    /// A step of a recovery, or a factor that was set up, where nothing of the kind goes on.
+    /// An event of a recovery or an enrolment, even if none is in progress.
     case stray(Stray)
     case cancel
-    /// The clock goes on to this second.
+    /// The time becomes this second.
     case wait(until: Int)
 
     static let newHash = "hash of the new password"
 
-    /// How devices say that the person unlocked the key; counts only if they did.
+    /// The methods of user verification that devices report. They count only for an approval with user verification.
     static let unlocked = ["fpt"]
 
-    /// The enrolment of the app, as the verifier says that it must be written.
+    /// The enrolment of the app after a code was consumed.
     static let usedApp = Enrollment(id: "enr-app", userID: "00ujane", factor: .totp, status: .active, createdAt: ExploredPolicy.time(-9))
 
-    /// What the code under test is told; nil if only time goes by.
-    func input(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> SignInTransaction.Input? {
+    /// The input of the transaction; `nil` for a change of the time.
+    func input(
+        _ policy: ExploredPolicy, _ subjects: [ExploredPerson: SignInTransaction.Subject], _ ledger: SignInLedger, at seconds: Int
+    ) -> SignInTransaction.Input? {
+        func subject(_ person: ExploredPerson) -> SignInTransaction.Subject { subjects[person] ?? policy.subject(person) }
         switch self {
         case .password(let password, let person):
             let verdict: FactorVerdict =
@@ -76,12 +79,12 @@ enum ExploredInput: Sendable, Equatable {
                 case .rightWithOldHash: .proved(passwordHash: "new hash")
                 case .wrong: .failed
                 }
-            return .judged(.password, .knowledge, methods: ["pwd"], verdict, policy.subject(person))
+            return .judged(.password, .knowledge, methods: ["pwd"], verdict, subject(person))
         case .passwordOfNobody: return .judged(.password, .knowledge, methods: ["pwd"], .failed, nil)
         case .code(let isRight, let person):
             return .judged(
                 .totp, .possession, methods: ["otp"],
-                isRight ? .proved(passwordHash: nil, enrollment: Self.usedApp) : .failed, policy.subject(person))
+                isRight ? .proved(passwordHash: nil, enrollment: Self.usedApp) : .failed, subject(person))
         case .session(let session, let person):
             let proofs = session.proved.map { proved in
                 SignInTransaction.Proof(
@@ -89,8 +92,8 @@ enum ExploredInput: Sendable, Equatable {
                     factorClasses: [proved.kind == .password ? .knowledge : .possession], methods: proved.methods,
                     time: ExploredPolicy.time(proved.time))
             }
-            return .resumed(proofs, policy.subject(person))
-        case .challenge(let person): return .challenged(policy.challenge(ledger.challenges + 1, at: seconds), policy.subject(person))
+            return .resumed(proofs, subject(person))
+        case .challenge(let person): return .challenged(policy.challenge(ledger.challenges + 1, at: seconds), subject(person))
         case .answer(let answer):
             let target: String =
                 switch answer.target {
@@ -103,24 +106,36 @@ enum ExploredInput: Sendable, Equatable {
                     targetID: target, consent: answer.consent, keyRole: answer.key,
                     selectedNumber: answer.number == .none ? nil : answer.number.rawValue, isSuspicious: answer.isSuspicious,
                     verificationMethods: Self.unlocked))
-        case .poll(let person): return .polled(person.map(policy.subject))
-        case .newPassword(let person): return .passwordChanged(hash: Self.newHash, policy.subject(person))
-        case .keepPassword(let person): return .passwordKept(policy.subject(person))
-        case .stray(.recoveryToken): return .recoveryProved(hasQuestion: false, policy.subject(.jane))
+        case .poll(let person): return .polled(person.map(subject))
+        case .newPassword(let person): return .passwordChanged(hash: Self.newHash, subject(person))
+        case .keepPassword(let person): return .passwordKept(subject(person))
+        case .stray(.recoveryToken): return .recoveryProved(hasQuestion: false, subject(.jane))
         case .stray(.recoveryCode): return .recoveryFailed("wrong")
-        case .stray(.recoveryAnswer): return .recoveryAnswered(isRight: true, policy.subject(.jane))
-        case .stray(.recoveryPassword): return .passwordReset(hash: Self.newHash, policy.subject(.jane))
-        case .stray(.enrollment): return .enrolled(.totp, .possession, methods: ["otp"], policy.subject(.jane))
+        case .stray(.recoveryAnswer): return .recoveryAnswered(isRight: true, subject(.jane))
+        case .stray(.recoveryPassword): return .passwordReset(hash: Self.newHash, subject(.jane))
+        case .stray(.enrollment): return .enrolled(.totp, .possession, methods: ["otp"], subject(.jane))
         case .cancel: return .cancelled
         case .wait: return nil
         }
     }
 
-    /// Everything that can happen next. Where nothing can be accepted any more, only what would have been accepted is tried.
+    /// The user whose account the step reads; `nil` for none.
+    var person: ExploredPerson? {
+        switch self {
+        case .password(_, let person), .session(_, let person), .code(_, let person), .challenge(let person), .newPassword(let person),
+            .keepPassword(let person):
+            person
+        case .poll(let person): person
+        case .stray(.recoveryCode), .passwordOfNobody, .answer, .cancel, .wait: nil
+        case .stray: .jane
+        }
+    }
+
+    /// All inputs of a state. After the end, only inputs that could have been accepted before.
     static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         if ledger.end != nil { return atTheEnd }
         let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
-        return steps + strays + (policy.isHosted ? sessions : []) + (policy.passwordsEnd ? changes : [changes[0]])
+        return steps + strays + (policy.isHosted ? sessions : []) + (policy.passwordsEnd || policy.warnsOfPassword ? changes : [changes[0]])
             + (isOpen ? (policy.hasNumbers ? numberAnswers : answers) : lateAnswers)
             + waits(policy, ledger, at: seconds)
     }
@@ -178,7 +193,7 @@ enum ExploredInput: Sendable, Equatable {
         return answers
     }
 
-    /// The best that there are, to what is asked now, was asked before and was asked elsewhere.
+    /// Approvals and reports of the last challenge, the one before, and one of another sign-in.
     private static let lateAnswers: [ExploredInput] =
         [Target.current(.first), .replaced(.first), .replaced(.second), .foreign].flatMap { (target: Target) -> [ExploredInput] in
             [
@@ -193,7 +208,7 @@ enum ExploredInput: Sendable, Equatable {
         .verificationPermanentlyUnavailable, .none, .abandoned,
     ]
 
-    /// A while, and the last second before and the first at which the challenge or the transaction is over.
+    /// Some seconds, and the seconds before and at the expiry of the challenge and the transaction.
     private static func waits(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         let ends = [ledger.deadline, policy.lifetime].compactMap { $0 }
         let times = Set([20] + ends + ends.map { $0 - 1 })

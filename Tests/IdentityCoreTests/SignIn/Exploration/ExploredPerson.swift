@@ -2,17 +2,17 @@ import Foundation
 
 @testable import IdentityCore
 
-/// The person's devices.
+/// The user's devices.
 enum ExploredDevice: Int, CaseIterable, Sendable {
     case first, second
 
-    /// What an approval by it adds to `amr`.
+    /// The `amr` values that its approval adds.
     var methods: [String] { self == .first ? ["okta_verify", "swk"] : ["swk"] }
 
     func target(of challenge: Int) -> String { "ft-\(challenge)-\(rawValue)" }
 }
 
-/// Who the store holds when a step is taken: Jane in all states that an account can be in, and somebody else.
+/// The stored user at a step: Jane in each state of an account, and another user.
 enum ExploredPerson: String, CaseIterable, Sendable {
     case jane
     case janeSinceNewPassword, janeDeactivated, janeReactivated, janeSuspended, janeLocked, janeLockOver, janeUnassigned
@@ -22,12 +22,9 @@ enum ExploredPerson: String, CaseIterable, Sendable {
     case janeWithClosedApp
     case bob
 
-    static let policy = PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15)
-    static let policyWithAge = PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, age: .init(maximumDays: 1))
-
     var isBob: Bool { self == .bob }
     var isActive: Bool { self != .janeDeactivated && self != .janeSuspended }
-    /// What differs when a password was set or the account was deactivated since. Bob's is like Jane's: it is no name.
+    /// The state of the account that a new password or a deactivation changes. Users have no influence on it.
     var account: Int {
         switch self {
         case .janeSinceNewPassword: 1
@@ -38,7 +35,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
     var isLocked: Bool { self == .janeLocked }
     /// Whether a correct code of the user's app is ignored.
     var hasClosedApp: Bool { self == .janeWithClosedApp }
-    /// Where the person's requests come from.
+    /// The origin of the user's requests.
     var origin: RequestOrigin { self == .janeAtHome ? Self.home : .unknown }
 
     private static let home = RequestOrigin(network: "home")
@@ -46,7 +43,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
     /// Whether a lock applies to the requests of this user.
     static func hasLock(_ user: User) -> Bool { user[user.callers(from: home)].lockedAt != nil }
 
-    /// Made once: every step needs them.
+    /// Made once, because every step needs them.
     private static let users = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.makeUser()) })
 
     var user: User { Self.users[self] ?? makeUser() }
@@ -79,7 +76,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after a wrong password or code; for those whose account is open.
+    /// The account after a wrong password or code, if it was neither closed nor locked.
     func userAfterWrong(isCode: Bool, isFurther: Bool, at seconds: Int) -> User {
         var user = user
         let kind = isCode ? "totp" : "password"
@@ -90,7 +87,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
             user.usedOrigins?[0].failures = failures
             return user
         }
-        // They are counted per factor; the third wrong answer to any factor locks the account. After a lock each wrong answer locks again.
+        // Wrong answers are counted per factor. The third one to any factor locks the account. After a lock each wrong answer locks again.
         if isFurther {
             user.failedFurther = (user.failedFurther ?? [:]).merging([kind: 1], uniquingKeysWith: +)
         } else if isCode {
@@ -109,7 +106,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// Whether the password is a day old.
+    /// Whether the password was set more than a day ago.
     var hasOldPassword: Bool { self != .janeSinceNewPassword }
 
     /// The account after a new password.
@@ -121,7 +118,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after something was typed that was right: a code does not forget wrong passwords.
+    /// The account after a correct password or code. A correct code does not reset wrong passwords.
     func userAfterProof(newHash: String? = nil, isCode: Bool) -> User {
         var user = user
         if !isCode {

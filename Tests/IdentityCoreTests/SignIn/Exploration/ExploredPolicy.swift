@@ -1,41 +1,62 @@
 import Foundation
 
-@testable import AuthnAPI
 @testable import IdentityCore
-@testable import SignInPages
 
-/// What is asked of the people in one exploration, and with what they can answer.
+/// The rules of one exploration: what the organization, the client and the protocol module require, and the factors that exist.
 struct ExploredPolicy: Sendable, CustomStringConvertible {
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
-    /// Seconds that a challenge is open here: less than a transaction, so that there is a time after the one and before the other.
+    /// The lifetime of a challenge in seconds. It is shorter than that of a transaction, so that a challenge can expire before it.
     static let challengeLifetime = 120
 
     var name: String
     var assurance = SignOnRule.Assurance.oneFactor
     var reauthenticateAfter: Int?
-    /// Whether the person and the client have a second factor that can be asked for.
+    /// The protocol module that the sign-in runs on.
+    enum Door: Sendable {
+        case direct, pages, classic
+
+        /// The rules of the module. The library tests compare them with the module's own.
+        var rules: DoorRules {
+            switch self {
+            case .direct: []
+            case .pages: [.retriesFirstFactor, .asksForPasswordLater, .isInBrowser, .changesPassword, .enrollsFactors]
+            case .classic: [.changesPassword, .enrollsFactors, .countsEnrolledPhone, .countsRecollection, .outlivesChallenges]
+            }
+        }
+
+        /// Stands for the module's own state, which no step changes.
+        var state: DoorState? { self == .direct ? nil : try? DoorState("explored", ["login": "jane"]) }
+    }
+
+    /// The user and the client have a second factor in common.
     var canAddFactor = true
-    /// Whether one of the devices has a key that the person unlocks.
+    /// One of the devices has a key that the user unlocks.
     var canVerifyUser = true
     var contextClass: String?
     var demandsTwoFactors = false
     var hasNumbers = false
     var purpose = SignInTransaction.Purpose.signIn
-    /// Whether it goes on on the hosted pages.
-    var isHosted = false
-    /// Whether passwords are good for a day, as old as they all are but the one that was set since.
+    var door = Door.direct
+    /// Passwords are valid for a day. All have expired, except one that was set since.
     var passwordsEnd = false
-    /// Whether it goes on by the classic API.
-    var isClassic = false
-    /// What the challenges ask of the person's two devices.
+    /// Passwords are valid for another day, and the client wants a warning.
+    var warnsOfPassword = false
+    /// The user has no second factor, and may enrol one.
+    var canEnroll = false
+    /// The user verification that challenges require of the two devices.
     var verification: [PushChallenge.UserVerification] = [.preferred, .required]
 
     var description: String { name }
 
-    /// Seconds that the transaction is open; a request in the back channel says how long.
+    var isHosted: Bool { door == .pages }
+    var isClassic: Bool { door == .classic }
+    /// A user can set a new password during the sign-in.
+    var changesPassword: Bool { door != .direct }
+
+    /// The lifetime of the transaction in seconds. A back-channel request names its own.
     var lifetime: Int { purpose == .backchannel ? 200 : 300 }
 
-    /// Whether one factor is not enough.
+    /// Two factors are required.
     var asksForTwo: Bool { assurance == .twoFactors || demandsTwoFactors || contextClass == "urn:okta:loa:2fa:any" }
 
     static let all: [ExploredPolicy] = [
@@ -59,17 +80,21 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "denied", assurance: .deny),
         .init(name: "back channel, one factor", purpose: .backchannel),
         .init(name: "back channel, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, purpose: .backchannel),
-        .init(name: "pages, one factor", isHosted: true),
-        .init(name: "classic, one factor", isClassic: true),
-        .init(name: "classic, two factors", assurance: .twoFactors, isClassic: true),
-        .init(name: "classic, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, isClassic: true),
-        .init(name: "pages, two factors", assurance: .twoFactors, isHosted: true),
-        .init(name: "pages, two factors, no second one", assurance: .twoFactors, canAddFactor: false, isHosted: true),
-        .init(name: "pages, acr 1fa:pwd", contextClass: "urn:okta:loa:1fa:pwd", isHosted: true),
+        .init(name: "pages, one factor", door: .pages),
+        .init(name: "classic, one factor", door: .classic),
+        .init(name: "classic, two factors", assurance: .twoFactors, door: .classic),
+        .init(name: "classic, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, door: .classic),
+        .init(name: "pages, two factors", assurance: .twoFactors, door: .pages),
+        .init(name: "pages, two factors, no second one", assurance: .twoFactors, canAddFactor: false, door: .pages),
+        .init(name: "pages, acr 1fa:pwd", contextClass: "urn:okta:loa:1fa:pwd", door: .pages),
         .init(name: "one factor, old password", passwordsEnd: true),
         .init(name: "two factors, old password", assurance: .twoFactors, passwordsEnd: true),
-        .init(name: "pages, one factor, old password", isHosted: true, passwordsEnd: true),
-        .init(name: "pages, two factors, old password", assurance: .twoFactors, isHosted: true, passwordsEnd: true),
+        .init(name: "pages, one factor, old password", door: .pages, passwordsEnd: true),
+        .init(name: "pages, two factors, old password", assurance: .twoFactors, door: .pages, passwordsEnd: true),
+        .init(name: "classic, two factors, old password", assurance: .twoFactors, door: .classic, passwordsEnd: true),
+        .init(name: "classic, one factor, warning", door: .classic, warnsOfPassword: true),
+        .init(name: "pages, two factors, enrolment", assurance: .twoFactors, canAddFactor: false, door: .pages, canEnroll: true),
+        .init(name: "classic, two factors, enrolment", assurance: .twoFactors, canAddFactor: false, door: .classic, canEnroll: true),
     ]
 
     static func time(_ seconds: Int) -> Date { start.addingTimeInterval(TimeInterval(seconds)) }
@@ -82,21 +107,25 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
             contextClasses: ["urn:example:unknown"] + (contextClass.map { [$0] } ?? []))
         var transaction = SignInTransaction(
             id: "txn1", purpose: purpose, request: request, now: Self.start, lifetime: TimeInterval(lifetime))
-        if isClassic { transaction.rules = .classic }
-        if isHosted { transaction.rules = .pages }
+        transaction.rules = door.rules.union(warnsOfPassword ? [.warnsOfPassword] : [])
+        transaction.door = door.state
         return transaction
     }
 
-    /// The person as the store holds them, and what is asked of them.
+    /// The stored user, and the requirements by the same rules as in ``SignInTransaction/Subject``.
     func subject(_ person: ExploredPerson) -> SignInTransaction.Subject {
-        SignInTransaction.Subject(
+        var age = PasswordPolicy.Age()
+        if passwordsEnd { age = .init(maximumDays: 1) }
+        if warnsOfPassword { age = .init(maximumDays: 2, warningDays: 1) }
+        return SignInTransaction.Subject(
             user: person.user,
             decision: SignOnDecision(
                 assurance: person == .janeUnassigned ? .deny : assurance, reauthenticateAfter: reauthenticateAfter, reason: "rule"),
-            passwordPolicy: passwordsEnd ? ExploredPerson.policyWithAge : ExploredPerson.policy, origin: person.origin,
+            passwordPolicy: PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, age: age), origin: person.origin,
             secondFactors: canAddFactor ? [.push, .totp] : [],
             verifyingFactors: canAddFactor && canVerifyUser ? [.push] : [], demandsTwoFactors: demandsTwoFactors,
-            canChangePassword: isHosted)
+            canChangePassword: door.rules.contains(.changesPassword), warnsOfPassword: warnsOfPassword,
+            canEnroll: canEnroll && door.rules.contains(.enrollsFactors))
     }
 
     /// A challenge to both devices, the `number`th of the transaction.

@@ -1,33 +1,27 @@
 import Foundation
 
 @testable import IdentityCore
-@testable import OAuthWire
 
-/// Takes every sequence of inputs up to a depth from a policy's first state, and holds the transaction to the ledger in each.
+/// The result of a step.
+struct Decision {
+    var next: SignInTransaction
+    var outcome: SignInTransaction.Outcome
+    var effects: [SignInTransaction.Effect]
+}
+
+/// Takes every sequence of inputs up to a depth, and compares each step with the ledger.
 ///
-/// Sequences that lead to the same transaction, the same notes and the same time go on as one: what they could come to is the same.
+/// Sequences that lead to states with the same results continue as one. Shorter sequences merge only if the whole states are equal, so that
+/// the first levels do not depend on the arguments of ``ExploredState/digest``.
 struct SignInExploration {
-    /// A state that was reached.
-    private struct Node: Hashable {
-        var transaction: SignInTransaction
-        var ledger: SignInLedger
-        var now: Int
-
-        /// Of what differs most; equality is of everything.
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(ledger)
-            hasher.combine(now)
-        }
-    }
-
     /// How a state was reached first.
-    private struct Reached {
+    private struct Origin {
+        /// The index of the earlier state.
         var parent: Int
         var input: ExploredInput?
-        var node: Node
     }
 
-    /// A step that came to something else than it must.
+    /// A step with an unexpected result.
     struct Violation: Error, CustomStringConvertible {
         var policy: String
         var path: [ExploredInput]
@@ -39,94 +33,150 @@ struct SignInExploration {
         }
     }
 
+    /// The number of inputs from which states merge by ``ExploredState/digest``.
+    static let exactDepth = 6
+
     let policy: ExploredPolicy
-    private(set) var states = 0
+    /// Made once, because almost every step needs one.
+    private let subjects: [ExploredPerson: SignInTransaction.Subject]
+    /// The commits of every state are checked up to this number of inputs.
+    private let commitDepth: Int
+    /// Beyond ``commitDepth``, the commits of each 127th state are checked.
+    private static let commitInterval = 127
+    /// The number of states that each number of inputs reaches first.
+    private(set) var statesByDepth: [Int] = []
     private(set) var steps = 0
+    /// The number of lost commits that were decided again.
+    private(set) var retries = 0
     /// How often each outcome was met.
     private(set) var outcomes: [String: Int] = [:]
+    private var expanded = 0
+    private var known: Set<StateDigest> = []
+    /// How the states were reached that a longer sequence can begin with.
+    private var origins: [Origin] = []
+    /// The states of the next length.
+    private var frontier: [ExploredState] = []
 
-    init(_ policy: ExploredPolicy) {
+    var states: Int { statesByDepth.reduce(0, +) }
+
+    init(_ policy: ExploredPolicy, commitDepth: Int) {
         self.policy = policy
+        self.commitDepth = commitDepth
+        subjects = Dictionary(uniqueKeysWithValues: ExploredPerson.allCases.map { ($0, policy.subject($0)) })
     }
 
-    /// Explores.
-    ///
-    /// - Parameter depth: The most inputs of a sequence.
-    /// - Throws: ``Violation``: the shortest sequence that leads to one.
+    /// Explores all sequences of at most `depth` inputs. Throws a ``Violation`` with the sequence that leads to one.
     mutating func run(depth: Int) throws {
-        let first = Node(transaction: policy.transaction(), ledger: SignInLedger(), now: 0)
-        var all = [Reached(parent: -1, input: nil, node: first)]
-        var known: Set<Node> = [first]
-        var level = 0..<1
-        for length in 1...depth {
-            for index in level {
-                let node = all[index].node
-                for input in ExploredInput.all(policy, node.ledger, at: node.now) {
-                    var next = node
-                    do {
-                        steps += 1
-                        guard try take(input, &next) else { continue }
-                    } catch let broken as Broken {
-                        throw Violation(
-                            policy: policy.name, path: Self.path(to: index, in: all) + [input], seconds: node.now, text: broken.text)
-                    }
-                    // What the last input leads to is judged, and led on from no more; and who began as somebody else would only
-                    // do again what Jane does, the names changed.
-                    if length < depth, next.ledger.met?.isJane ?? true, known.insert(next).inserted {
-                        all.append(Reached(parent: index, input: input, node: next))
-                    }
+        var level = [ExploredState(transaction: policy.transaction())]
+        var first = 0
+        origins = [Origin(parent: -1, input: nil)]
+        known = [level[0].digest, level[0].exactDigest]
+        statesByDepth = [1] + Array(repeating: 0, count: depth - 1)
+        for length in 1..<max(depth, 2) {
+            let end = origins.count
+            frontier = []
+            for (offset, state) in level.enumerated() { try expand(state, at: first + offset, length: length, depth: depth) }
+            (level, first) = (frontier, end)
+        }
+    }
+
+    /// Takes each input in a state. `length` counts this input too.
+    private mutating func expand(_ state: ExploredState, at index: Int, length: Int, depth: Int) throws {
+        expanded += 1
+        var check = length <= commitDepth || expanded % Self.commitInterval == 0 ? try CommitCheck(policy, state) : nil
+        for input in ExploredInput.all(policy, state.ledger, at: state.now) {
+            steps += 1
+            var next = state
+            do {
+                if case .wait(let until) = input {
+                    next.now = until
+                } else {
+                    guard let given = input.input(policy, subjects, state.ledger, at: state.now) else { continue }
+                    let decision = try judge(input, given, &next)
+                    try check?.add(input, given, decision, next.ledger)
                 }
+            } catch let broken as Broken {
+                throw violation(broken, after: [input], in: state, at: index)
             }
-            level = level.upperBound..<all.count
+            // The exploration ends where the sign-in belongs to another user, because the steps would be the same.
+            guard length < depth, next.ledger.met?.isJane ?? true, isNew(next, length: length) else { continue }
+            statesByDepth[length] += 1
+            origins.append(Origin(parent: index, input: input))
+            if length + 1 < depth {
+                frontier.append(next)
+            } else {
+                // Most states have this length. They are not kept.
+                try expand(next, at: origins.count - 1, length: depth, depth: depth)
+                origins.removeLast()
+            }
         }
-        states = all.count
+        for (first, lost) in check?.pairs(turn: expanded) ?? [] {
+            do {
+                guard let check, let retry = try check.conflict(first, lost) else { continue }
+                retries += 1
+                var next = retry.state
+                // A device sends the same answer again. Other requests depend on what they read.
+                let isAnswer = if case .answer = retry.input { true } else { false }
+                guard let given = isAnswer ? lost.given : retry.input.input(policy, subjects, next.ledger, at: next.now) else { continue }
+                try check.commit(judge(retry.input, given, &next), of: retry)
+            } catch let broken as Broken {
+                throw violation(broken, after: [first.input, lost.input], in: state, at: index)
+            }
+        }
     }
 
-    private static func path(to index: Int, in all: [Reached]) -> [ExploredInput] {
-        var path: [ExploredInput] = []
+    private mutating func isNew(_ state: ExploredState, length: Int) -> Bool {
+        let isNew = known.insert(state.digest).inserted
+        return length < Self.exactDepth ? known.insert(state.exactDigest).inserted : isNew
+    }
+
+    private func violation(_ broken: Broken, after inputs: [ExploredInput], in state: ExploredState, at index: Int) -> Violation {
+        var path = inputs
         var index = index
-        while let input = all[index].input {
-            path.append(input)
-            index = all[index].parent
+        while let input = origins[index].input {
+            path.insert(input, at: 0)
+            index = origins[index].parent
         }
-        return path.reversed()
+        return Violation(policy: policy.name, path: path, seconds: state.now, text: broken.text)
     }
 
-    /// Takes a step.
-    ///
-    /// - Returns: Whether it led anywhere else.
-    private mutating func take(_ input: ExploredInput, _ node: inout Node) throws -> Bool {
-        if case .wait(let until) = input {
-            node.now = until
-            return true
-        }
-        guard let given = input.input(policy, node.ledger, at: node.now) else { return false }
-        let before = node.transaction
-        let notes = node.ledger
-        let (expected, written) = node.ledger.note(input, policy, at: node.now)
-        let (after, outcome, effects) = before.step(given, now: ExploredPolicy.time(node.now))
+    /// Takes a step, compares its result with the ledger, and updates the state.
+    private mutating func judge(
+        _ input: ExploredInput, _ given: SignInTransaction.Input, _ state: inout ExploredState
+    ) throws -> Decision {
+        let before = state.transaction
+        let notes = state.ledger
+        let now = ExploredPolicy.time(state.now)
+        let (expected, written) = state.ledger.note(input, policy, at: state.now)
+        let (after, outcome, effects) = before.step(given, now: now)
+        // The runner can decide more than once.
+        if before.step(given, now: now) != (after, outcome, effects) { throw Broken("a second decision on the same state differs") }
         outcomes[Self.name(expected), default: 0] += 1
         try Self.check(outcome, is: expected)
-        let isChange = node.ledger.hasNewPassword && !notes.hasNewPassword
-        try TransactionInvariants.check(
-            effects, outcome, expectedUser: written, usesCode: node.ledger.codes > notes.codes, changesPassword: isChange)
-        if after == before && notes == node.ledger { return false }
-        try TransactionInvariants.check(before, after, outcome, changesPassword: isChange)
-        if !node.ledger.describes(after.challenge) { throw Broken("the challenge tells another story") }
-        node.transaction = after
-        // No step reads it, so the possible outcomes of the sign-in are the same.
-        node.transaction.origin = nil
-        return true
+        let change = TransactionInvariants.Change(from: notes, to: state.ledger)
+        try TransactionInvariants.check(effects, outcome, expectedUser: written, change)
+        if after != before || notes != state.ledger {
+            try TransactionInvariants.check(before, after, outcome, change)
+            if !state.ledger.describes(after.challenge) { throw Broken("the challenge differs from the ledger") }
+        }
+        state.transaction = after
+        // No step reads the origin of the last proof.
+        state.transaction.origin = nil
+        return Decision(next: after, outcome: outcome, effects: effects)
     }
 
     private static func name(_ expected: SignInLedger.Expectation) -> String {
         switch expected {
         case .authenticated: "authenticated"
         case .factorRequired: "factor required"
+        case .enrollmentRequired: "enrollment required"
         case .passwordDue: "password due"
         case .tryAgain: "try again"
         case .unanswered: "ask again"
-        case .refused(let code): code.wireName
+        case .refused(.invalidGrant): "invalid_grant"
+        case .refused(.accessDenied): "access_denied"
+        case .refused(.expiredToken): "expired_token"
+        case .refused: "refused"
         case .challenged: "challenged"
         case .pending: "pending"
         case .approved(let userVerified): userVerified ? "approved, user verified" : "approved"
@@ -143,10 +193,12 @@ struct SignInExploration {
             switch (outcome, expected) {
             case (.authenticated(let context), .authenticated(let other)): context == other
             case (.factorRequired(let grants), .factorRequired(let other)): grants == other
-            case (.passwordDue(.expired), .passwordDue): true
+            case (.passwordDue(.expired), .passwordDue(let isExpired)): isExpired
+            case (.passwordDue(.endsSoon), .passwordDue(let isExpired)): !isExpired
             case (.tryAgain(let refusal), .tryAgain): refusal.code == .invalidGrant
             case (.tryAgain(let refusal), .unanswered(let code)): refusal.code == code
             case (.refused(let refusal), .refused(let code)): refusal.code == code
+            case (.enrollmentRequired, .enrollmentRequired): true
             case (.challenged, .challenged), (.pending, .pending), (.cancelled, .cancelled): true
             case (.tooLate(let lateness), .tooLate(let other)): lateness == other
             case (.judged(.approved(let userVerified)), .approved(let other)): userVerified == other

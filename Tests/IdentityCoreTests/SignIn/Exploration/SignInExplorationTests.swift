@@ -1,19 +1,26 @@
-import Foundation
 import Testing
 
+@testable import AuthnAPI
 @testable import IdentityCore
+@testable import SignInPages
 
-/// One policy at a time: each exploration keeps all its states in memory.
-@Suite("Every way through a sign-in", .serialized)
+/// One policy at a time, to limit memory.
+@Suite("Sign-in exploration", .serialized)
 struct SignInExplorationTests {
-    /// The inputs of a sequence: a password, a challenge, an answer and a poll, and one that does not belong there. `make test-long` explores
-    /// longer sequences.
-    private static let depth = ProcessInfo.processInfo.environment["COUNTERSIGN_EXPLORATION_DEPTH"].flatMap(Int.init) ?? 5
+    @Test("The explored rules of each protocol module are the module's own.")
+    func doors() {
+        let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
+        #expect(ExploredPolicy.Door.direct.rules == SignInRequest(application: application, server: nil, scopes: []).rules)
+        #expect(ExploredPolicy.Door.pages.rules == .pages)
+        #expect(ExploredPolicy.Door.classic.rules == .classic)
+    }
 
-    @Test("gives what was asked for to who proved it, and nothing to anybody else", arguments: ExploredPolicy.all)
+    /// Five inputs are a password, a challenge, an answer, a poll, and one that does not belong there. `make explore` explores longer
+    /// sequences with optimized code, and checks more commits.
+    @Test("Every sequence of five inputs to a sign-in gives the results that the ledger expects.", arguments: ExploredPolicy.all)
     func explore(_ policy: ExploredPolicy) throws {
-        var exploration = SignInExploration(policy)
-        try exploration.run(depth: Self.depth)
+        var exploration = SignInExploration(policy, commitDepth: 2)
+        try exploration.run(depth: 5)
         // An exploration that got nowhere would have found nothing.
         let isOpen = policy.assurance != .deny
         #expect(exploration.states >= (isOpen ? 900 : 15), "\(exploration.states) states")
@@ -25,16 +32,18 @@ struct SignInExplorationTests {
                 policy.isClassic ? "ask again" : "expired_token", "failed", "invalid", "invalid_grant", "pending", "too late",
             ] : ["access_denied", "cancelled", "invalid_grant", "too late"]
         #expect(expected.subtracting(exploration.outcomes.keys).isEmpty, "\(exploration.outcomes)")
-        // On pages the password may be what is missing, whatever else there is.
+        #expect(exploration.retries >= (isOpen ? 300 : 15), "\(exploration.retries) retries")
+        // Pages can ask for the password after other factors.
         let asksForMore =
             isOpen && (policy.canAddFactor || policy.isHosted)
             && (policy.asksForTwo || policy.contextClass?.hasSuffix("ifpossible") == true
                 || (policy.isHosted && policy.contextClass?.hasSuffix("pwd") == true))
-        // Other than the classic API: policies where a password is not enough or is due, and another factor can follow a denied push.
-        let isDue = isOpen && policy.isHosted && policy.passwordsEnd
+        // Elsewhere, a factor can follow a denied push only if a password is not enough or is due.
+        let isDue = isOpen && policy.changesPassword && (policy.passwordsEnd || policy.warnsOfPassword)
         let goesOn = policy.purpose == .signIn && (asksForMore || isDue)
         #expect((exploration.outcomes["ask again"] != nil) == (policy.isClassic || goesOn))
         #expect((exploration.outcomes["factor required"] != nil) == asksForMore)
-        #expect((exploration.outcomes["password due"] != nil) == (policy.passwordsEnd && policy.isHosted))
+        #expect((exploration.outcomes["password due"] != nil) == isDue)
+        #expect((exploration.outcomes["enrollment required"] != nil) == policy.canEnroll)
     }
 }

@@ -2,19 +2,17 @@ import Foundation
 
 @testable import IdentityCore
 
-/// What really happened, as a witness would write it down: who came, what they proved when, what they were asked and answered.
-///
-/// It knows nothing of the transaction. From its notes and the policy alone it says what each step must come to; the
-/// exploration holds the transaction to that.
+/// An independent model of a sign-in: it notes the inputs, and predicts the result of each step from its notes and the policy. It never
+/// reads the transaction.
 struct SignInLedger: Hashable, Sendable {
-    /// What a device answered, finally.
+    /// The final answer of a device.
     enum Decision: Hashable, Sendable {
         case approved(ExploredDevice, userVerified: Bool, at: Int)
         case denied(ExploredDevice, isSuspicious: Bool, at: Int)
         case failed(ExploredDevice, at: Int)
     }
 
-    /// Something that was proved, and when.
+    /// A proof and its time.
     struct Proved: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case password, code
@@ -35,45 +33,68 @@ struct SignInLedger: Hashable, Sendable {
         }
     }
 
-    /// Bob or Jane, and the state of the account, once they proved or were asked something.
+    /// The user that the sign-in is bound to, and the state of the account at that time.
     struct Account: Hashable, Sendable {
         var isBob: Bool
         var account: Int
 
-        /// Jane's as it was at first.
+        /// Whether it is Jane's initial account.
         var isJane: Bool { !isBob && account == ExploredPerson.jane.account }
     }
 
     private(set) var met: Account?
-    /// What was proved, in that order.
+    /// The proofs, in order of time.
     private(set) var proved: [Proved] = []
-    /// How many codes were used up.
+    /// The number of consumed codes.
     private(set) var codes = 0
-    /// Which challenge's approval is among them.
+    /// The number of the challenge whose approval is among the proofs.
     private(set) var countedChallenge = 0
-    /// How many answers were wrong.
+    /// The number of wrong answers.
     private(set) var wrongAnswers = 0
-    /// How many challenges were sent.
+    /// The number of sent challenges.
     private(set) var challenges = 0
-    /// Until when the last one can be answered.
+    /// When the last challenge expires.
     private(set) var deadline: Int?
-    /// Until when the one before it could have been answered; `nil` if it was answered, or over when it was replaced.
+    /// When the challenge before it expires; `nil` if it was answered or expired before it was replaced.
     private(set) var replacedDeadline: Int?
-    /// What was answered to it.
+    /// The answer to the last challenge.
     private(set) var decision: Decision?
     private(set) var end: SignInTransaction.End?
-    /// How much of what was proved a session brought.
+    /// The number of proofs that came from a session.
     private(set) var inherited = 0
-    /// Whether the person set a new password.
+    /// Whether the user set a new password.
     private(set) var hasNewPassword = false
+    /// Whether the user kept a password that expires soon.
+    private(set) var keepsPassword = false
+    /// The number of factors that the user enrolled.
+    private(set) var enrollments = 0
 
-    /// What a step must come to.
+    /// The notes on which later results depend: without numbers of challenges and codes, the time when an expired challenge expired, the
+    /// details of a denial or a counted approval, and repeated proofs.
+    func essential(now: Int) -> SignInLedger {
+        var notes = self
+        let isCounted = countedChallenge == challenges
+        (notes.codes, notes.enrollments, notes.challenges, notes.countedChallenge) = (0, 0, min(challenges, 1), isCounted ? 1 : 0)
+        notes.proved = proved.ends(after: inherited) { $0.kind == $1.kind }
+        notes.deadline = deadline.map { max($0, now) }
+        notes.replacedDeadline = replacedDeadline.flatMap { $0 > now ? $0 : nil }
+        switch decision {
+        case .denied(_, let isSuspicious, _): notes.decision = .denied(.first, isSuspicious: isSuspicious, at: 0)
+        case .failed: notes.decision = .failed(.first, at: 0)
+        case .approved where isCounted: notes.decision = .approved(.first, userVerified: false, at: 0)
+        case .approved, nil: break
+        }
+        return notes
+    }
+
+    /// The expected result of a step.
     enum Expectation: Equatable, Sendable {
         case authenticated(AuthenticationContext)
         case factorRequired([FactorKind])
-        case passwordDue
+        case enrollmentRequired
+        case passwordDue(isExpired: Bool)
         case tryAgain
-        /// A question to the devices came to nothing, and may be asked again.
+        /// A challenge was denied or expired, and another factor can follow.
         case unanswered(Refusal.Code)
         case refused(Refusal.Code)
         case challenged
@@ -86,9 +107,7 @@ struct SignInLedger: Hashable, Sendable {
         case cancelled
     }
 
-    /// Writes down what happened.
-    ///
-    /// - Returns: What it must come to, and how the user must be written, if at all.
+    /// Notes an input. Returns the expected result, and the user that the step must write; `nil` for none.
     mutating func note(_ input: ExploredInput, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
         let (expectation, written) = expect(input, policy, at: now)
         switch expectation {
@@ -117,15 +136,26 @@ struct SignInLedger: Hashable, Sendable {
             guard let person, person.hasClosedApp, countedChallenge != counted, isWhole(result) else { return (result, nil) }
             return (result, person.userAfterApproval())
         case .newPassword(let person): return change(person, policy, at: now)
-        // Nobody is warned here, so nobody is asked whether they keep it.
-        case .keepPassword: return (.refused(.invalidGrant), nil)
-        // There is no recovery, and nothing to be set up: whoever acts as if there were is refused.
+        case .keepPassword(let person):
+            guard isOpen(to: person, policy, at: now), weigh(person, policy) == .passwordDue(isExpired: false) else {
+                return (.refused(.invalidGrant), nil)
+            }
+            keepsPassword = true
+            return (weigh(person, policy), nil)
+        case .stray(.enrollment):
+            guard isOpen(to: .jane, policy, at: now), weigh(.jane, policy) == .enrollmentRequired else {
+                return (.refused(.invalidGrant), nil)
+            }
+            proved.append(Proved(kind: .code, time: now))
+            enrollments += 1
+            return (weigh(.jane, policy), nil)
+        // There is no recovery, so its steps are refused.
         case .stray: return (.refused(.invalidGrant), nil)
         case .cancel, .wait: return (.cancelled, nil)
         }
     }
 
-    /// Whether the transaction is still good for this person, as the store holds them now.
+    /// Whether the transaction is valid for this user and the current state of the account.
     private func isOpen(to person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Bool {
         end == nil && now < policy.lifetime && (met == nil || met == Account(isBob: person.isBob, account: person.account))
     }
@@ -155,14 +185,14 @@ struct SignInLedger: Hashable, Sendable {
 
     // MARK: - Steps
 
-    /// Something was typed.
+    /// The user entered a password or a code.
     private mutating func prove(
         _ isRight: Bool, newHash: String? = nil, isCode: Bool, of person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
     ) -> (Expectation, User?) {
         guard isOpen(to: person, policy, at: now) else { return (.refused(.invalidGrant), nil) }
-        // Somebody said no on a device: nothing that is typed outweighs that.
+        // A denial on a device ends the sign-in, regardless of other proofs.
         if isRefusedForGood(policy) { return (.refused(.accessDenied), nil) }
-        // A page may have got a mistyped name: only who proves something is met there.
+        // The user may mistype the name on a page, so the sign-in is bound to a user only after a proof.
         if !policy.isHosted { met = Account(isBob: person.isBob, account: person.account) }
         guard person.isActive, !person.isLocked else { return (wrong(policy), nil) }
         if isCode, person.hasClosedApp { return (wrong(policy), nil) }
@@ -180,32 +210,38 @@ struct SignInLedger: Hashable, Sendable {
         return (result, user == person.user ? nil : user)
     }
 
-    /// A wrong answer ends a sign-in in which nothing was proved, unless a page asks again; in others, the fifth does.
+    /// A wrong first factor ends the sign-in, except on a page. After a proof, the fifth wrong answer ends it.
     private mutating func wrong(_ policy: ExploredPolicy) -> Expectation {
         if policy.isHosted && proved.isEmpty { return .tryAgain }
         wrongAnswers += 1
         return proved.isEmpty || wrongAnswers == 5 ? .refused(.invalidGrant) : .tryAgain
     }
 
-    /// Somebody comes with a session: at the beginning, and with what it proves for the account as it is.
+    /// The sign-in starts with the proofs of a session.
     private mutating func resume(
         _ session: ExploredInput.Session, _ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
     ) -> Expectation {
         guard isOpen(to: person, policy, at: now), person.isActive, proved.isEmpty, challenges == 0 else { return .refused(.invalidGrant) }
+        let before = self
         met = Account(isBob: person.isBob, account: person.account)
         proved = session.proved
+        // An enrolment requires proofs of this sign-in, so that the session does not count.
+        if weigh(person, policy) == .enrollmentRequired {
+            self = before
+            return .enrollmentRequired
+        }
         inherited = proved.count
         return weigh(person, policy)
     }
 
-    /// A new password: only in place of an old one that was typed, when all else is proved.
+    /// The user sets a new password. This requires that all factors are proved, and that the typed password is due.
     private mutating func change(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
-        guard isOpen(to: person, policy, at: now), person.isActive, !person.isLocked, weigh(person, policy) == .passwordDue else {
+        guard isOpen(to: person, policy, at: now), person.isActive, !person.isLocked, case .passwordDue = weigh(person, policy) else {
             return (.refused(.invalidGrant), nil)
         }
         met = Account(isBob: person.isBob, account: -1)
         hasNewPassword = true
-        // The session of before is over, and what it vouched for with it.
+        // The change ends earlier sessions, so their proofs are removed.
         proved.removeFirst(inherited)
         inherited = 0
         return (weigh(person, policy), person.userAfterChange(at: now))
@@ -213,7 +249,7 @@ struct SignInLedger: Hashable, Sendable {
 
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
         guard isOpen(to: person, policy, at: now), person.isActive else { return .refused(.invalidGrant) }
-        // Who said no, or failed to say yes, is not asked again and again.
+        // After a denial no further challenge is sent.
         if isRefusedForGood(policy) { return .refused(.accessDenied) }
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
         met = Account(isBob: person.isBob, account: person.account)
@@ -225,7 +261,7 @@ struct SignInLedger: Hashable, Sendable {
     }
 
     private mutating func take(_ answer: ExploredInput.Answer, _ policy: ExploredPolicy, at now: Int) -> Expectation {
-        // Who says of a question that it was not theirs, says it of the sign-in, whatever was asked since.
+        // A report of a replaced challenge as suspicious ends the sign-in.
         if case .replaced = answer.target, answer.consent == .denied, answer.isSuspicious, end == nil, now < policy.lifetime,
             let replacedDeadline, now < replacedDeadline
         {
@@ -275,7 +311,7 @@ struct SignInLedger: Hashable, Sendable {
             guard let person, isOpen(to: person, policy, at: now), person.isActive, !person.isLocked else {
                 return .refused(.invalidGrant)
             }
-            // An approval counts once, from when it was given.
+            // An approval counts once, with the time of the answer.
             if countedChallenge != challenges {
                 let place = proved.firstIndex { $0.time > time } ?? proved.endIndex
                 proved.insert(Proved(kind: .push(device, userVerified: userVerified), time: time), at: place)
@@ -285,9 +321,9 @@ struct SignInLedger: Hashable, Sendable {
         }
     }
 
-    // MARK: - What is kept
+    // MARK: - Challenge
 
-    /// Whether a challenge says of itself what was decided, and until when it could be.
+    /// Whether the stored challenge has the noted answer and expiry.
     func describes(_ challenge: PushChallenge?) -> Bool {
         guard let challenge, let deadline else { return challenge == nil && self.deadline == nil }
         guard challenge.expiresAt == ExploredPolicy.time(deadline) else { return false }
@@ -306,22 +342,22 @@ struct SignInLedger: Hashable, Sendable {
         }
     }
 
-    // MARK: - What it is worth
+    // MARK: - Requirements
 
-    /// Whether what was proved is what was asked for.
+    /// The result after a proof.
     private func weigh(_ person: ExploredPerson, _ policy: ExploredPolicy) -> Expectation {
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
-        // Something known, something had, something that the person is: what is proved of different kinds is two factors.
+        // Proofs of two of the classes knowledge, possession and inherence are two factors.
         let hasPassword = proved.contains { $0.kind == .password }
         let hasCode = proved.contains { $0.kind == .code }
         let hasPush = proved.contains { $0.isPush }
         let isVerified = proved.contains { if case .push(_, true) = $0.kind { true } else { false } }
         let kinds = (hasPassword ? 1 : 0) + (hasCode || hasPush ? 1 : 0) + (isVerified ? 1 : 0)
-        // After a code only a device that knows its person adds anything; after a device, nothing does.
+        // After a code, only a device with user verification adds a class. After a push, no factor does.
         var further = policy.canAddFactor && !hasPush ? [FactorKind.push] : []
         if !hasCode && !further.isEmpty { further.append(.totp) }
         if hasCode && !policy.canVerifyUser { further = [] }
-        // On a page the password can be asked for at any time.
+        // Pages can ask for the password after other proofs.
         let canTypePassword = policy.isHosted && !hasPassword
         if canTypePassword { further.insert(.password, at: 0) }
         let canGoOn = !further.isEmpty
@@ -329,16 +365,15 @@ struct SignInLedger: Hashable, Sendable {
         let isTwoWanted = asked == "urn:okta:loa:2fa:any:ifpossible" && canGoOn
         if kinds < 2 && (policy.asksForTwo || isTwoWanted) {
             if canGoOn { return .factorRequired(further) }
+            // With no second factor, the password of this sign-in permits the enrolment of one.
+            if policy.canEnroll, kinds == 1, hasPassword, inherited == 0 { return passwordDue(person, policy) ?? .enrollmentRequired }
             let isOnlyAskedByClient = policy.assurance != .twoFactors && !policy.demandsTwoFactors
             return .refused(isOnlyAskedByClient ? .unmetAuthenticationRequirements : .accessDenied)
         }
         if asked == "urn:okta:loa:1fa:pwd" && !hasPassword {
             return canTypePassword ? .factorRequired([.password]) : .refused(.unmetAuthenticationRequirements)
         }
-        let isTyped = proved.dropFirst(inherited).contains { $0.kind == .password }
-        if policy.passwordsEnd, isTyped, person.hasOldPassword, !hasNewPassword {
-            return policy.isHosted ? .passwordDue : .refused(.invalidGrant)
-        }
+        if let due = passwordDue(person, policy) { return due }
         var methods: [String] = []
         for method in proved.flatMap(\.methods) where !methods.contains(method) { methods.append(method) }
         if kinds > 1 { methods.append("mfa") }
@@ -346,5 +381,13 @@ struct SignInLedger: Hashable, Sendable {
             AuthenticationContext(
                 userID: person.user.id, time: ExploredPolicy.time(proved.map(\.time).max() ?? -1),
                 earliestTime: proved.map(\.time).min().map(ExploredPolicy.time), methods: methods, contextClass: asked))
+    }
+
+    /// The result for a typed password that has expired or expires soon; `nil` if it is valid.
+    private func passwordDue(_ person: ExploredPerson, _ policy: ExploredPolicy) -> Expectation? {
+        let isTyped = proved.dropFirst(inherited).contains { $0.kind == .password }
+        guard isTyped, person.hasOldPassword, !hasNewPassword else { return nil }
+        if policy.passwordsEnd { return policy.changesPassword ? .passwordDue(isExpired: true) : .refused(.invalidGrant) }
+        return policy.warnsOfPassword && !keepsPassword ? .passwordDue(isExpired: false) : nil
     }
 }
