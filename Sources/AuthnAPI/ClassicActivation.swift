@@ -43,7 +43,7 @@ extension Engine {
             var user = stored.value
             var transaction = SignInTransaction(
                 id: try environment.random.identifier(prefix: "txn"),
-                request: SignInRequest(application: application, server: nil, scopes: [], rules: .classic),
+                request: SignInRequest(classic: application),
                 now: context.now, lifetime: min(max(lifetime, 60), 30 * 86_400))
             transaction.meet(user)
             user.activationID = transaction.id

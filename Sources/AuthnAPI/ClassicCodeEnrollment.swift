@@ -81,7 +81,7 @@ extension Engine {
 
     /// Plans the enrolment of a security question, which needs no confirmation.
     func enrollQuestion(_ verdict: FactorVerdict?, _ state: ClassicState) throws -> ClassicPlan {
-        guard case .proved(_, let enrollment?) = verdict else { throw ClassicRefusal.missing("answer") }
+        guard case .proved(_, let enrollment?, _) = verdict else { throw ClassicRefusal.missing("answer") }
         let writes = try questionEnrollment(
             enrollment, user: state.user, holding: state.allEnrollments.filter { $0.status != .deleted })
         let verifier = QuestionVerifier(environment: environment, enrollments: [], origin: state.subject.origin)

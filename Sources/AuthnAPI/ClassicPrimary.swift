@@ -53,7 +53,7 @@ private struct ClassicFirstStep: Sendable {
         guard let application = snapshot.classicApplication else { throw ClassicRefusal.notEnabled }
         var transaction = SignInTransaction(
             id: try reading.engine.environment.random.identifier(prefix: "txn"),
-            request: SignInRequest(application: application, server: nil, scopes: [], rules: .classic), now: context.now,
+            request: SignInRequest(classic: application), now: context.now,
             lifetime: SignInTransaction.idleLifetime)
         transaction.begin(
             by: caller, isTrusted: trusted != nil, relayState: request.relayState, enrollsOptional: request.enrollsOptional,
@@ -61,7 +61,8 @@ private struct ClassicFirstStep: Sendable {
         login = Engine.possibleName(request.username)
         (password, self.policy, self.context, isRepeated) = (request.password, policy, context, reading.isRepeated)
         first = try FirstFactor(
-            login, of: transaction, isProved: (try? reading.verdict?.get())?.isProved ?? false, view: reading.view, snapshot: snapshot,
+            login, by: .password, of: transaction, after: try? reading.verdict?.get(), view: reading.view,
+            snapshot: snapshot,
             context: context, engine: reading.engine)
     }
 

@@ -26,7 +26,7 @@ package struct ClassicRecoveryRequest: Sendable {
     fileprivate func recovery(isTrusted: Bool) -> RecoveryRequest {
         RecoveryRequest(
             kind, username: username, channel: channel, givesToken: isTrusted && factorType == nil,
-            door: ClassicSignIn(relayState: relayState).door, rules: .classic)
+            door: ClassicSignIn(relayState: relayState).door, presentable: FactorKind.inClassic, rules: .classic)
     }
 
     /// Returns the response to a started recovery. Only a trusted caller sees the user.

@@ -60,6 +60,18 @@ extension PresentedDevice {
     var typed: [UInt8]? { mustBeIssued ? nil : digest }
 }
 
+extension FactorKind {
+    /// The second factors that the classic API offers and verifies.
+    static let inClassic = Set(ClassicPolicy.Factor.allCases.map(\.kind))
+}
+
+extension SignInRequest {
+    /// A request for a sign-in by the classic API.
+    init(classic application: Application) {
+        self.init(application: application, server: nil, scopes: [], presentable: FactorKind.inClassic, rules: .classic)
+    }
+}
+
 extension DoorRules {
     static let classic: DoorRules = [.changesPassword, .enrollsFactors, .countsEnrolledPhone, .countsRecollection, .outlivesChallenges]
 }

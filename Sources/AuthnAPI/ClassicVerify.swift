@@ -155,6 +155,7 @@ extension Engine {
             // otherwise an attacker could guess it now and keep it.
             return try state.answered(verdict, by: verifier, remembers: remembers, wrong: match == .used ? .replayedCode : .wrongCode)
         }
+        guard factor.totp != nil else { throw ClassicRefusal.unknownFactor }
         let verifier = TOTPVerifier(environment: environment, enrollments: state.enrollments.filter { $0.id == factor.id }, now: now)
         let verdict = try verifier.verify(response, of: user, policy: policy)
         let wrong = try verdict == .failed ? state.refusal(of: response, factor) : .wrongCode

@@ -6,12 +6,8 @@ internal import IdentityCore
 /// - A key is registered only within a short time after the sign-in.
 /// - A device's own signature cannot register a key.
 struct EnrollmentPermission: Sendable {
-    /// The grants of an interactive sign-in. Grants that rely on an earlier sign-in or on another party are left out.
-    private static let interactive: Set<String> = [
-        GrantType.password, "authorization_code", GrantType.otp, GrantType.oob,
-        "urn:okta:params:oauth:grant-type:webauthn", GrantType.secondFactorOTP,
-        GrantType.secondFactorOOB, "urn:okta:params:oauth:grant-type:mfa-webauthn", GrantType.enrollmentTicket,
-    ]
+    /// The grants of an interactive sign-in.
+    private static let interactive = Set(GrantType.all.filter(\.isInteractive).map(\.name))
 
     /// The refusal of a caller without an interactive sign-in.
     static let noSignIn = DeviceRefusal.accessDenied(

@@ -32,9 +32,9 @@ extension Engine {
         guard !pollPacer.isTooFast(awaited.digest, now: context.now) else { return TokenAnswer(decision.result.mapError(Self.tooFast)) }
         guard let hold else { return TokenAnswer(decision.result) }
         guard let place = hold.place(for: awaited, address: context.address) else {
-            // The client learns of the longer interval by slow_down (RFC 8628 section 3.5); otherwise each of its next polls is too early.
-            pollPacer.slowDown(awaited.digest)
-            return TokenAnswer(decision.result.mapError(Self.tooFast))
+            // The client learns of the longer interval by one slow_down (RFC 8628 section 3.5); otherwise its next polls are too early. Each
+            // slow_down makes the interval longer, so that further ones would let the request expire.
+            return TokenAnswer(pollPacer.slowDown(awaited.digest) ? decision.result.mapError(Self.tooFast) : decision.result)
         }
         defer { hold.leave(place) }
         return try await answer(to: attempt, after: decision, at: place, hold)
@@ -76,7 +76,6 @@ extension Engine {
             try TokenState(attempt) { admitted in
                 admitted = try admit(attempt, snapshot: reading.snapshot)
                 admitted?.isRepeated = reading.isRepeated
-                admitted?.hasConflicted = reading.hasConflicted
                 if !reading.hasConflicted, !attempt.isResumed { try admitted?.refuseRepeatedUse(in: reading.view) }
                 return try admitted.map { try handlerType(for: $0).init($0, reading: reading) }
             }

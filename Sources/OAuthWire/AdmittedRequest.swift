@@ -16,17 +16,15 @@ package struct AdmittedRequest: Sendable {
     package var proof: ProofOfPossession?
     /// Whether the request was read before. Rate limits count only the first read, so that a retry counts once.
     package var isRepeated = false
-    /// Whether another request committed first.
-    package var hasConflicted = false
 
     package init(
         snapshot: OrgSnapshot, server: AuthorizationServerDefinition, application: Application, grantType: String,
         parameters: [String: String], context: RequestContext, assertionUse: Change?, proof: ProofOfPossession? = nil,
-        isRepeated: Bool = false, hasConflicted: Bool = false
+        isRepeated: Bool = false
     ) {
         (self.snapshot, self.server, self.application, self.grantType) = (snapshot, server, application, grantType)
         (self.parameters, self.context, self.assertionUse, self.proof) = (parameters, context, assertionUse, proof)
-        (self.isRepeated, self.hasConflicted) = (isRepeated, hasConflicted)
+        self.isRepeated = isRepeated
     }
 
     /// The single use of the client's assertion. `type` is the type of the log event for a reused assertion; `nil` logs nothing.

@@ -37,14 +37,8 @@ extension OrgFile {
 private let signatureAlgorithms: [String: JWSAlgorithm] = ["RS256": .rs256, "ES256": .es256]
 
 /// Aliases for long grant type values.
-private let grantTypeAliases = [
-    "device_code": "urn:ietf:params:oauth:grant-type:device_code", "ciba": "urn:openid:params:grant-type:ciba",
-    "token-exchange": "urn:ietf:params:oauth:grant-type:token-exchange", "jwt-bearer": "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    "otp": "urn:okta:params:oauth:grant-type:otp", "oob": "urn:okta:params:oauth:grant-type:oob",
-    "enrollment-ticket": "urn:countersign:params:oauth:grant-type:enrollment-ticket",
-    "webauthn": "urn:okta:params:oauth:grant-type:webauthn", "mfa-otp": "http://auth0.com/oauth/grant-type/mfa-otp",
-    "mfa-oob": "http://auth0.com/oauth/grant-type/mfa-oob", "mfa-webauthn": "urn:okta:params:oauth:grant-type:mfa-webauthn",
-]
+private let grantTypeAliases = Dictionary(
+    uniqueKeysWithValues: GrantType.all.compactMap { type in type.alias.map { ($0, type.name) } })
 
 extension AuthorizationServerDefinition {
     fileprivate init(_ section: OrgFileSection) {

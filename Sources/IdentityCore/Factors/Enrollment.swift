@@ -94,8 +94,8 @@ extension Enrollment {
     /// Whether it is confirmed: active or suspended.
     var isHeld: Bool { status == .active || status == .suspended }
 
-    /// Whether it protects the account in addition to the password. A security question does not: only the classic API supports it, and an
-    /// attacker may know the answer.
+    /// Whether it protects the account in addition to the password. A new factor does by default. A security question does not: only the
+    /// classic API supports it, and an attacker may know the answer.
     var isStrong: Bool { factor != .question }
 }
 

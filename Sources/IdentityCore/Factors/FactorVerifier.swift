@@ -1,8 +1,11 @@
-/// The class of a factor. Two factors count as two only if their classes differ.
+package import Foundation
+
+/// The class of a factor. Two factors count as two only if their classes differ, so a second factor must add a class that the first one
+/// lacks. Beside a password, a factor of class `knowledge` adds none: after a correct answer, the sign-in still asks for another factor.
 package enum FactorClass: String, Sendable, Codable {
     case knowledge, possession, inherence
-    /// A fact about the user, such as the answer to a security question. Weaker than a password. It counts as a second factor only because
-    /// the organization chose to require it.
+    /// A fact about the user, such as the answer to a security question. Weaker than a password. It counts only in the classic API
+    /// (``DoorRules/countsRecollection``), as a second factor that the organization chose to require.
     case recollection
 }
 
@@ -21,7 +24,8 @@ package enum FactorResponse: Sendable {
 package enum FactorVerdict: Sendable, Equatable {
     /// The response is correct. `passwordHash` replaces the stored hash if its parameters are outdated; `enrollment` replaces the stored
     /// one if the response was consumed.
-    case proved(passwordHash: String?, enrollment: Enrollment? = nil)
+    /// `sessionsEndedAt` is that of the account that a first factor was checked for.
+    case proved(passwordHash: String?, enrollment: Enrollment? = nil, sessionsEndedAt: Date? = nil)
     /// The response is wrong, or the factor does not exist.
     case failed
     /// The response is wrong, and the enrolment to store counts it.
@@ -32,6 +36,7 @@ package enum FactorVerdict: Sendable, Equatable {
 /// ``SignInTransaction`` turns the verdict into an outcome. Conforming types are safe from any task.
 package protocol FactorVerifier: Sendable {
     var kind: FactorKind { get }
+    /// The class that a correct answer proves; see ``FactorClass`` for what a second factor must add.
     var factorClass: FactorClass { get }
     /// The `amr` values that the factor adds (RFC 8176).
     var methods: [String] { get }
@@ -41,7 +46,8 @@ package protocol FactorVerifier: Sendable {
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict
 }
 
-/// A kind of factor. Not an enum, so that a new factor needs only one file: its kind, class and verifier.
+/// A kind of factor: what the user presents. Several kinds can have the same ``FactorClass``. Not an enum, so that stored kinds that this
+/// version does not know still decode. ARCHITECTURE.md, “To add a factor”, lists the places that a new kind needs.
 package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package var rawValue: String
 

@@ -60,6 +60,12 @@ extension Engine {
     package func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
         // Marks the account first, which closes all grants. Then each grant is marked, for readers that check the grant alone.
         if case .unknownUser = try await markGrantsEnded(ofUser: userID, context: context) { return 0 }
+        return try await revokeEndedGrants(ofUser: userID, context: context)
+    }
+
+    /// Marks every grant of a user as revoked. Returns their number.
+    @discardableResult
+    func revokeEndedGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
         var count = 0
         while true {
             let revoked = try await transact(context) { reading in

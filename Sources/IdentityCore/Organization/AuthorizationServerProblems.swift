@@ -8,15 +8,7 @@ extension DefinitionCheck {
         "ver", "jti", "iss", "aud", "iat", "exp", "cid", "uid", "scp", "sub", "auth_time", "nonce", "at_hash", "c_hash", "ds_hash",
         "sid", "amr", "acr", "idp", "cnf", "nbf", "azp", "act", "scope", "client_id", "active",
     ]
-    /// The `grant_type` values that applications and rules can name, including those that this version does not implement.
-    static let grantTypes: Set<String> = [
-        "authorization_code", "refresh_token", "client_credentials", "password", "urn:ietf:params:oauth:grant-type:device_code",
-        "urn:openid:params:grant-type:ciba", "urn:ietf:params:oauth:grant-type:token-exchange",
-        "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:okta:params:oauth:grant-type:otp", "urn:okta:params:oauth:grant-type:oob",
-        "urn:okta:params:oauth:grant-type:webauthn", "http://auth0.com/oauth/grant-type/mfa-otp",
-        "http://auth0.com/oauth/grant-type/mfa-oob", "urn:okta:params:oauth:grant-type:mfa-webauthn",
-        GrantType.enrollmentTicket,
-    ]
+    static let grantTypes = Set(GrantType.all.map(\.name))
 
     mutating func server(_ server: AuthorizationServerDefinition, at index: Int) {
         let path: [Step] = [.key("authorizationServers"), .index(index)]

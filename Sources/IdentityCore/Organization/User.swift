@@ -23,6 +23,13 @@ package struct UserDefinition: Sendable, Equatable, Codable {
     /// `nil` for `false`, and in records of earlier versions.
     private var isPasswordDue: Bool?
 
+    /// The definition that is stored. A new field that holds a secret must be removed here.
+    var withoutSecrets: UserDefinition {
+        var definition = self
+        (definition.password, definition.totpSecret, definition.hardwareDevice) = (nil, nil, nil)
+        return definition
+    }
+
     package struct HardwareDevice: Sendable, Equatable, Codable, Redacted {
         /// The seed in Base32, at least 16 bytes; encrypted in the store.
         package var secret: String

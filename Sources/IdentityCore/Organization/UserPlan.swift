@@ -133,11 +133,8 @@ struct UserPlan {
     }
 
     private func applied(_ wanted: UserDefinition, tag: [UInt8]?, totpTag: [UInt8]?, device: FileDevice) -> AppliedUser {
-        var definition = wanted
-        definition.password = nil
-        definition.totpSecret = nil
-        definition.hardwareDevice = nil
-        return AppliedUser(definition: definition, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
+        AppliedUser(
+            definition: wanted.withoutSecrets, passwordTag: tag, totpTag: totpTag, deviceTag: device.tag, deviceID: device.id)
     }
 
     /// Returns the user's device in the file, and the changes that remove it from other users.

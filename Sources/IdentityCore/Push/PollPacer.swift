@@ -59,11 +59,12 @@ package final class PollPacer: Sendable {
     }
 
     /// Requires the longer interval after a poll that the server could not hold, so that clients do not poll a server without free capacity
-    /// every second.
-    package func slowDown(_ digest: TicketDigest) {
+    /// every second. Returns whether the interval grew.
+    package func slowDown(_ digest: TicketDigest) -> Bool {
         state.withLockedValue { state in
-            guard let interval = state.paces[digest]?.interval else { return }
-            state.paces[digest]?.interval = max(interval, Self.interval)
+            guard let interval = state.paces[digest]?.interval, interval < Self.interval else { return false }
+            state.paces[digest]?.interval = Self.interval
+            return true
         }
     }
 

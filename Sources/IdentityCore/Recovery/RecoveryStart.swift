@@ -11,16 +11,18 @@ package struct RecoveryRequest: Sendable {
     package var givesToken = false
     /// The state of the protocol module that starts the recovery.
     package var door: DoorState?
+    /// The factors that the client can present after the recovery; `nil` for every factor of the user.
+    package var presentable: Set<FactorKind>?
     package var rules: DoorRules
     /// The page on which the recovery starts; `nil` at an API.
     package var page: RecoveryBeginning?
 
     package init(
         _ kind: Recovery.Kind, username: String, channel: CodeChannel?, givesToken: Bool = false, door: DoorState? = nil,
-        rules: DoorRules, page: RecoveryBeginning? = nil
+        presentable: Set<FactorKind>? = nil, rules: DoorRules, page: RecoveryBeginning? = nil
     ) {
         (self.kind, self.username, self.channel, self.givesToken) = (kind, username, channel, givesToken)
-        (self.door, self.rules, self.page) = (door, rules, page)
+        (self.door, self.presentable, self.rules, self.page) = (door, presentable, rules, page)
     }
 }
 
@@ -79,8 +81,9 @@ extension Engine {
         let request = found.request
         var transaction = SignInTransaction(
             id: try environment.random.identifier(prefix: "txn"),
-            request: SignInRequest(application: found.application, server: nil, scopes: [], rules: request.rules), now: context.now,
-            lifetime: lifetime)
+            request: SignInRequest(
+                application: found.application, server: nil, scopes: [], presentable: request.presentable, rules: request.rules),
+            now: context.now, lifetime: lifetime)
         if let user { transaction.meet(user) }
         transaction.door = request.door
         transaction.recovery = Recovery(kind: request.kind, stage: stage, channel: request.channel)

@@ -121,7 +121,7 @@ extension Engine {
             environment: environment, channel: enrollment?.code?.channel ?? state.channel, enrollments: enrollment.map { [$0] } ?? [],
             owner: transaction.id, now: now, occasion: .anybody)
         switch verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy) {
-        case .proved(_, let used):
+        case .proved(_, let used, _):
             var step = transaction.step(.recoveryProved(hasQuestion: state.question != nil, state.subject), now: now)
             if let nextSecret {
                 step.0.recovery?.page?.browser.bind(to: nextSecret)

@@ -44,8 +44,10 @@ extension Engine {
     /// Signs the user out everywhere: ends every session and, if `revokesGrants`, revokes every grant. Otherwise the tokens of the user's
     /// apps keep their validity. A repeated call ends newer sessions and grants.
     package func signOutEverywhere(userID: String, revokesGrants: Bool = true, context: RequestContext) async throws {
-        // Sessions end first, so that codes they issued cannot create new grants.
-        try await endSessions(ofUser: userID, context: context)
-        if revokesGrants { try await revokeAllGrants(ofUser: userID, context: context) }
+        // The account is written first. This ends every session and closes every grant, even if a later commit fails.
+        if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return }
+        if revokesGrants { _ = try await markGrantsEnded(ofUser: userID, context: context) }
+        try await removeEndedSessions(ofUser: userID, context: context)
+        if revokesGrants { try await revokeEndedGrants(ofUser: userID, context: context) }
     }
 }

@@ -45,22 +45,34 @@ extension Engine {
     package func endSessions(ofUser userID: String, context: RequestContext) async throws -> Int {
         // The account is written first: this ends every session, including those that start concurrently.
         if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return 0 }
+        return try await removeEndedSessions(ofUser: userID, context: context)
+    }
+
+    /// Removes the sessions that ended with the last write of the account, and notifies their applications. Returns their number.
+    @discardableResult
+    func removeEndedSessions(ofUser userID: String, context: RequestContext) async throws -> Int {
         var ended = 0
         while true {
             let batch = try await transact(context) { reading in
-                let sessions = try reading.view.records(.session, where: "user", is: userID, limit: 100).map(Session.init)
-                return (sessions, snapshot: try reading.snapshot)
+                let user = try reading.view.record(.user, id: userID).map(StoredUser.init)?.value
+                let sessions = try reading.view.records(.session, where: "user", is: userID, limit: .max).map(Session.init)
+                    .filter { $0.sessionsEndedAt != user?.sessionsEndedAt }
+                return (Array(sessions.prefix(Self.mostEnded)), snapshot: try reading.snapshot)
             } decide: { [self] sessions, snapshot in
                 var writes = sessions.reduce(Writes()) { $0 + $1.ending() }
                 for session in sessions {
-                    writes.outbox += try backchannelLogouts(of: SessionSummary(session), snapshot: snapshot, now: context.now)
+                    // A notice that cannot be signed must not keep the session.
+                    writes.outbox += (try? backchannelLogouts(of: SessionSummary(session), snapshot: snapshot, now: context.now)) ?? []
                 }
                 return Plan(sessions.count, writes)
             }
-            if batch == 0 { return ended }
             ended += batch
+            if batch < Self.mostEnded { return ended }
         }
     }
+
+    /// The maximum number of sessions that one commit ends.
+    private static let mostEnded = 100
 }
 
 extension Session {

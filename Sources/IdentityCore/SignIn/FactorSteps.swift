@@ -24,7 +24,7 @@ extension SignInTransaction {
         guard proof.factor != .question || !user.isQuestionClosed(at: now) else {
             return next.wrong("too many wrong answers to the question", type, [])
         }
-        guard case .proved(let newHash, let enrollment) = verdict else {
+        guard case .proved(let newHash, let enrollment, _) = verdict else {
             let consequence = user.countFailure(
                 of: proof.factor, from: callers, isFurther: isFurther, policy: subject.passwordPolicy, now: now)
             let reason =

@@ -21,24 +21,28 @@ package struct FirstFactor: Sendable {
     package let snapshot: OrgSnapshot
     /// Whether the next step needs the user's factors, which are read only after the first factor is proved.
     private let lacksFactors: Bool
+    private let earlier: FactorVerdict?
 
-    /// Reads the account of the typed name. `withEnrollments` reads the enrolments, for a factor that is checked against them. `isProved`
-    /// means that an earlier read of the same request led to a proof.
+    /// Reads the account of the typed name, for a factor of some kind. `withEnrollments` reads the enrolments, for a factor that is checked
+    /// against them. `earlier` is the verdict after an earlier read of the same request.
     package init(
-        _ username: String, of transaction: SignInTransaction, withEnrollments: Bool = false, isProved: Bool, view: any StoreView,
-        snapshot: OrgSnapshot, context: RequestContext, engine: Engine
+        _ username: String, by kind: FactorKind, of transaction: SignInTransaction, withEnrollments: Bool = false,
+        after earlier: FactorVerdict?, view: any StoreView, snapshot: OrgSnapshot, context: RequestContext, engine: Engine
     ) throws {
-        (self.transaction, self.snapshot) = (transaction, snapshot)
+        (self.transaction, self.snapshot, self.earlier) = (transaction, snapshot, earlier)
         account = try engine.namedAccount(username, withEnrollments: withEnrollments, in: view)
         origin = try view.origin(of: transaction, by: account.user?.value.id ?? account.decoy.id, snapshot: snapshot, context: context)
         guard let user = account.user?.value else {
             (subject, lacksFactors) = (nil, false)
             return
         }
-        let isOpen = user.isOpen(to: origin, policy: snapshot.passwordPolicy, now: context.now)
-        guard isProved, isOpen else {
+        let policy = snapshot.passwordPolicy
+        let isOpen =
+            user.isOpen(to: origin, policy: policy, now: context.now)
+            && !user.isClosed(kind, to: user.callers(from: origin), isFurther: false, policy: policy)
+        guard earlier?.isProved == true, isOpen else {
             let known = SignInTransaction.Subject(unproved: user, of: transaction, from: origin, snapshot: snapshot)
-            // A second read would reveal the correct password of a closed account.
+            // A second read would reveal the correct password of a closed account or factor.
             (subject, lacksFactors) = (known, isOpen && transaction.asksForFactors(known?.decision))
             return
         }
@@ -49,16 +53,33 @@ package struct FirstFactor: Sendable {
     package func needsMore(_ verdict: FactorVerdict) -> Bool { verdict.isProved && lacksFactors }
 
     package func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<FactorVerdict> {
-        Check(
-            response, of: account.user?.value, enrollments: account.enrollments, policy: snapshot.passwordPolicy, by: verifier)
+        let user = account.user?.value
+        // The value of the first check, if a change of the account causes another.
+        let ended = if case .proved(_, _, let ended)? = earlier { ended } else { user?.sessionsEndedAt }
+        return Check<FactorVerdict>(
+            response, of: user, enrollments: account.enrollments, policy: snapshot.passwordPolicy, by: verifier
+        ).map { judge in
+            let verdict = try await judge()
+            guard case .proved(let hash, let enrollment, _) = verdict else { return verdict }
+            return .proved(passwordHash: hash, enrollment: enrollment, sessionsEndedAt: ended)
+        }
+    }
+
+    /// Whether the account's sessions were ended after the factor was checked.
+    private func isOvertaken(_ verdict: FactorVerdict) -> Bool {
+        guard case .proved(_, _, let ended) = verdict else { return false }
+        return ended != account.user?.value.sessionsEndedAt
     }
 
     /// Takes the step and returns it with its writes. A wrong answer always writes one account record.
     package func step(
         _ verdict: FactorVerdict, by verifier: some FactorVerifier, now: Date
     ) throws -> (SignInTransaction, SignInTransaction.Outcome, Writes, user: User?) {
-        let (next, outcome, effects) = transaction.step(
-            .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
+        // Signing out everywhere also ends sign-ins that it overtook.
+        let (next, outcome, effects) =
+            isOvertaken(verdict)
+            ? transaction.wrong("signed out everywhere since", "user.authentication.\(verifier.kind.rawValue)", [])
+            : transaction.step(.judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
         // On a page, a wrong answer does not bind the sign-in to the user.
         var writes = try Writes(effects, of: next, user: account.user, userID: account.user?.value.id)
         if !effects.writesUser {

@@ -26,7 +26,8 @@ package struct StoredTransaction: Sendable {
         do {
             value = try RecordCoding.decode(SignInTransaction.self, from: record)
         } catch {
-            // Version 0.1 wrote other members. Its sign-ins, which live for an hour at most, count as cancelled.
+            // Version 0.1 wrote other members. Its sign-ins, recoveries and activation links count as cancelled: users begin again, and an
+            // administrator sends a new activation link.
             guard let earlier = try? RecordCoding.decode(EarlierTransaction.self, from: record), earlier.rules == nil else { throw error }
             value = earlier.cancelled
         }

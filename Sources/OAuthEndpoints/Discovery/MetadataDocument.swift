@@ -57,12 +57,11 @@ struct MetadataDocument {
     /// The grant types of this server. Enrolment tickets are accepted only by the org server, token exchange only by custom servers, and
     /// assertions by the org server and by servers with trusted issuers.
     private var grantTypes: [String] {
-        let prefix = "urn:ietf:params:oauth:grant-type:"
-        return Engine.supportedGrantTypes.filter { type in
+        Engine.supportedGrantTypes.filter { type in
             switch type {
-            case prefix + "token-exchange": server.id != nil
-            case "urn:countersign:params:oauth:grant-type:enrollment-ticket": server.id == nil
-            case prefix + "jwt-bearer": server.id == nil || !server.trustedIssuers.isEmpty
+            case GrantType.tokenExchange: server.id != nil
+            case GrantType.enrollmentTicket: server.id == nil
+            case GrantType.jwtBearer: server.id == nil || !server.trustedIssuers.isEmpty
             default: true
             }
         }

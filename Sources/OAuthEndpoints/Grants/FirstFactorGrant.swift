@@ -23,27 +23,32 @@ package struct FirstFactorGrant: Sendable, Redacted {
     private let scopes: [String]
     private let first: FirstFactor
     private let verifier: any FactorVerifier
+    /// The verdict of an earlier read of the request.
+    private let known: GrantVerdict?
 
     /// Reads the named account, whose name is as typed. With `withEnrollments`, the user's enrolments verify the factor.
     package init(
-        _ response: FactorResponse, of username: String, withEnrollments: Bool = false, _ request: AdmittedRequest,
+        _ response: FactorResponse, of kind: FactorKind, username: String, withEnrollments: Bool = false, _ request: AdmittedRequest,
         reading: Reading<GrantVerdict>, by verifier: (FirstFactor) -> any FactorVerifier
     ) throws {
         self.request = request
         self.response = response
+        known = reading.verdict
         login = Engine.possibleName(username)
         scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
         let transaction = SignInTransaction(
             id: try reading.engine.environment.random.identifier(prefix: "txn"), request: SignInRequest(request, scopes: scopes),
             now: request.context.now, lifetime: TimeInterval(request.snapshot.mfaTokenLifetime))
         first = try FirstFactor(
-            login, of: transaction, withEnrollments: withEnrollments, isProved: (try? reading.verdict?.get())?.isProved ?? false,
+            login, by: kind, of: transaction, withEnrollments: withEnrollments, after: try? reading.verdict?.get(),
             view: reading.view, snapshot: request.snapshot, context: request.context, engine: reading.engine)
         self.verifier = verifier(first)
     }
 
     /// Counts the attempt and verifies the factor.
     func check(_ engine: Engine) throws -> Check<GrantVerdict> {
+        // A refusal over a limit stays one when another request commits first.
+        if case .failure(let refusal)? = known { throw refusal }
         if !request.isRepeated {
             let attempts = engine.countFirstAttempt(
                 login: login, of: first.account.user?.value, from: first.origin, snapshot: request.snapshot, context: request.context)
@@ -68,12 +73,6 @@ package struct FirstFactorGrant: Sendable, Redacted {
     /// Takes the step. Issues tokens after the last step, else an `mfa_token`.
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let now = request.context.now
-        // Signing out everywhere also ends sign-ins that it overtook.
-        if request.hasConflicted, verdict?.isProved == true, let user = first.account.user?.value, let ended = user.sessionsEndedAt,
-            ended >= now
-        {
-            return .refused(.overTransaction, Writes(), userID: user.id)
-        }
         let (next, outcome, writes, user) = try first.step(verdict ?? .failed, by: verifier, now: now)
         switch outcome {
         case .authenticated(let authentication):
@@ -111,23 +110,20 @@ extension SignInRequest {
 }
 
 extension FactorKind {
+    /// The second factors that a client can present, with the grant of each.
+    fileprivate static let secondFactorGrantTypes: [FactorKind: String] = [
+        .push: GrantType.secondFactorOOB, .sms: GrantType.secondFactorOOB, .voice: GrantType.secondFactorOOB,
+        .totp: GrantType.secondFactorOTP,
+    ]
+
     /// The grant by which a client presents the factor as the second one; `nil` if no client can.
-    package var secondFactorGrantType: String? {
-        switch self {
-        case .push, .sms, .voice: GrantType.secondFactorOOB
-        case .totp: GrantType.secondFactorOTP
-        default: nil
-        }
-    }
+    package var secondFactorGrantType: String? { Self.secondFactorGrantTypes[self] }
 }
 
 extension Application {
     /// Returns the second factors that the client can present: by its grants, and by those that it says it supports (`nil` for all).
     package func secondFactors(supported: [String]? = nil) -> Set<FactorKind> {
-        Set(
-            [FactorKind.push, .sms, .voice, .totp].filter { kind in
-                kind.secondFactorGrantType.map { grantTypes.contains($0) && supported?.contains($0) ?? true } ?? false
-            })
+        Set(FactorKind.secondFactorGrantTypes.filter { grantTypes.contains($0.value) && supported?.contains($0.value) ?? true }.keys)
     }
 }
 
@@ -150,7 +146,7 @@ struct PasswordGrant: FirstFactorHandler {
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let (username, password) = (try request.required("username"), try request.required("password"))
-        first = try FirstFactorGrant(.password(password), of: username, request, reading: reading) {
+        first = try FirstFactorGrant(.password(password), of: .password, username: username, request, reading: reading) {
             PasswordVerifier(environment: reading.engine.environment, origin: $0.origin)
         }
     }

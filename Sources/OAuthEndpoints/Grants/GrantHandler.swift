@@ -7,7 +7,8 @@ internal import Store
 package typealias GrantVerdict = Result<FactorVerdict, Refusal>
 
 /// A grant type of the token endpoint. ``Engine/token(_:context:)`` implements the phases that all grants share. A handler reads the state
-/// of its grant in the request's read, can return a slow check, and decides. A new grant is one type and a line in the table.
+/// of its grant in the request's read, can return a slow check, and decides. A new grant needs a type, a line in ``Engine/grantHandlers``,
+/// and a constant with an entry in ``GrantType/all``. The grant of a second factor also needs its line in `secondFactorGrantTypes`.
 package protocol GrantHandler: Sendable {
     static var grantType: String { get }
 

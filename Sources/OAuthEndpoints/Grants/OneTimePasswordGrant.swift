@@ -11,7 +11,7 @@ struct OTPGrant: FirstFactorHandler {
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let (login, code) = (try request.required("login_hint"), try request.required("otp"))
-        first = try FirstFactorGrant(.code(code), of: login, withEnrollments: true, request, reading: reading) {
+        first = try FirstFactorGrant(.code(code), of: .totp, username: login, withEnrollments: true, request, reading: reading) {
             TOTPVerifier(
                 environment: reading.engine.environment, enrollments: $0.account.enrollments, now: request.context.now,
                 decoyApps: $0.account.decoyApps)
@@ -25,33 +25,19 @@ struct OTPGrant: FirstFactorHandler {
 struct SecondFactorOTPGrant: GrantHandler {
     static let grantType = GrantType.secondFactorOTP
 
-    private let request: AdmittedRequest
-    private let token: String
     private let code: String
-    private let stored: StoredTransaction
-    private let user: StoredUser
-    private let subject: SignInTransaction.Subject?
+    private let typed: TypedCode
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
-        let view = reading.view
-        self.request = request
-        token = try request.required("mfa_token")
         code = try request.required("otp")
-        guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: request.context.now),
-            stored.value.applicationID == request.application.id, stored.value.server == request.server.id,
-            let user = try stored.value.userID.flatMap({ try view.record(.user, id: $0) }).map(StoredUser.init)
-        else { throw Refusal(.invalidGrant, "The mfa_token is unknown or has expired. Begin again.", reason: "mfa_token: unknown") }
-        self.stored = stored
-        self.user = user
-        subject = try view.subject(user.value, of: stored.value, snapshot: request.snapshot, from: request.context)
+        typed = try TypedCode(ofSecondFactor: request, reading: reading.view)
     }
 
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {
         let verifier = TOTPVerifier(
-            environment: engine.environment, enrollments: subject?.enrollments.usable ?? [], now: request.context.now)
-        let typed = TypedCode(request: request, token: token, stored: stored, user: user, subject: subject)
+            environment: engine.environment, enrollments: typed.subject?.enrollments.usable ?? [], now: typed.request.context.now)
         try typed.count(engine)
-        let verdict = try verifier.verify(.code(code), of: user.value, policy: request.snapshot.passwordPolicy)
+        let verdict = try verifier.verify(.code(code), of: typed.user.value, policy: typed.request.snapshot.passwordPolicy)
         return try typed.decide(engine, verdict, of: verifier)
     }
 }

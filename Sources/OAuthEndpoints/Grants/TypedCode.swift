@@ -4,7 +4,7 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The decision on a typed code of any factor. Counters, transaction, factor and tokens are one write.
+/// The decision on a typed code, or another typed answer, of any factor. Counters, transaction, factor and tokens are one write.
 struct TypedCode: Sendable, Redacted {
     let request: AdmittedRequest
     /// The `mfa_token` of the sign-in; `nil` if the code starts it.
@@ -57,6 +57,20 @@ struct TypedCode: Sendable, Redacted {
             .cancelled:
             throw Refusal.overTransaction
         }
+    }
+}
+
+extension TypedCode {
+    /// Finds the sign-in of the request's `mfa_token`. Throws ``Refusal``.
+    init(ofSecondFactor request: AdmittedRequest, reading view: any StoreView) throws {
+        let token = try request.required("mfa_token")
+        guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: request.context.now),
+            stored.value.applicationID == request.application.id, stored.value.server == request.server.id,
+            let user = try stored.value.userID.flatMap({ try view.record(.user, id: $0) }).map(StoredUser.init)
+        else { throw Refusal(.invalidGrant, "The mfa_token is unknown or has expired. Begin again.", reason: "mfa_token: unknown") }
+        self.init(
+            request: request, token: token, stored: stored, user: user,
+            subject: try view.subject(user.value, of: stored.value, snapshot: request.snapshot, from: request.context))
     }
 }
 

@@ -31,9 +31,7 @@ extension Engine {
                     }
                 }
                 let snapshot = try reading.snapshot
-                let notice = page.notice(at: context.now).flatMap {
-                    $0 == .wrongCode ? .wrongSentCode : HostedPage.Notice(rawValue: $0.rawValue)
-                }
+                let notice = page.notice(at: context.now).map(HostedPage.Notice.init)
                 return HostedAnswer(
                     .page(
                         HostedPage(
@@ -198,5 +196,18 @@ extension RecoveryPage {
     fileprivate mutating func show(_ notice: Notice?, until: Date? = nil, violated: [PasswordRule]? = nil) {
         (self.notice, violatedRules) = (notice, violated)
         noticeUntil = until
+    }
+}
+
+extension HostedPage.Notice {
+    fileprivate init(_ notice: RecoveryPage.Notice) {
+        switch notice {
+        case .wrongCode: self = .wrongSentCode
+        case .wrongAnswer: self = .wrongAnswer
+        case .passwordsDiffer: self = .passwordsDiffer
+        case .sentJustNow: self = .sentJustNow
+        case .tooManyAttempts: self = .tooManyAttempts
+        case .busy: self = .busy
+        }
     }
 }

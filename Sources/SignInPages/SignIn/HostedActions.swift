@@ -73,12 +73,13 @@ extension HostedState {
         case .password(let login, let password):
             let origin = RequestOrigin(context, application: application, isOnPages: true)
             return try factor(
-                .password(password), as: login, by: PasswordVerifier(environment: engine.environment, origin: origin), reading)
+                .password(password), as: login, by: PasswordVerifier(environment: engine.environment, origin: origin),
+                wrong: .wrongCredentials, reading)
         case .code(let code):
             // Only as a second factor: before the first proof the user is unknown.
             guard !transaction.proofs.isEmpty else { return unchanged }
             let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: now)
-            return try factor(.code(code), by: verifier, reading)
+            return try factor(.code(code), by: verifier, wrong: .wrongCode, reading)
         case .sentCode(let code): return try sentCode(code, reading)
         case .newPassword(let password, let repeated): return changePassword(password, repeated: repeated, reading)
         case .chooseAgain: return HostedStep { try chooseAgain() }

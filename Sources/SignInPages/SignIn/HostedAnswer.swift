@@ -121,10 +121,11 @@ package struct HostedPage: Sendable {
         case deviceDecided(isAllowed: Bool)
     }
 
-    /// A notice about the previous step.
-    package enum Notice: String, Sendable {
+    /// A notice about the previous step. A sign-in stores the raw value.
+    package enum Notice: String, Sendable, Codable {
+        /// Also for a locked account and an unknown user name.
         case wrongCredentials
-        /// The code was wrong or used before.
+        /// The code of an authenticator app was wrong or used before.
         case wrongCode
         /// The code came too late to enrol an authenticator app; the user must start again.
         case lateCode
@@ -140,8 +141,9 @@ package struct HostedPage: Sendable {
         case noDevice
         /// Too many pushes were not answered; the user must wait.
         case tooManyChallenges
-        /// A push was sent less than 30 seconds ago; the user must wait.
+        /// A push was sent less than ``HostedSignIn/resendDelay`` seconds ago; the user must wait.
         case pushSentJustNow
+        /// The two entries of the new password differ.
         case passwordsDiffer
         case wrongSentCode
         case wrongAnswer
@@ -192,14 +194,25 @@ package struct HostedScope: Sendable {
     package var description: String?
 }
 
-/// A factor that a page offers.
+/// A second factor that has a button or a field on the pages, in the order in which a page offers them.
 package enum HostedFactor: String, Sendable, CaseIterable {
     case push
+    /// A code of an authenticator app.
     case code
     case sms
     case voice
     /// A code by mail, or the link that comes with it.
     case email
+
+    var kind: FactorKind {
+        switch self {
+        case .push: .push
+        case .code: .totp
+        case .sms: .sms
+        case .voice: .voice
+        case .email: .email
+        }
+    }
 }
 
 /// A factor of the user that a page offers.

@@ -97,16 +97,6 @@ extension HostedState {
 }
 
 extension HostedFactor {
-    var kind: FactorKind {
-        switch self {
-        case .push: .push
-        case .code: .totp
-        case .sms: .sms
-        case .voice: .voice
-        case .email: .email
-        }
-    }
-
     /// The channel of its codes; `nil` for factors that send none.
     package var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 }

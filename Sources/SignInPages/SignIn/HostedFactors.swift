@@ -3,17 +3,19 @@ internal import IdentityCore
 
 /// The factors that a user presents on the pages.
 extension HostedState {
-    /// A step that checks an answer to a factor. Before the first proof, the engine does the same reads, computation and writes for every
-    /// typed user name.
+    /// A step that checks an answer to a factor; `wrong` is the notice of a wrong answer. Before the first proof, the engine does the same
+    /// reads, computation and writes for every typed user name.
     func factor(
-        _ response: FactorResponse, as typed: String = "", by verifier: some FactorVerifier, _ reading: Reading<HostedStep.Verdict>
+        _ response: FactorResponse, as typed: String = "", by verifier: some FactorVerifier, wrong: HostedSignIn.Notice,
+        _ reading: Reading<HostedStep.Verdict>
     ) throws -> HostedStep {
         // After a proof, the sign-in belongs to its user, whatever name is typed.
         let login = user?.value.login ?? Engine.possibleName(typed)
         let first =
             try user == nil
             ? FirstFactor(
-                login, of: transaction, isProved: reading.verdict?.isProved ?? false, view: reading.view, snapshot: snapshot,
+                login, by: verifier.kind, of: transaction, after: reading.verdict?.factor, view: reading.view,
+                snapshot: snapshot,
                 context: context, engine: engine) : nil
         let account = (user ?? first?.account.user)?.value
         let count = { @Sendable in
@@ -37,20 +39,20 @@ extension HostedState {
             let verdict = verdict.factor ?? .failed
             if let first {
                 let (next, outcome, writes, _) = try first.step(verdict, by: verifier, now: now)
-                return try judged(next, outcome, writes, verifier.kind, login: login)
+                return try judged(next, outcome, writes, wrong: wrong, login: login)
             }
             let (next, outcome, effects) = transaction.step(
                 .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
             var writes = try Writes(effects, of: next, user: user)
             // The verdict may be seconds old: a lock or a new password since then must be seen.
             if let user, !effects.writesUser { writes += [user.unchanged] }
-            return try judged(next, outcome, writes, verifier.kind, login: login)
+            return try judged(next, outcome, writes, wrong: wrong, login: login)
         }
     }
 
     /// The result of a judged answer. The first proof binds the sign-in to the browser, which gets a new secret.
     private func judged(
-        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ writes: Writes, _ kind: FactorKind, login: String
+        _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ writes: Writes, wrong: HostedSignIn.Notice, login: String
     ) throws -> Plan<HostedAnswer> {
         var (next, answer) = (next, onward)
         next.hosted?.login = login
@@ -59,9 +61,7 @@ extension HostedState {
             next.hosted?.sending = nil
             if !hosted.browser.isProved { answer.cookies.signIn = try engine.bind(&next) }
         }
-        if case .tryAgain = outcome {
-            next.hosted?.notice = kind == .password ? .wrongCredentials : kind == .totp ? .wrongCode : .wrongSentCode
-        }
+        if case .tryAgain = outcome { next.hosted?.notice = wrong }
         next.record(outcome)
         return try moving(to: next, writes, answer: answer)
     }
@@ -70,7 +70,7 @@ extension HostedState {
     func sentCode(_ code: String, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         guard let channel = hosted.sending, let enrollment = sendable(by: channel) else { return unchanged }
         if let until = enrollment.code?.closedUntil(at: now) { return HostedStep { try note(.tooManyAttempts, until: until) } }
-        return try factor(.code(code), by: codeVerifier(channel), reading)
+        return try factor(.code(code), by: codeVerifier(channel), wrong: .wrongSentCode, reading)
     }
 
     func codeVerifier(_ channel: CodeChannel) -> CodeVerifier {
@@ -81,5 +81,4 @@ extension HostedState {
 extension HostedStep.Verdict {
     /// The verdict of a factor; `nil` for another check.
     var factor: FactorVerdict? { if case .factor(let verdict) = self { verdict } else { nil } }
-    fileprivate var isProved: Bool { factor?.isProved ?? false }
 }

@@ -46,7 +46,6 @@ extension HostedState {
         guard transaction.end == nil || transaction.end == .authenticated, transaction.proofs.count == 1,
             transaction.proofs.first?.factor == .password, transaction.inherited == 0, transaction.challenge == nil
         else { return false }
-        let isIdle = hosted.enrolling == nil && transaction.phone == nil && hosted.number == nil && hosted.sending == nil
-        return isIdle && authorization.code == nil && transaction.sessionID == nil
+        return hosted.isIdle && transaction.phone == nil && authorization.code == nil && transaction.sessionID == nil
     }
 }

@@ -11,35 +11,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     static let codeLifetime: TimeInterval = 300
     private static let kind = "pages"
 
-    /// A notice about the previous step.
-    enum Notice: String, Sendable, Codable {
-        /// Also for a locked account and an unknown user name.
-        case wrongCredentials
-        case wrongCode
-        /// The authenticator app's secret had expired.
-        case lateCode
-        /// Too many attempts with one user name, or from one address.
-        case tooManyAttempts
-        /// Too many users are signing in at the moment.
-        case busy
-        /// The request on the device expired.
-        case unanswered
-        /// The user denied the push, or picked a wrong number.
-        case notApproved
-        case noDevice
-        /// Too many pushes were not answered.
-        case tooManyChallenges
-        /// A push was sent less than ``resendDelay`` seconds ago.
-        case pushSentJustNow
-        /// The two entries of the new password differ.
-        case passwordsDiffer
-        case wrongSentCode
-        /// Another message was sent recently.
-        case sentJustNow
-        case wrongNumber
-        /// No messages are sent to the number's country.
-        case foreignNumber
-    }
+    typealias Notice = HostedPage.Notice
 
     /// The error that the client receives instead of a code.
     struct Refused: Sendable, Equatable, Codable {
@@ -69,6 +41,10 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var refused: Refused?
     /// The device that the sign-in is for. It polls for its tokens and gets no code.
     var device: HostedDevice?
+
+    /// Whether the user has started no further step since the password. A repeated password is accepted only then, see
+    /// `HostedReproof.swift`. A new field that holds the state of such a step belongs here.
+    var isIdle: Bool { enrolling == nil && number == nil && sending == nil }
 
     init(browser: BrowserBinding, login: String, device: HostedDevice? = nil) {
         (self.browser, self.login, self.device) = (browser, login, device)
@@ -133,7 +109,7 @@ extension DoorRules {
 
 extension FactorKind {
     /// The second factors that have a button or a field on the pages.
-    static let onPages: Set<FactorKind> = [.push, .totp, .sms, .voice, .email]
+    static let onPages = Set(HostedFactor.allCases.map(\.kind))
 }
 
 /// The device that a sign-in on the pages is for; a part of its ``HostedSignIn``.

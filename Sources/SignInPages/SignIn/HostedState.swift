@@ -151,8 +151,8 @@ struct HostedState: Sendable {
         HostedAnswer(
             .page(
                 HostedPage(
-                    content: content, notice: (notice ?? hosted.notice(at: now)).flatMap { HostedPage.Notice(rawValue: $0.rawValue) },
-                    applicationName: application.name, formToken: FormToken.make(browser: browser, transaction: transaction.id),
+                    content: content, notice: notice ?? hosted.notice(at: now), applicationName: application.name,
+                    formToken: FormToken.make(browser: browser, transaction: transaction.id),
                     returnURI: authorization.request.redirectURI, locales: authorization.request.locales)))
     }
 }

@@ -7,6 +7,7 @@ import Synchronization
 final class InterruptedStore: Store {
     private let store: any Store
     private let beforeCommit = Mutex<(@Sendable () async throws -> Void)?>(nil)
+    private let beforeReads = Mutex<[(@Sendable () async throws -> Void)?]>([])
 
     init(_ store: any Store) { self.store = store }
 
@@ -15,8 +16,15 @@ final class InterruptedStore: Store {
         beforeCommit.withLock { $0 = body }
     }
 
+    /// Does something between the first and the second read from now on.
+    func beforeSecondRead(_ body: @escaping @Sendable () async throws -> Void) {
+        beforeReads.withLock { $0 = [nil, body] }
+    }
+
     func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
-        try await store.read(body)
+        let before = beforeReads.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        try await before?()
+        return try await store.read(body)
     }
 
     func commit(_ changes: [Change]) async throws -> CommitOutcome {

@@ -5,6 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 @testable import OAuthWire
+@testable import Store
 
 /// Checks the number of reads and commits of sign-ins, token requests, introspection, revocation and user info.
 @Suite("The reads and commits of a request", .serialized)
@@ -25,6 +26,18 @@ struct RequestCostTests {
         try await cost.expect { try await org.signIn(client: "one-factor-app", ["password": "wrong"]) }
         try await cost.expect {
             try await org.signIn("nobody@example.com", client: "one-factor-app", ["password": "wrong"])
+        }
+    }
+
+    @Test("After too many wrong passwords, a correct one makes one read and one commit, like a wrong one.")
+    func closedPassword() async throws {
+        let id = try await org.userID()
+        let stored = try #require(try await cost.store.read { try $0.record(.user, id: id).map(StoredUser.init) })
+        var user = stored.value
+        user.failedAttempts = FailureCounts.most
+        _ = try await cost.store.commit([.put(try stored.record(holding: user))])
+        for more in [["password": "wrong"], [:]] {
+            #expect(try await cost.expect { try await org.signIn(at: 60, more) }.refused == .invalidGrant)
         }
     }
 

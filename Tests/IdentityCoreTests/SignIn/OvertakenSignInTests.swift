@@ -14,20 +14,25 @@ struct OvertakenSignInTests {
     ///
     /// Jane has signed in from there before, so the sign-in does not write the user record: only the commit's condition detects the change.
     private func signIn(
-        _ organization: TestOrganization, overtakenBy change: @escaping @Sendable (_ userID: String) async throws -> Void
+        _ organization: TestOrganization, beforeSecondRead: Bool = false, _ more: [String: String] = [:],
+        overtakenBy change: @escaping @Sendable (_ userID: String) async throws -> Void
     ) async throws -> Result<TokenResponse, Refusal> {
         let user = try #require(try await organization.janesID())
         _ = try await organization.signIn().get()
         let store = InterruptedStore(organization.store)
         let slow = Engine(store: store, environment: organization.engine.environment)
-        store.beforeNextCommit { try await change(user) }
+        if beforeSecondRead {
+            store.beforeSecondRead { try await change(user) }
+        } else {
+            store.beforeNextCommit { try await change(user) }
+        }
         return try await slow.token(
             TokenRequest(
                 server: "default", client: ClientCredentials(clientID: "password-app", endpoint: ""),
                 parameters: [
                     "grant_type": "password", "username": TestOrganization.jane, "password": TestOrganization.janesPassword,
                     "scope": "openid offline_access",
-                ]),
+                ].merging(more) { $1 }),
             context: TestOrganization.context(TestOrganization.time(0)))
     }
 
@@ -54,6 +59,19 @@ struct OvertakenSignInTests {
         #expect(answer.refused == .invalidGrant)
         #expect(try await organization.grants().count == 1)
         #expect(try await organization.introspect(try organization.signIn().get().accessToken).isActive)
+    }
+
+    @Test("A sign-in that reads the user's factors after a sign-out everywhere is refused, if the password was checked before.")
+    func signedOutBeforeFactors() async throws {
+        let organization = try await TestOrganization()
+        let factors = ["acr_values": "urn:okta:loa:2fa:any:ifpossible"]
+        let answer = try await signIn(organization, beforeSecondRead: true, factors) { user in
+            try await organization.engine.signOutEverywhere(
+                userID: user, context: TestOrganization.context(TestOrganization.time(0)))
+        }
+        #expect(answer.refused == .invalidGrant)
+        #expect(try await organization.grants().count == 1)
+        #expect(try await signIn(organization, factors) { _ in }.refused == nil)
     }
 
     @Test("Wrong passwords with a proof that was used before are counted and lock the account.")

@@ -118,7 +118,7 @@ extension Engine {
                 id: try environment.random.identifier(prefix: "txn"), request: request, now: context.now,
                 lifetime: TimeInterval(snapshot.mfaTokenLifetime))
             let first = try FirstFactor(
-                username, of: transaction, isProved: (try? reading.verdict?.get())?.isProved ?? false, view: reading.view,
+                username, by: .password, of: transaction, after: try? reading.verdict?.get(), view: reading.view,
                 snapshot: snapshot, context: context, engine: self)
             return (first, reading.isRepeated)
         } check: { (first: FirstFactor, isRepeated: Bool) in

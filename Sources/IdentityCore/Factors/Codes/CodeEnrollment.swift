@@ -82,13 +82,13 @@ extension Engine {
             environment: environment, channel: method.channel, enrollments: [pending], owner: owner, now: context.now)
         let type = "user.mfa.factor.activate"
         switch verifier.verify(.code(code), of: user.value, policy: PasswordPolicy()) {
-        case .failed, .proved(_, nil):
+        case .failed, .proved(_, nil, _):
             return CodeConfirmation(refusal: .wrongCode)
         case .wrong(let counted):
             var writes = Writes([.put(try counted.record())])
             writes.log(type, .failure, reason: "\(method.channel.rawValue): wrong code", userID: user.value.id)
             return CodeConfirmation(writes: writes, refusal: .wrongCode)
-        case .proved(_, var confirmed?):
+        case .proved(_, var confirmed?, _):
             confirmed.status = .active
             confirmed.pendingUntil = nil
             confirmed.updatedAt = context.now

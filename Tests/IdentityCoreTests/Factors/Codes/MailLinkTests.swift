@@ -76,7 +76,7 @@ struct MailLinkTests {
         let verifier = CodeVerifier(
             environment: fixture.engine.environment, channel: .email, enrollments: try await fixture.enrollments(), owner: "txn1",
             now: TestOrganization.time(2))
-        guard case .proved(_, let used?) = verifier.verify(.code(code), of: user, policy: PasswordPolicy()) else {
+        guard case .proved(_, let used?, _) = verifier.verify(.code(code), of: user, policy: PasswordPolicy()) else {
             throw NoSuchThing("proof")
         }
         #expect(try await fixture.organization.store.commit(try used.changes()) == .committed)
