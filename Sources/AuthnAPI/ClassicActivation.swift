@@ -11,7 +11,7 @@ extension Engine {
     /// in without entering it; a user without one sets one. The account stays staged until then. A new token or activation mail makes this
     /// one invalid; so does ending all sessions of the user.
     /// - Parameter lifetime: The lifetime in seconds, 60 to 2,592,000.
-    /// - Returns: The token; `nil` if the user is unknown or can sign in already.
+    /// - Returns: The token; `nil` if the user is unknown or can sign in already, or without the classic API.
     package func activationToken(
         forUser userID: String, lifetime: TimeInterval = activationTokenLifetime, context: RequestContext
     ) async throws -> String? {
@@ -29,7 +29,7 @@ extension Engine {
         try await activate(userID, lifetime: lifetime, isMailed: true, context: context) != nil
     }
 
-    /// Returns a new token; `nil` if the user can sign in already.
+    /// Returns a new token; `nil` if the user is unknown or can sign in already, or without the classic API.
     private func activate(
         _ userID: String, lifetime: TimeInterval, isMailed: Bool, context: RequestContext
     ) async throws -> String? {

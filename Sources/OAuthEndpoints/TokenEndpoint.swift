@@ -32,8 +32,8 @@ extension Engine {
         guard !pollPacer.isTooFast(awaited.digest, now: context.now) else { return TokenAnswer(decision.result.mapError(Self.tooFast)) }
         guard let hold else { return TokenAnswer(decision.result) }
         guard let place = hold.place(for: awaited, address: context.address) else {
-            // The client learns of the longer interval by one slow_down (RFC 8628 section 3.5); otherwise its next polls are too early. Each
-            // slow_down makes the interval longer, so that further ones would let the request expire.
+            // One slow_down tells the client the longer interval (RFC 8628 section 3.5). Each further one would lengthen it again, until
+            // the request expires.
             return TokenAnswer(pollPacer.slowDown(awaited.digest) ? decision.result.mapError(Self.tooFast) : decision.result)
         }
         defer { hold.leave(place) }

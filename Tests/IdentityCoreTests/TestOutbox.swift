@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import IdentityCore
 
-/// Keeps what an engine sends.
+/// A courier that records what an engine sends.
 final class TestOutbox: Courier {
     private let entries = Mutex<[OutboxEntry]>([])
 
@@ -23,7 +23,7 @@ final class TestOutbox: Courier {
 }
 
 extension Engine {
-    /// What the engine sent. An engine that a test makes by itself keeps it from the first use on.
+    /// The recorder of this engine; created at the first access, so that earlier entries are lost.
     var outbox: TestOutbox {
         if let outbox = courier as? TestOutbox { return outbox }
         let outbox = TestOutbox()

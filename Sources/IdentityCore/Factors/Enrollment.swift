@@ -1,8 +1,8 @@
 package import Foundation
 package import Store
 
-/// A factor that the user has enrolled in addition to the password; the payload of an enrolment record. Of the method properties (``push``
-/// to ``token``), only that of ``factor`` is set.
+/// A factor that the user has enrolled in addition to the password; the payload of an enrolment record. Of the method
+/// properties, only that of ``factor`` is set.
 package struct Enrollment: Sendable, Equatable, Codable {
     package enum Status: String, Sendable, Codable { case pending, active, suspended, deleted }
 

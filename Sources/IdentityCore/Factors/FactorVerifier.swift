@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The class of a factor. Two factors count as two only if their classes differ, so a second factor must add a class that the first one
-/// lacks. Beside a password, a factor of class `knowledge` adds none: after a correct answer, the sign-in still asks for another factor.
+/// The class of a factor. Two factors count as two only if their classes differ. For example, a `knowledge` factor after a password is not
+/// a second factor: the sign-in asks for another one.
 package enum FactorClass: String, Sendable, Codable {
     case knowledge, possession, inherence
     /// A fact about the user, such as the answer to a security question. Weaker than a password. It counts only in the classic API
@@ -24,7 +24,8 @@ package enum FactorResponse: Sendable {
 package enum FactorVerdict: Sendable, Equatable {
     /// The response is correct. `passwordHash` replaces the stored hash if its parameters are outdated; `enrollment` replaces the stored
     /// one if the response was consumed.
-    /// `sessionsEndedAt` is that of the account that a first factor was checked for.
+    /// `sessionsEndedAt` is the account's value when a first factor was checked. A different stored value means that the user was signed
+    /// out everywhere since. `nil` for other factors.
     case proved(passwordHash: String?, enrollment: Enrollment? = nil, sessionsEndedAt: Date? = nil)
     /// The response is wrong, or the factor does not exist.
     case failed

@@ -22,6 +22,7 @@ package struct Plan<Answer: Sendable>: Sendable {
     package var uses: [SingleUse] = []
     package var writes: Writes
     /// The part of ``writes`` that is committed even if one of ``uses`` was used before: the counters of a wrong guess.
+    /// Its outbox is not sent.
     package var kept = Writes()
     /// The response after everything is committed.
     var answer: Answer
@@ -78,17 +79,17 @@ package struct Writes: Sendable {
     package static func += (a: inout Writes, b: [Change]) { a.changes += b }
 }
 
-/// What a request sends to devices, people and applications.
+/// A push, message or logout notice that a decision causes.
 package enum OutboxEntry: Sendable {
     case push(PushMessage)
     case message(OutgoingMessage)
     case logout(BackchannelLogout)
 }
 
-/// Sends deliveries.
+/// Sends the outbox entries of commits.
 package protocol Courier: Sendable {
-    /// Enqueues deliveries and returns at once. Called after the commit that causes them, from any thread. A courier keeps `engine` until
-    /// they are sent only, because the engine owns its courier.
+    /// Enqueues entries and returns at once. Called after the commit that causes them, from any thread. A courier must release `engine`
+    /// when the entries are sent, because the engine owns the courier.
     func deliver(_ entries: [OutboxEntry], of engine: Engine)
 }
 

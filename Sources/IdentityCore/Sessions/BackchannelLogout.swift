@@ -44,7 +44,8 @@ extension Engine {
     /// Signs the user out everywhere: ends every session and, if `revokesGrants`, revokes every grant. Otherwise the tokens of the user's
     /// apps keep their validity. A repeated call ends newer sessions and grants.
     package func signOutEverywhere(userID: String, revokesGrants: Bool = true, context: RequestContext) async throws {
-        // The account is written first. This ends every session and closes every grant, even if a later commit fails.
+        // The first two commits mark the account: one ends its sessions, the other closes its grants. After both, nothing is valid, even if
+        // a later commit fails.
         if case .unknownUser = try await markSessionsEnded(ofUser: userID, context: context) { return }
         if revokesGrants { _ = try await markGrantsEnded(ofUser: userID, context: context) }
         try await removeEndedSessions(ofUser: userID, context: context)

@@ -48,7 +48,7 @@ extension Engine {
         return try await removeEndedSessions(ofUser: userID, context: context)
     }
 
-    /// Removes the sessions that ended with the last write of the account, and notifies their applications. Returns their number.
+    /// Removes the sessions that started before the last sign-out everywhere, and notifies their applications. Returns their number.
     @discardableResult
     func removeEndedSessions(ofUser userID: String, context: RequestContext) async throws -> Int {
         var ended = 0

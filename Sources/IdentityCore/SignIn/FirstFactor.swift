@@ -54,7 +54,7 @@ package struct FirstFactor: Sendable {
 
     package func check(_ response: FactorResponse, by verifier: some FactorVerifier) -> Check<FactorVerdict> {
         let user = account.user?.value
-        // The value of the first check, if a change of the account causes another.
+        // After a conflict, keeps the value of the first check, so that a sign-out in between is detected.
         let ended = if case .proved(_, _, let ended)? = earlier { ended } else { user?.sessionsEndedAt }
         return Check<FactorVerdict>(
             response, of: user, enrollments: account.enrollments, policy: snapshot.passwordPolicy, by: verifier

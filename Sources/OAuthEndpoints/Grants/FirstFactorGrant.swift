@@ -47,7 +47,7 @@ package struct FirstFactorGrant: Sendable, Redacted {
 
     /// Counts the attempt and verifies the factor.
     func check(_ engine: Engine) throws -> Check<GrantVerdict> {
-        // A refusal over a limit stays one when another request commits first.
+        // A refusal over a limit is kept after a conflict: the retry is not counted and could succeed.
         if case .failure(let refusal)? = known { throw refusal }
         if !request.isRepeated {
             let attempts = engine.countFirstAttempt(

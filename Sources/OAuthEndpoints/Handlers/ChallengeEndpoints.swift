@@ -29,7 +29,6 @@ extension Endpoint {
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)
             switch try await start(request, call.request.context) {
             case .success(let started):
-                // The challenge is stored already: if a push is lost, the device can still fetch it.
                 return ServerResponse(json: JSONValue.object(started.members).serialized()).uncached()
             case .failure(let refusal): return .refusal(refusal, to: call.request, triedBasic: form.triedBasic)
             }

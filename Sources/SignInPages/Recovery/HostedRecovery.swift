@@ -144,7 +144,7 @@ extension Engine {
     private static func form(of token: String) -> String { "recovery \(token)" }
 }
 
-/// A step of a recovery, as one read finds it.
+/// A step of a recovery after one read: its check and its plan.
 private struct RecoveryStep: Sendable {
     typealias Verdict = Result<RecoveryVerdict, RecoveryRefusal>
     /// The response, and the limit of the organization against which a wrong guess counts.

@@ -23,7 +23,7 @@ extension Engine {
     }
 
     /// Starts a recovery. Every user name gets the same response, which does not reveal whether the account exists: a page that asks for a
-    /// code, or one that announces a mail. `channel` is `sms`, `call` or `email`, and `token` is the one of the sign-in.
+    /// code, or one that announces a mail. `channel` is `sms`, `call` or `email`, and `token` is the state token of the sign-in.
     package func beginRecovery(
         isUnlock: Bool, username: String, channel: String, of token: String, formToken: String?, browser: BrowserSecrets,
         context: RequestContext

@@ -84,9 +84,11 @@ extension HostedState {
         case .newPassword(let password, let repeated): return changePassword(password, repeated: repeated, reading)
         case .chooseAgain: return HostedStep { try chooseAgain() }
         case .choose(.push): return try startPush(reading)
-        case .choose(let factor):
-            guard let channel = factor.channel else { return unchanged }
-            return HostedStep { try sendCode(by: channel) }
+        // The page of the choice has a field for the code.
+        case .choose(.code): return unchanged
+        case .choose(.sms): return HostedStep { try sendCode(by: .sms) }
+        case .choose(.voice): return HostedStep { try sendCode(by: .voice) }
+        case .choose(.email): return HostedStep { try sendCode(by: .email) }
         case .enroll: return try beginApp(reading)
         case .enrollPhone(let id): return beginPhone(id, reading)
         case .enrollCode(let channel): return beginCode(channel, reading)

@@ -3,8 +3,8 @@ internal import IdentityCore
 
 /// The factors that a user presents on the pages.
 extension HostedState {
-    /// A step that checks an answer to a factor; `wrong` is the notice of a wrong answer. Before the first proof, the engine does the same
-    /// reads, computation and writes for every typed user name.
+    /// A step that checks an answer to a factor; `wrong` is the notice of a wrong answer. Before the first proof, a wrong answer costs
+    /// the same reads, computation and writes for every typed user name.
     func factor(
         _ response: FactorResponse, as typed: String = "", by verifier: some FactorVerifier, wrong: HostedSignIn.Notice,
         _ reading: Reading<HostedStep.Verdict>

@@ -91,7 +91,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("Polls beyond the limit of an address are answered at once: the first with slow_down, later ones at that pace as pending.")
+    @Test("Over an address's limit, the first poll gets slow_down at once, and slower ones get authorization_pending.")
     func full() async throws {
         let options = HeldPollServer.Options(limits: .init(connectionsPerAddress: 8))
         try await HeldPollServer.with(options) { server in

@@ -36,7 +36,7 @@ struct MessageSettingsTests {
         ])
     func wrong(_ section: String, _ problem: String) throws { #expect(try problems(section) == [problem]) }
 
-    @Test("accept a telephony hook on this machine without TLS", arguments: ["127.0.0.1:9000", "localhost:9000", "[::1]:9000"])
+    @Test("A telephony hook on a loopback address is accepted without TLS.", arguments: ["127.0.0.1:9000", "localhost:9000", "[::1]:9000"])
     func hookOnThisMachine(_ host: String) throws {
         #expect(try problems("  telephony: {url: 'http://\(host)/', secret: s}\n") == [])
     }

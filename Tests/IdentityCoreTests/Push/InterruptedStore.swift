@@ -16,7 +16,7 @@ final class InterruptedStore: Store {
         beforeCommit.withLock { $0 = body }
     }
 
-    /// Does something between the first and the second read from now on.
+    /// Runs `body` before the second read after this call.
     func beforeSecondRead(_ body: @escaping @Sendable () async throws -> Void) {
         beforeReads.withLock { $0 = [nil, body] }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-/// Checks the number of reads and commits of the codes of direct authentication: of authenticator apps, by text and by call.
+/// Checks the number of reads and commits of the codes of direct authentication: of authenticator apps and by text.
 @Suite("The reads and commits of codes at the token endpoint", .serialized)
 struct CodeCostTests {
     private let cost = RequestCost()
@@ -33,7 +33,7 @@ struct CodeCostTests {
         try await cost.expect { _ = try await app.first(app.code(at: 63), at: 63).get() }
     }
 
-    @Test("A code by text makes one read and one commit: sent, wrong and correct, as the first and as the second factor.")
+    @Test("Sending and checking a text code each make one read and one commit, as the first and as the second factor.")
     func text() async throws {
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try await org.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: org.userID(), context: PushFixture.context(1))

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Explores the sign-ins of all policies to the depth in the first argument, two policies at a time (`make explore`). A second argument
-/// selects one policy by its name. The exit status is 1 if a step violates a rule.
+/// selects one policy by its name. The exit status is 1 if a step violates a rule, or if no policy matches.
 @main
 struct Explore {
     private static let depth = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 8

@@ -87,7 +87,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
             user.usedOrigins?[0].failures = failures
             return user
         }
-        // Wrong answers are counted per factor. The third one to any factor locks the account. After a lock each wrong answer locks again.
+        // Wrong answers are counted per factor. Three in total lock the account. After a lock each wrong answer locks again.
         if isFurther {
             user.failedFurther = (user.failedFurther ?? [:]).merging([kind: 1], uniquingKeysWith: +)
         } else if isCode {

@@ -9,7 +9,7 @@ struct ExploredState {
     /// Seconds since the start.
     var now = 0
 
-    /// A digest that two states share if every sequence of inputs has the same results in both. It covers everything that a step can
+    /// A digest. Two states share it only if every sequence of inputs has the same results in both. It covers everything that a step can
     /// change, except:
     ///
     /// - the number of challenges, and their ids: an input answers the last challenge or the one before, whatever their numbers are;
@@ -19,7 +19,7 @@ struct ExploredState {
     ///   password.
     var digest: StateDigest { StateDigest { combine(into: &$0, ledger.essential(now: now)) } }
 
-    /// A digest that two states share if they are equal.
+    /// A digest that two states share only if they are equal.
     var exactDigest: StateDigest {
         StateDigest {
             combine(into: &$0, ledger)

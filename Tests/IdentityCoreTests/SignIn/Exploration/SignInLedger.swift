@@ -2,8 +2,8 @@ import Foundation
 
 @testable import IdentityCore
 
-/// An independent model of a sign-in: it notes the inputs, and predicts the result of each step from its notes and the policy. It never
-/// reads the transaction.
+/// An independent model of a sign-in: it notes the inputs, and predicts the result of each step from its notes and the policy. Its
+/// predictions never read the transaction.
 struct SignInLedger: Hashable, Sendable {
     /// The final answer of a device.
     enum Decision: Hashable, Sendable {
