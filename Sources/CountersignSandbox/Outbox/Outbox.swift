@@ -1,5 +1,5 @@
 internal import AuthFoundation
-public import Delivery
+@_exported public import Delivery
 public import Foundation
 internal import NIOConcurrencyHelpers
 
