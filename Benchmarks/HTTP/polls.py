@@ -26,6 +26,7 @@ def organization():
     return f"""
 name: Benchmark
 origin: http://127.0.0.1:{PORT}
+server: {{ max-connections: {2 * POLLS}, max-connections-per-address: {2 * POLLS}, idle-timeout: 300 }}
 rate_limits: {limits}
 sign_on_policies:
   - name: one-factor
@@ -120,8 +121,7 @@ def main():
             file.write(organization())
         with open(f"{folder}/log", "w") as log:
             server = subprocess.Popen(
-                [command, "serve", "--config", f"{folder}/org.yaml", "--data", f"{folder}/db", "--port", str(PORT), "--log-level", "warning",
-                 "--max-connections", str(2 * POLLS), "--max-connections-per-address", str(2 * POLLS + 2), "--idle-timeout", "300"],
+                [command, "serve", "--config", f"{folder}/org.yaml", "--data", f"{folder}/db", "--port", str(PORT), "--log-level", "warning"],
                 stdout=log, stderr=subprocess.STDOUT)
         try:
             while True:

@@ -39,9 +39,9 @@ extension Engine {
         }
     }
 
-    /// Creates an activation token. With `isMailed`, the user is sent the link, and the result is `nil`; otherwise the caller receives the
-    /// token and passes it on to the user. Refuses a user who can sign in already (`E0000016`) or has no address (`E0000001`), and requests
-    /// over a limit.
+    /// Creates an activation token. With `isMailed`, the server mails the link to the user and returns `nil`. Otherwise it returns the token,
+    /// which the caller passes on. The request is refused with `E0000016` if the user can sign in already, with `E0000001` if the user has
+    /// no mail address, and if too many messages were sent.
     package func classicActivate(
         _ user: String, isMailed: Bool, apiToken: String?, context: RequestContext
     ) async throws -> Result<String?, ClassicRefusal> {

@@ -48,13 +48,14 @@ package final class Broadcaster<Value: Sendable>: Sendable {
     /// Returns a stream of the values from now on, which ends with ``finish()``.
     package func subscribe(startingWith first: Value? = nil) -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(capacity))
-        if let first { continuation.yield(first) }
         let number = state.withLock { state -> Int? in
             guard state.continuations != nil else { return nil }
             state.count += 1
             state.continuations?[state.count] = continuation
             return state.count
         }
+        // After the registration, so that no value is lost between the two.
+        if let first { continuation.yield(first) }
         guard let number else {
             continuation.finish()
             return stream

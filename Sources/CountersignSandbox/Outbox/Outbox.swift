@@ -38,7 +38,7 @@ public final class Outbox: Sendable {
     /// - Parameters:
     ///   - recipient: An address, a phone number or a login; `nil` for any.
     ///   - channel: The channel; `nil` for any.
-    /// - Throws: `CancellationError` if the task is cancelled or the sandbox stops.
+    /// - Throws: `CancellationError` if the task is cancelled, or the sandbox stops before there is such a message.
     public func next(to recipient: String? = nil, by channel: MessageChannel? = nil) async throws -> OutboxMessage {
         for await _ in changes {
             let found = state.withLockedValue { state -> OutboxMessage? in

@@ -66,12 +66,9 @@ extension Engine {
     /// Marks every grant of a user as revoked. Returns their number.
     @discardableResult
     func revokeEndedGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
-        var count = 0
-        while true {
-            let revoked = try await transact(context) { reading in
-                Array(
-                    try reading.view.records(.grant, where: "user", is: userID, limit: .max).map(Grant.init).filter { $0.revokedAt == nil }
-                        .prefix(Self.mostRevoked))
+        try await inBatches(.grant, ofUser: userID) { ids in
+            try await transact(context) { reading in
+                try ids.compactMap { try reading.view.record(.grant, id: $0).map(Grant.init) }.filter { $0.revokedAt == nil }
             } decide: { (grants: [Grant]) in
                 var writes = Writes(grants.flatMap { $0.revoking(at: context.now) })
                 for grant in grants {
@@ -80,11 +77,6 @@ extension Engine {
                 }
                 return Plan(grants.count, writes)
             }
-            count += revoked
-            if revoked < Self.mostRevoked { return count }
         }
     }
-
-    /// The maximum number of grants that one commit revokes.
-    private static let mostRevoked = 100
 }

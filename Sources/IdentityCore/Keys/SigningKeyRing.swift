@@ -44,11 +44,15 @@ package struct SigningKeyRing: Sendable {
         return line
     }
 
-    /// Returns the key to sign with; `nil` if the organization has no keys yet. RS256 replaces an algorithm whose key does not sign yet.
-    func signer(_ algorithm: JWSAlgorithm, now: Date) -> SigningKey? {
+    /// Returns the key to sign with. RS256 replaces an algorithm whose key does not sign yet. Throws ``StoreError`` if the organization has
+    /// no keys yet.
+    func signer(_ algorithm: JWSAlgorithm, now: Date) throws -> SigningKey {
         let asked = [lines[algorithm], lines[.rs256]].compactMap(\.self)
         let signing = asked.lazy.compactMap { line in line.last { $0.sealed.signsFrom <= now } }.first
-        return (signing ?? asked.first?.first)?.signer
+        guard let entry = signing ?? asked.first?.first else {
+            throw StoreError(.damaged, "The organization has no signing key yet. Call maintainKeys at start, before the first request.")
+        }
+        return entry.signer
     }
 
     /// Returns the public keys for a server's `keys` endpoint: those that sign, will sign, or signed tokens that may still be valid. RSA

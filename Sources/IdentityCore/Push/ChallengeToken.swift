@@ -16,10 +16,7 @@ package struct ChallengeToken {
     /// Returns the token, signed with RS256, the only algorithm that every device supports. All times are those of the challenge, so that
     /// the pushed and the fetched token have the same claims; `now` selects the key.
     package func signed(now: Date) throws -> String {
-        guard let key = snapshot.keyRing.signer(.rs256, now: now) else {
-            throw StoreError(.damaged, "The organization has no signing key yet. Call maintainKeys at start, before the first request.")
-        }
-        return try key.sign(claims, header: ["typ": "okta-pushbind+jwt"])
+        try snapshot.keyRing.signer(.rs256, now: now).sign(claims, header: ["typ": "okta-pushbind+jwt"])
     }
 
     /// Returns the path to which the device sends its answer.

@@ -20,25 +20,42 @@ extension BackchannelLogout: Redacted {
 }
 
 extension Engine {
-    /// Returns the notifications for the applications that a session signed in to and that registered a logout URI. `sid` equals that of
-    /// the id tokens. There is no `nonce`, so that a logout token cannot be used as an id token; `typ` and `events` identify it.
-    package func backchannelLogouts(of session: SessionSummary, snapshot: OrgSnapshot, now: Date) throws -> [OutboxEntry] {
-        try session.clients.compactMap { client in
-            guard let application = snapshot.application(client.id), application.isActive, let uri = application.backchannelLogoutURI,
-                let server = snapshot.server(client.server), let key = snapshot.keyRing.signer(application.idTokenAlgorithm, now: now)
-            else { return nil }
-            let id = try environment.random.identifier(prefix: "LT.")
-            let issuedAt = now.numericDate
-            let claims: JSONValue = [
-                "iss": .string(snapshot.issuer(of: server)), "aud": .string(application.id), "sub": .string(session.userID),
-                "sid": .string(session.id), "iat": .integer(issuedAt), "exp": .integer(issuedAt + Int64(BackchannelLogout.lifetime)),
-                "jti": .string(id), "events": ["http://schemas.openid.net/event/backchannel-logout": [:]],
-            ]
-            return .logout(
-                BackchannelLogout(
-                    id: id, clientID: application.id, uri: uri, token: try key.sign(claims, header: ["typ": "logout+jwt"]),
-                    expiresAt: now.addingTimeInterval(BackchannelLogout.lifetime)))
+    /// Returns the notifications for the applications that a session signed in to and that registered a logout URI. A notification that
+    /// cannot be signed becomes a log entry: it must not keep the session, nor the notifications of other applications.
+    package func backchannelLogouts(of session: Session, snapshot: OrgSnapshot, now: Date) -> Writes {
+        var writes = Writes()
+        for client in session.clients {
+            do {
+                guard let notice = try backchannelLogout(of: session, for: client, snapshot: snapshot, now: now) else { continue }
+                writes.outbox.append(.logout(notice))
+            } catch {
+                writes.log(
+                    "user.session.end.notice", .failure, reason: "the logout token cannot be signed", userID: session.userID,
+                    clientID: client.id, server: client.server)
+            }
         }
+        return writes
+    }
+
+    /// `sid` equals that of the id tokens. There is no `nonce`, so that a logout token cannot be used as an id token; `typ` and `events`
+    /// identify it.
+    private func backchannelLogout(
+        of session: Session, for client: Session.Client, snapshot: OrgSnapshot, now: Date
+    ) throws -> BackchannelLogout? {
+        guard let application = snapshot.application(client.id), application.isActive, let uri = application.backchannelLogoutURI,
+            let server = snapshot.server(client.server)
+        else { return nil }
+        let id = try environment.random.identifier(prefix: "LT.")
+        let issuedAt = now.numericDate
+        let claims: JSONValue = [
+            "iss": .string(snapshot.issuer(of: server)), "aud": .string(application.id), "sub": .string(session.userID),
+            "sid": .string(session.id), "iat": .integer(issuedAt), "exp": .integer(issuedAt + Int64(BackchannelLogout.lifetime)),
+            "jti": .string(id), "events": ["http://schemas.openid.net/event/backchannel-logout": [:]],
+        ]
+        let key = try snapshot.keyRing.signer(application.idTokenAlgorithm, now: now)
+        return BackchannelLogout(
+            id: id, clientID: application.id, uri: uri, token: try key.sign(claims, header: ["typ": "logout+jwt"]),
+            expiresAt: now.addingTimeInterval(BackchannelLogout.lifetime))
     }
 
     /// Signs the user out everywhere: ends every session and, if `revokesGrants`, revokes every grant. Otherwise the tokens of the user's

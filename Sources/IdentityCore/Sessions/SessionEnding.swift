@@ -51,28 +51,30 @@ extension Engine {
     /// Removes the sessions that started before the last sign-out everywhere, and notifies their applications. Returns their number.
     @discardableResult
     func removeEndedSessions(ofUser userID: String, context: RequestContext) async throws -> Int {
-        var ended = 0
-        while true {
-            let batch = try await transact(context) { reading in
+        try await inBatches(.session, ofUser: userID) { ids in
+            try await transact(context) { reading in
                 let user = try reading.view.record(.user, id: userID).map(StoredUser.init)?.value
-                let sessions = try reading.view.records(.session, where: "user", is: userID, limit: .max).map(Session.init)
+                let sessions = try ids.compactMap { try reading.view.record(.session, id: $0).map(Session.init) }
                     .filter { $0.sessionsEndedAt != user?.sessionsEndedAt }
-                return (Array(sessions.prefix(Self.mostEnded)), snapshot: try reading.snapshot)
+                return (sessions, snapshot: try reading.snapshot)
             } decide: { [self] sessions, snapshot in
-                var writes = sessions.reduce(Writes()) { $0 + $1.ending() }
+                var writes = Writes()
                 for session in sessions {
-                    // A notice that cannot be signed must not keep the session.
-                    writes.outbox += (try? backchannelLogouts(of: SessionSummary(session), snapshot: snapshot, now: context.now)) ?? []
+                    writes += session.ending() + backchannelLogouts(of: session, snapshot: snapshot, now: context.now)
                 }
                 return Plan(sessions.count, writes)
             }
-            ended += batch
-            if batch < Self.mostEnded { return ended }
         }
     }
 
-    /// The maximum number of sessions that one commit ends.
-    private static let mostEnded = 100
+    /// Calls a body with the ids of the user's records, at most 100 at a time, so that each commit stays small. Returns the sum of its
+    /// results. Records that are created meanwhile are left out.
+    func inBatches(_ kind: RecordKind, ofUser userID: String, _ body: ([String]) async throws -> Int) async throws -> Int {
+        let ids = try await store.read { view in try view.records(kind, where: "user", is: userID, limit: .max).map(\.id) }
+        var sum = 0
+        for start in stride(from: 0, to: ids.count, by: 100) { sum += try await body(Array(ids[start..<min(start + 100, ids.count)])) }
+        return sum
+    }
 }
 
 extension Session {

@@ -99,9 +99,7 @@ package struct TokenIssuer: Sendable {
     }
 
     private func sign(_ claims: [String: JSONValue], with algorithm: JWSAlgorithm, type: String? = nil) throws -> String {
-        guard let key = snapshot.keyRing.signer(algorithm, now: now) else {
-            throw StoreError(.damaged, "The organization has no signing key yet. Call maintainKeys at start, before the first request.")
-        }
-        return try key.sign(payload: JSONValue.object(claims).serialized(), header: type.map { ["typ": .string($0)] } ?? [:])
+        try snapshot.keyRing.signer(algorithm, now: now).sign(
+            payload: JSONValue.object(claims).serialized(), header: type.map { ["typ": .string($0)] } ?? [:])
     }
 }

@@ -197,11 +197,17 @@ extension PresentedToken {
         AccessTokenError(.missing, "The request needs an access token: Authorization: Bearer and the token.")
     }
 
-    private static let tokenAlphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=".utf8)
-
     /// Whether the text is a `b64token` (RFC 6750 §2.1).
     private static func isToken(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.count <= maximumLength
-            && text.utf8.allSatisfy(tokenAlphabet.contains)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"),
+                    UInt8(ascii: "="):
+                    true
+                default: false
+                }
+            }
     }
 }

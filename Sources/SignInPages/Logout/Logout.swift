@@ -23,9 +23,7 @@ extension Engine {
             if let answer = state.objection(formToken: formToken, browser: browser) { return Plan(.success((answer, state)), secret) }
             let answer = LogoutAnswer(state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
             var writes = secret + state.end()
-            writes.outbox = try state.ending.flatMap {
-                try backchannelLogouts(of: SessionSummary($0), snapshot: state.snapshot, now: context.now)
-            }
+            for session in state.ending { writes += backchannelLogouts(of: session, snapshot: state.snapshot, now: context.now) }
             return Plan(.success((answer, state)), writes)
         }
         switch result {

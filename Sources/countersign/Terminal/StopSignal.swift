@@ -20,7 +20,7 @@ enum StopSignal {
         fileprivate let id: Int
 
         /// Returns after a signal since ``StopSignal/listen()``, or when the task is cancelled.
-        func wait() async {
+        func heard() async {
             for await _ in signals { break }
             StopSignal.listeners.remove(id)
         }
@@ -114,7 +114,7 @@ enum Interruption {
                     do { return .success(try await work()) } catch { return .failure(error) }
                 }
                 group.addTask {
-                    await request.wait()
+                    await request.heard()
                     return nil
                 }
                 var isInterrupted = false

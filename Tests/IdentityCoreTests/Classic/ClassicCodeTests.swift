@@ -1,4 +1,5 @@
 import Foundation
+import Store
 import Testing
 
 @testable import AuthnAPI
@@ -105,6 +106,20 @@ struct ClassicCodeTests {
         #expect(desk.messages.count == 2)
         #expect(try desk.transaction(try await activate(desk.code)).status == .success)
         #expect(try await desk.signIn().factors?.map(\.type) == ["sms"])
+    }
+
+    @Test("A factor of a kind that the API does not know is neither offered nor verified.")
+    func unknownKind() async throws {
+        let desk = try await Self.desk()
+        let jane = try await desk.jane().id
+        let number = try #require(Self.phone)
+        _ = try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: jane, context: desk.context)
+        let unknown = Enrollment(
+            id: "magic", userID: jane, factor: FactorKind(rawValue: "magic_word"), status: .active, createdAt: desk.now)
+        _ = try await desk.organization.store.commit([.put(try unknown.record())])
+        let status = try await desk.signIn()
+        #expect(status.factors?.map(\.type) == ["sms"])
+        #expect(try await desk.verify("magic", ClassicProof(passCode: "123456"), status.stateToken).refusal == "E0000007")
     }
 
     @Test("numbers that are set up in several sign-ins at one moment get no more messages together than one does")

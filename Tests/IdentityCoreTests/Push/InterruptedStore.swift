@@ -5,7 +5,7 @@ import Synchronization
 
 /// A store in whose next commit something else comes first: the race that a test is about, in the order that it wants.
 final class InterruptedStore: Store {
-    private let store: any Store
+    let store: any Store
     private let beforeCommit = Mutex<(@Sendable () async throws -> Void)?>(nil)
     private let beforeReads = Mutex<[(@Sendable () async throws -> Void)?]>([])
 
