@@ -64,7 +64,9 @@ struct Listener: Sendable {
                 received.isTooLarge = true
             }
         }
-        let response = await pipeline.respond(to: received)
+        // A child task: its memory is freed with its answer. The connection's own task would keep as much until the connection closes.
+        async let answering = pipeline.respond(to: received)
+        let response = await answering
         try await write(response, writer, channel)
         guard response.closesConnection else { return }
         // Closing with unread bytes resets the connection, and the client may lose the response. Read up to 1 MiB more.
