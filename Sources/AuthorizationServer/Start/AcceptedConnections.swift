@@ -10,10 +10,12 @@ package struct AcceptedConnections: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: Limits?
 
-    /// The limit of connections per address, and the timeout of a connection's first request.
+    /// The limit of connections per address, the timeout of a connection's first request, and the time in which a client must read a
+    /// response.
     package struct Limits: Sendable {
         let connections: ConnectionLimit
         let firstRequestTimeout: TimeAmount
+        let answerTimeout: TimeAmount
     }
 
     /// Returns the builder of a server without a limit per address.
@@ -37,7 +39,9 @@ package struct AcceptedConnections: ServerChildChannel {
             guard let limits else { return Connection(value) }
             guard let place = limits.connections.admit(channel, logger: logger) else { return Connection(value, isRefused: true) }
             try pipeline.addHandler(
-                ConnectionActivity(limits.connections, place, firstRequestTimeout: limits.firstRequestTimeout), position: .after(decoder))
+                ConnectionActivity(
+                    limits.connections, place, firstRequestTimeout: limits.firstRequestTimeout, answerTimeout: limits.answerTimeout),
+                position: .after(decoder))
             return Connection(value)
         }
     }

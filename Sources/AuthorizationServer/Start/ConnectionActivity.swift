@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// Reports to the connection limit whether a connection waits for its client or for the server. Notifies a held request when its client
-/// disconnects. Closes a connection whose first request does not arrive in time.
+/// disconnects. Closes a connection whose first request does not arrive in time, or whose client does not read a response in time.
 final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -12,7 +12,11 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private let limit: ConnectionLimit
     private let place: ConnectionLimit.Place
     private let firstRequestTimeout: TimeAmount
+    private let answerTimeout: TimeAmount
     private var deadline: Scheduled<Void>?
+    /// Responses, or parts of an event stream, that the client has not read.
+    private var unread = 0
+    private var unreadDeadline: Scheduled<Void>?
     /// Complete requests without a complete response; -1 while a request still arrives that was already answered.
     private var unanswered = 0
     /// Whether the current response is an event stream, which lasts until its client disconnects.
@@ -20,8 +24,9 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private var isClosedByClient = false
     private var closeHandler: (@Sendable () -> Void)?
 
-    init(_ limit: ConnectionLimit, _ place: ConnectionLimit.Place, firstRequestTimeout: TimeAmount) {
-        (self.limit, self.place, self.firstRequestTimeout) = (limit, place, firstRequestTimeout)
+    init(_ limit: ConnectionLimit, _ place: ConnectionLimit.Place, firstRequestTimeout: TimeAmount, answerTimeout: TimeAmount) {
+        (self.limit, self.place) = (limit, place)
+        (self.firstRequestTimeout, self.answerTimeout) = (firstRequestTimeout, answerTimeout)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -29,7 +34,10 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
         deadline = context.eventLoop.scheduleTask(in: firstRequestTimeout) { channel.close(promise: nil) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        unreadDeadline?.cancel()
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -43,16 +51,44 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        var promise = promise
         switch unwrapOutboundIn(data) {
         case .head(let head):
             isStreaming = head.headers.first(name: "content-type") == "text/event-stream"
             if isStreaming { limit.setWaiting(place, forClient: true) }
-        case .body: break
+        case .body:
+            if isStreaming { promise = observed(promise, context) }
         case .end:
+            promise = observed(promise, context)
             isStreaming = false
             count(-1)
         }
         context.write(data, promise: promise)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        // Nearly every response is in the kernel's buffer now, and needs no timer.
+        if unread > 0, unreadDeadline == nil { expectReading(context.channel) }
+    }
+
+    /// Returns a promise that ends the wait for the client when it is fulfilled.
+    private func observed(_ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) -> EventLoopPromise<Void> {
+        let promise = promise ?? context.eventLoop.makePromise()
+        let channel = context.channel
+        unread += 1
+        promise.futureResult.assumeIsolated().whenComplete { [self] _ in
+            unread -= 1
+            guard let deadline = unreadDeadline else { return }
+            deadline.cancel()
+            unreadDeadline = nil
+            if unread > 0 { expectReading(channel) }
+        }
+        return promise
+    }
+
+    private func expectReading(_ channel: any Channel) {
+        unreadDeadline = channel.eventLoop.scheduleTask(in: answerTimeout) { channel.close(promise: nil) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

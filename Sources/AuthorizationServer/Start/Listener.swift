@@ -43,7 +43,7 @@ struct Listener: Sendable {
             settings,
             limits: .init(
                 connections: ConnectionLimit(most: limits.connectionsPerAddress, except: configuration.trustedProxies),
-                firstRequestTimeout: TimeAmount(limits.firstRequestTimeout)))
+                firstRequestTimeout: TimeAmount(limits.firstRequestTimeout), answerTimeout: TimeAmount(limits.answerTimeout)))
         guard let tls = configuration.tls else { return http }
         return try .tls(http, tlsConfiguration: TLSMaterial.serverConfiguration(tls))
     }
@@ -64,10 +64,11 @@ struct Listener: Sendable {
                 received.isTooLarge = true
             }
         }
-        // A child task: its memory is freed with its answer. The connection's own task would keep as much until the connection closes.
+        // Run the request in a child task, whose memory is freed when the request ends. The connection's task would keep the memory of its
+        // deepest call until the connection closes.
         async let answering = pipeline.respond(to: received)
         let response = await answering
-        try await write(response, writer, channel)
+        try await write(response, writer)
         guard response.closesConnection else { return }
         // Closing with unread bytes resets the connection, and the client may lose the response. Read up to 1 MiB more.
         var discarded = 0
@@ -98,29 +99,16 @@ struct Listener: Sendable {
             deviceToken: head.headerFields.deviceToken)
     }
 
-    /// Writes a response; closes the connection if the client does not read it in time.
-    private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
-        func closeIfUnread() -> Scheduled<Void> {
-            channel.eventLoop.scheduleTask(in: TimeAmount(configuration.limits.answerTimeout)) { channel.close(promise: nil) }
-        }
+    private func write(_ response: ServerResponse, _ writer: consuming ResponseWriter) async throws {
         let head = HTTPResponse(status: response.status, headerFields: response.headers)
         switch response.delivery {
         case .whole:
             if let stream = response.stream {
                 var body = try await writer.writeHead(head)
-                try await stream { part in
-                    // The limit applies to each part, because a stream may last longer.
-                    let timer = closeIfUnread()
-                    defer { timer.cancel() }
-                    try await body.write(ByteBuffer(bytes: part))
-                }
-                let timer = closeIfUnread()
-                defer { timer.cancel() }
+                try await stream { part in try await body.write(ByteBuffer(bytes: part)) }
                 try await body.finish(nil)
                 return
             }
-            let timer = closeIfUnread()
-            defer { timer.cancel() }
             let body = response.body.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: response.body))
             try await writer.write(response: head, body: body)
         case .truncated(let count):

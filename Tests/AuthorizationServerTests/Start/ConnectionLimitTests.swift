@@ -83,7 +83,7 @@ struct ConnectionLimitTests {
         for connection in connections[..<2] {
             let place = try #require(limit.admit(connection.channel, logger: Self.logger))
             try connection.channel.pipeline.syncOperations.addHandler(
-                ConnectionActivity(limit, place, firstRequestTimeout: .seconds(10)))
+                ConnectionActivity(limit, place, firstRequestTimeout: .seconds(10), answerTimeout: .seconds(30)))
             let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/health/live")
             try connection.channel.writeInbound(HTTPServerRequestPart.head(head))
             try connection.channel.writeInbound(HTTPServerRequestPart.end(nil))
