@@ -91,7 +91,7 @@ async def measure(pid):
     report(f"{POLLS} sign-ins begun", pid)
     begun = time.monotonic()
     polls = []
-    # Spread over 10 s, as clients arrive: what is measured is the wait, and 10,000 requests at the same moment take more memory.
+    # Start the polls over 10 s, as real clients would. The benchmark measures the wait.
     for n in range(POLLS):
         if n % 100 == 0:
             await asyncio.sleep(max(0, begun + 10 * n / POLLS - time.monotonic()))

@@ -2,7 +2,7 @@ package import Foundation
 package import IdentityCore
 internal import Store
 
-/// The first sign-in, by an activation token from an administrator (authn reference 2.2 and 4.2).
+/// The first sign-in, by an activation token from an administrator (Documentation/Protocol/Authn.md §2.2 and §4.2).
 extension Engine {
     /// The default lifetime of an activation token, in seconds.
     package static let activationTokenLifetime: TimeInterval = 7 * 86_400

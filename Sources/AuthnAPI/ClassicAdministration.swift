@@ -40,8 +40,10 @@ extension Engine {
     }
 
     /// Creates an activation token. With `isMailed`, the server mails the link to the user and returns `nil`. Otherwise it returns the token,
-    /// which the caller passes on. The request is refused with `E0000016` if the user can sign in already, with `E0000001` if the user has
-    /// no mail address, and if too many messages were sent.
+    /// which the caller passes on. Refusals:
+    /// - `E0000016`: the user can sign in already.
+    /// - `E0000001`: the user has no mail address (only with `isMailed`).
+    /// - `E0000047` or `E0000118`: too many messages were sent, or one was sent a moment ago.
     package func classicActivate(
         _ user: String, isMailed: Bool, apiToken: String?, context: RequestContext
     ) async throws -> Result<String?, ClassicRefusal> {

@@ -19,7 +19,7 @@ package struct ClassicAnswer: Sendable {
     init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
-/// A sign-in's state as the client sees it (authn reference 2.1). Its links follow from it.
+/// A sign-in's state as the client sees it (Documentation/Protocol/Authn.md §2.1). Its links follow from it.
 package struct ClassicTransaction: Sendable {
     package enum Status: String, Sendable {
         /// The password expires soon; the user may change it later.
@@ -126,7 +126,7 @@ package struct ClassicPerson: Sendable {
     }
 }
 
-/// A factor as the client sees it (authn reference 5.1).
+/// A factor as the client sees it (Documentation/Protocol/Authn.md §5.1).
 package struct ClassicFactor: Sendable {
     /// The id in paths; `nil` for a factor that is not enrolled.
     package var id: String?
@@ -145,7 +145,7 @@ package struct ClassicFactor: Sendable {
     package var activation: ClassicActivation?
 }
 
-/// The data by which an authenticator app or a phone is enrolled (authn reference 5.4 and 5.5).
+/// The data by which an authenticator app or a phone is enrolled (Documentation/Protocol/Authn.md §5.4 and §5.5).
 package struct ClassicActivation: Sendable {
     /// The secret of an authenticator app in Base32; `nil` for a phone.
     package var secret: String?
@@ -159,7 +159,7 @@ package struct ClassicActivation: Sendable {
 
 extension ClassicActivation: Redacted {}
 
-/// The options for a device that replaces the second factor (authn reference 2.3).
+/// The options for a device that replaces the second factor (Documentation/Protocol/Authn.md §2.3).
 package struct ClassicRemembering: Sendable {
     package var isAllowed: Bool
     /// Whether this device was remembered before.

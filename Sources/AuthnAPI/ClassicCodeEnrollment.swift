@@ -3,7 +3,7 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// A request to enrol a factor (authn reference 4.5).
+/// A request to enrol a factor (Documentation/Protocol/Authn.md §4.5).
 package struct ClassicEnrollmentRequest: Sendable {
     package var type: String
     package var provider: String

@@ -21,7 +21,7 @@ private enum ActivationStep: Sendable {
     case app(Enrollment, Writes)
 }
 
-/// The enrolment of a factor in a classic sign-in (authn reference 4.5 and 4.6). The proofs so far permit it.
+/// The enrolment of a factor in a classic sign-in (Documentation/Protocol/Authn.md §4.5 and §4.6). The proofs so far permit it.
 extension Engine {
     /// Starts the enrolment of a factor.
     /// - Returns: The state; or a refusal: `E0000001` for a factor that cannot be enrolled, `E0000079` if no enrolment is requested.
@@ -180,7 +180,7 @@ extension ClassicState {
 }
 
 extension ClassicRefusal {
-    /// A factor of the reference that this server does not support.
+    /// A factor of the protocol that this server does not support (Documentation/Protocol/Authn.md §4.5).
     static let notSupported = ClassicRefusal(
         code: "E0000015", status: 401, summary: "This organization does not offer this factor. Choose one of those listed.",
         reason: "authn: factor is not supported")

@@ -1,7 +1,7 @@
 internal import Foundation
 package import IdentityCore
 
-/// The change of an expired or expiring password (authn reference 4.3).
+/// The change of an expired or expiring password (Documentation/Protocol/Authn.md §4.3).
 extension Engine {
     /// Replaces a password that has expired or expires soon. The user's grants and sessions end, even without the client's
     /// `revokeSessions`.

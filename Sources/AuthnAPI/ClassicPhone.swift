@@ -13,8 +13,8 @@ struct PhoneSetup: Sendable {
     fileprivate let methodID: String?
 }
 
-/// The enrolment of a phone for push in a classic sign-in (authn reference 4.6 and 5.5). It uses the same ticket as the hosted pages, shown
-/// as a QR code or sent as a link. The phone exchanges it and enrols (`EnrollmentTicketGrant`) while the client polls.
+/// The enrolment of a phone for push in a classic sign-in (Documentation/Protocol/Authn.md §4.6 and §5.5). It uses the same ticket as the
+/// hosted pages, shown as a QR code or sent as a link. The phone exchanges it and enrols (`EnrollmentTicketGrant`) while the client polls.
 extension Engine {
     /// Permits and counts an enrolment; throws ``ClassicRefusal``.
     func phoneSetup(_ state: ClassicState, methodID: String?) throws -> PhoneSetup {

@@ -2,7 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The start of a classic sign-in by user name and password (authn reference 4.2).
+/// The start of a classic sign-in by user name and password (Documentation/Protocol/Authn.md §4.2).
 extension Engine {
     /// Signs a user in to the organization by user name and password. Wrong password, unknown, locked and suspended accounts return the
     /// same response after the same time, unless the policy shows the lockout.

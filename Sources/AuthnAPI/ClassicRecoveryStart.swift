@@ -1,7 +1,7 @@
 internal import Foundation
 package import IdentityCore
 
-/// A request to start a recovery (authn reference 4.9 and 4.10).
+/// A request to start a recovery (Documentation/Protocol/Authn.md §4.9 and §4.10).
 package struct ClassicRecoveryRequest: Sendable {
     /// Whether to unlock an account; otherwise the user forgot the password.
     package var isUnlock: Bool

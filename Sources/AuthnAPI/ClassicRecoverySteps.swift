@@ -2,7 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The steps of a recovery (authn reference 4.4, 4.11 and 4.12).
+/// The steps of a recovery (Documentation/Protocol/Authn.md §4.4, §4.11 and §4.12).
 extension Engine {
     /// Checks the code that was sent.
     /// - Returns: The state; or a refusal: `E0000068`, `E0000069` after too many wrong codes.

@@ -1,7 +1,7 @@
 internal import Foundation
 package import IdentityCore
 
-/// An expected refusal of the classic sign-in API (authn reference 1.4 and 1.5).
+/// An expected refusal of the classic sign-in API (Documentation/Protocol/Authn.md §1.4 and §1.5).
 package struct ClassicRefusal: Error, Sendable, Equatable {
     /// The error code, such as `E0000004`.
     package var code: String
@@ -37,7 +37,7 @@ extension ClassicRefusal {
 
     /// Returns `E0000001` for a missing or invalid member of the body.
     /// - Parameters:
-    ///   - object: The name of the body in the reference, such as `authRequest`.
+    ///   - object: The name of the body in the protocol, such as `authRequest`.
     ///   - causes: One sentence for each fault.
     package static func invalid(_ object: String, _ causes: [String]) -> ClassicRefusal {
         ClassicRefusal(

@@ -128,7 +128,7 @@ extension ClassicState {
 }
 
 extension ClassicPolicy.Factor {
-    /// The factor type and the provider (authn reference 5.1).
+    /// The factor type and the provider (Documentation/Protocol/Authn.md §5.1).
     var wireName: (type: String, provider: String) {
         switch self {
         case .totp: ("token:software:totp", "GOOGLE")

@@ -2,7 +2,7 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 
-/// A request to start a classic sign-in (authn reference 4.2).
+/// A request to start a classic sign-in (Documentation/Protocol/Authn.md §4.2).
 package struct ClassicRequest: Sendable {
     /// The user name as typed.
     package var username: String

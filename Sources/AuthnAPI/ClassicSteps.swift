@@ -2,7 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The steps that concern no particular factor (authn reference 4.13 and 4.14).
+/// The steps that concern no particular factor (Documentation/Protocol/Authn.md §4.13 and §4.14).
 extension Engine {
     /// Returns the current state and extends the expiry.
     /// - Returns: The state; or `E0000011` if the sign-in has ended.

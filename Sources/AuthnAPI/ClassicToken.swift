@@ -1,7 +1,7 @@
 internal import Foundation
 internal import IdentityCore
 
-/// Tokens that an external system verifies, in a classic sign-in (authn reference 4.5, 4.7 and 5.7).
+/// Tokens that an external system verifies, in a classic sign-in (Documentation/Protocol/Authn.md §4.5, §4.7 and §5.7).
 extension Engine {
     /// Returns the token that a request enrols; throws ``ClassicRefusal``.
     func token(of provider: TokenProvider, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> TokenMethod {

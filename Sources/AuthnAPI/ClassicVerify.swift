@@ -3,7 +3,7 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The client's proof of a factor (authn reference 4.7). Without a code or answer, the request asks for a challenge.
+/// The client's proof of a factor (Documentation/Protocol/Authn.md §4.7). Without a code or answer, the request asks for a challenge.
 package struct ClassicProof: Sendable {
     package var passCode: String?
     package var answer: String?
@@ -41,7 +41,7 @@ private struct FactorStep: Sendable {
     let action: Action
 }
 
-/// Challenging, verifying and polling a factor (authn reference 4.7 and 4.8).
+/// Challenging, verifying and polling a factor (Documentation/Protocol/Authn.md §4.7 and §4.8).
 extension Engine {
     /// Starts a challenge, verifies an answer, or polls a push. A proof without a code or answer polls.
     /// - Returns: The state; or a refusal: `E0000068` for a wrong answer, `E0000007` for an unknown factor, or a limit.
@@ -80,8 +80,8 @@ extension Engine {
         }
     }
 
-    /// Counts a poll, once per request; throws ``ClassicRefusal`` over the limit. Clients poll every three to five seconds (authn reference
-    /// 2.5); the limit admits one poll per second.
+    /// Counts a poll, once per request; throws ``ClassicRefusal`` over the limit. Clients poll every three to five seconds
+    /// (Documentation/Protocol/Authn.md §2.5); the limit admits one poll per second.
     func countPoll(_ state: ClassicState) throws(ClassicRefusal) {
         guard !state.isRepeated else { return }
         let polls = rateLimiter.count(.polls(state.transaction.id), limit: 60, now: state.context.now)
@@ -151,8 +151,8 @@ extension Engine {
         if factor.hotp != nil {
             let verifier = HOTPVerifier(environment: environment, enrollment: factor)
             let (verdict, match) = try verifier.judge(response, of: user)
-            // `E0000083` (authn reference 4.7) does not apply to counters. A code of a later counter is answered like a wrong one:
-            // otherwise an attacker could guess it now and keep it.
+            // `E0000083` (Documentation/Protocol/Authn.md §4.7) does not apply to counters. A code of a later counter is answered like a
+            // wrong one: otherwise an attacker could guess it now and keep it.
             return try state.answered(verdict, by: verifier, remembers: remembers, wrong: match == .used ? .replayedCode : .wrongCode)
         }
         guard factor.totp != nil else { throw ClassicRefusal.unknownFactor }

@@ -20,9 +20,9 @@ package struct StartedSession: Sendable {
 }
 
 extension Engine {
-    /// Starts a session in a browser by the single-use token of a sign-in (authn reference 4.16). The user's own session in the browser
-    /// continues with a new secret. If the browser has another user's session, the request is refused and the token stays valid: an
-    /// attacker must not replace a user's session unnoticed.
+    /// Starts a session in a browser by the single-use token of a sign-in (Documentation/Protocol/Authn.md §4.16). The user's own session
+    /// in the browser continues with a new secret. If the browser has another user's session, the request is refused and the token stays
+    /// valid: an attacker must not replace a user's session unnoticed.
     /// - Returns: The stored session; or `E0000011` for an invalid token, `E0000006` in a browser with another user's session.
     package func startSession(
         by token: String, browser: BrowserSecrets, context: RequestContext

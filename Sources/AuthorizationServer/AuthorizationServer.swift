@@ -71,7 +71,7 @@ package struct AuthorizationServer: Service, Redacted {
         let holdsPolls = holdsPolls ?? (clock is SystemWallClock)
         let limits = HeldPolls.Limits(configuration.limits)
         polls = holdsPolls && limits.admitAny ? HeldPolls(engine: engine, clock: clock, limits: limits) : nil
-        // The engine has one courier: with several servers on one engine, the last one delivers for all.
+        // An engine has one courier. If several servers share an engine, the server created last delivers for all of them.
         engine.courier = Deliveries(pushes: pushes, messages: messages, logouts: logouts)
         pipeline = RequestPipeline(
             engine: engine, interceptor: interceptor,

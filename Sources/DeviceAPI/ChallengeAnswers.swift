@@ -11,8 +11,8 @@ package enum ChallengeAnswerOutcome: Sendable, Equatable {
 }
 
 extension Engine {
-    /// Processes a device's answer to a challenge (device-authenticator reference 2.9 and 3.7). The signed token in the body is the only
-    /// proof. The first final answer decides for all challenged devices; it is durable when this function returns.
+    /// Processes a device's answer to a challenge (Documentation/Protocol/Devices.md §2.9 and §3.7). The signed token in the body is the
+    /// only proof. The first final answer decides for all challenged devices; it is durable when this function returns.
     /// - Parameters:
     ///   - id: The challenge's id, from the path.
     ///   - body: The members `method` and `challengeResponse`.
@@ -60,7 +60,7 @@ extension Engine {
         }
     }
 
-    /// Returns the open challenges of an enrolment (device-authenticator reference 2.8), each with the members of a push payload.
+    /// Returns the open challenges of an enrolment (Documentation/Protocol/Devices.md §2.8), each with the members of a push payload.
     /// - Parameter authorization: A token with any of the device scopes.
     package func pendingChallenges(
         enrollmentID: String, authorization: DeviceAuthorization, context: RequestContext

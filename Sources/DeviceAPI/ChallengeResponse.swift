@@ -2,8 +2,8 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 
-/// A device's signed answer to a challenge, with verified signature and bindings (device-authenticator reference 3.7). The steps below have
-/// the numbers of that section. The caller does the first step (is the challenge open?) and the last (the decision).
+/// A device's signed answer to a challenge, with verified signature and bindings (Documentation/Protocol/Devices.md §3.7). The steps below
+/// have the numbers of that section. The caller does the first step (is the challenge open?) and the last (the decision).
 struct ChallengeResponse: Sendable {
     static let type = "okta-pushbind+jwt"
     /// The values of `amr` (RFC 8176) for methods that unlock a key.

@@ -29,9 +29,9 @@ package struct DeviceCaller: Sendable {
     }
 }
 
-/// Authenticates the caller of a device endpoint (device-authenticator reference 2.1, 2.2 and 3.10). All state is read in one view. Access
-/// tokens must be issued by the org server, and their grant is checked, so that a revocation takes effect at once. An authorization that
-/// the device signed has the rights of `manage` for its own enrolment.
+/// Authenticates the caller of a device endpoint (Documentation/Protocol/Devices.md §2.1, §2.2 and §3.10). All state is read in one view.
+/// Access tokens must be issued by the org server, and their grant is checked, so that a revocation takes effect at once. An authorization
+/// that the device signed has the rights of `manage` for its own enrolment.
 struct DeviceAccess {
     static let signedType = "okta-enrollmentupdate+jwt"
 
@@ -121,7 +121,7 @@ struct DeviceAccess {
     }
 }
 
-/// The unchecked `Authorization` header of a device's request (device-authenticator reference 2.1).
+/// The unchecked `Authorization` header of a device's request (Documentation/Protocol/Devices.md §2.1).
 package enum DeviceAuthorization: Sendable {
     /// The header is absent, or its scheme is not supported.
     case none

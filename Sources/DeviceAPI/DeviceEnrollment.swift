@@ -7,7 +7,7 @@ extension Engine {
     /// The maximum number of enrolments of a user.
     static let mostEnrollments = 20
 
-    /// Returns the metadata of the active authenticators that are linked to a client (device-authenticator reference 2.4). The array is
+    /// Returns the metadata of the active authenticators that are linked to a client (Documentation/Protocol/Devices.md §2.4). The array is
     /// empty for a client without one.
     /// - Parameters:
     ///   - clientID: The client; `nil` if the request names none, which is refused.
@@ -26,8 +26,8 @@ extension Engine {
         }
     }
 
-    /// Enrols a device (device-authenticator reference 2.5). An enrolment of the same user, device and authenticator is replaced, including
-    /// its keys.
+    /// Enrols a device (Documentation/Protocol/Devices.md §2.5). An enrolment of the same user, device and authenticator is replaced,
+    /// including its keys.
     /// - Parameter authorization: An access token with the scope `okta.myAccount.appAuthenticator.manage`, of the client that is linked to
     ///   the authenticator. Its sign-in is at most 15 minutes old, and proved the second factor if the user has one.
     /// - Returns: The enrolment, or a refusal: `E0000003`, `E0000001`, `E0000011`, `E0000006`, `E0000007`, `E0000158`, and the codes of the
@@ -50,7 +50,7 @@ extension Engine {
         }
     }
 
-    /// Changes an enrolment's push token, capabilities or user verification key by a merge patch (device-authenticator reference 2.6).
+    /// Changes an enrolment's push token, capabilities or user verification key by a merge patch (Documentation/Protocol/Devices.md §2.6).
     /// - Parameter authorization: A token that the device signed, or an access token with the scope `…manage`. Without keys in the patch,
     ///   `…maintenance.manage` is enough. A new key must meet the rules of ``enrollDevice(_:authorization:context:)``.
     /// - Returns: The changed enrolment, or a refusal.
@@ -77,7 +77,7 @@ extension Engine {
         }
     }
 
-    /// Deletes an enrolment (device-authenticator reference 2.7). It is remembered as deleted for 30 days.
+    /// Deletes an enrolment (Documentation/Protocol/Devices.md §2.7). It is remembered as deleted for 30 days.
     /// - Parameter authorization: A token that the device signed, or an access token with the scope `…manage` of a recent sign-in that
     ///   proved the second factor. Otherwise an attacker with only the password could replace the phone.
     package func deleteDeviceEnrollment(

@@ -1,7 +1,7 @@
 internal import IdentityCore
 internal import JOSE
 
-/// A public key that a device registers (device-authenticator reference 3.1 and 3.2).
+/// A public key that a device registers (Documentation/Protocol/Devices.md §3.1 and §3.2).
 struct DeviceKey: Sendable, Equatable {
     private static let longestID = 200
 

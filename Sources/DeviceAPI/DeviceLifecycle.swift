@@ -28,7 +28,7 @@ extension Engine {
     }
 
     /// Marks a push token as unregistered at the gateway. Nothing is sent to it until the app registers a new one. The enrolment stays, and
-    /// the device can still fetch its open challenges (device-authenticator reference 9.3).
+    /// the device can still fetch its open challenges (Documentation/Protocol/Devices.md §9.3).
     /// - Parameters:
     ///   - token: The token that was used. A newer token of the enrolment is left unchanged.
     ///   - since: The time from the gateway at which the token became invalid; `nil` if unknown. A token that was registered later is left

@@ -1,6 +1,6 @@
 package import IdentityCore
 
-/// An expected refusal of a device endpoint, in the API form of errors (device-authenticator reference 2.12). In the response, `causes`
+/// An expected refusal of a device endpoint, in the API form of errors (Documentation/Protocol/Devices.md §2.12). In the response, `causes`
 /// become an array of objects with one text each, which is the only form that official clients read.
 package struct DeviceRefusal: Error, Sendable, Equatable {
     /// The error code, such as `E0000007`.
@@ -110,6 +110,6 @@ extension DeviceRefusal {
 }
 
 extension EnrolledDevice {
-    /// The reason why the enrolment cannot be used or changed; `nil` if it can (device-authenticator reference 2.12).
+    /// The reason why the enrolment cannot be used or changed; `nil` if it can (Documentation/Protocol/Devices.md §2.12).
     var refusal: DeviceRefusal? { closure.map(DeviceRefusal.init) }
 }

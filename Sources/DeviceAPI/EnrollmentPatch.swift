@@ -1,7 +1,7 @@
 internal import IdentityCore
 internal import JOSE
 
-/// A change of an enrolment as a merge patch (RFC 7396; device-authenticator reference 2.6). An absent member stays unchanged; `null`
+/// A change of an enrolment as a merge patch (RFC 7396; Documentation/Protocol/Devices.md §2.6). An absent member stays unchanged; `null`
 /// removes. Unknown members are rejected, because the sender would believe that they have an effect.
 struct EnrollmentPatch: Sendable {
     enum KeyChange: Sendable, Equatable { case set(DeviceKey), remove }

@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import JOSE
 internal import Store
 
-/// The writes and the response of an enrolment, after every check of the device-authenticator reference 2.5.4 in one view of the store.
+/// The writes and the response of an enrolment, after every check of Documentation/Protocol/Devices.md §2.5.4 in one view of the store.
 struct EnrollmentPlan: Sendable {
     private let enrollment: Enrollment
     private let device: Device
@@ -93,7 +93,7 @@ struct EnrollmentPlan: Sendable {
         }
     }
 
-    /// Checks a client instance attestation (device-authenticator reference 3.9).
+    /// Checks a client instance attestation (Documentation/Protocol/Devices.md §3.9).
     private static func use(of attestation: String, by device: Device, _ access: DeviceAccess) throws -> AssertionUse {
         let token: DeviceToken
         do {

@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import JOSE
 internal import ServerHTTP
 
-/// The JSON that devices receive (device-authenticator reference 2.4 and 2.5.3). It contains only values that the official client can
+/// The JSON that devices receive (Documentation/Protocol/Devices.md §2.4 and §2.5.3). It contains only values that the official client can
 /// decode.
 struct EnrollmentRepresentation: Sendable {
     let origin: String

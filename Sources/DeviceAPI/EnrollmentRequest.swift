@@ -1,8 +1,8 @@
 internal import IdentityCore
 internal import JOSE
 
-/// A request to enrol a device, parsed and validated without stored state (device-authenticator reference 2.5.1 and 2.5.2). Unknown members
-/// are ignored.
+/// A request to enrol a device, parsed and validated without stored state (Documentation/Protocol/Devices.md §2.5.1 and §2.5.2). Unknown
+/// members are ignored.
 struct EnrollmentRequest: Sendable {
     /// The app installation that sends the request.
     enum Installation: Sendable {
@@ -14,7 +14,7 @@ struct EnrollmentRequest: Sendable {
 
     let authenticatorID: String
     let installation: Installation
-    /// The device properties that the app reports, by the names of the reference.
+    /// The device properties that the app reports, by the names of Documentation/Protocol/Devices.md §2.5.2.
     let profile: [String: String]
     let pushToken: String
     let environment: PushMethod.Environment

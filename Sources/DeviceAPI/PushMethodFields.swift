@@ -1,7 +1,7 @@
 internal import IdentityCore
 internal import JOSE
 
-/// Reads the members of `methods.push` that an enrolment and a patch have in common (device-authenticator reference 2.5.1 and 2.6).
+/// Reads the members of `methods.push` that an enrolment and a patch have in common (Documentation/Protocol/Devices.md §2.5.1 and §2.6).
 enum PushMethodFields {
     /// The maximum length of a push token, in characters.
     private static let longestToken = 512

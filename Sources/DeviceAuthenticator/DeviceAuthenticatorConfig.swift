@@ -28,7 +28,7 @@ public typealias AuthenticatorConfig = DeviceAuthenticatorConfig
 
 /// Rules for an org's URL and for URLs that the org provides.
 enum OrganizationURL {
-    /// Returns scheme, host and port of a URL (the device-authenticator reference 1.3), or the URL itself if it has no host.
+    /// Returns scheme, host and port of a URL (Documentation/Protocol/Devices.md §1.3), or the URL itself if it has no host.
     static func normalized(_ url: URL) -> URL {
         if let normalized = origin(of: url) { return normalized }
         // Without a scheme, the host is parsed as a path, or as a scheme if a port follows.

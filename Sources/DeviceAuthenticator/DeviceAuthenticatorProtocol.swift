@@ -43,7 +43,7 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     func enrollments() throws -> [any AuthenticatorEnrollmentProtocol]
 
     /// Deletes an enrollment on the server, then on this device. It is also deleted here if the server reports that the enrollment, device
-    /// or user is deleted or suspended (the device-authenticator reference 2.7). After any other error it is kept; the app can call
+    /// or user is deleted or suspended (Documentation/Protocol/Devices.md §2.7). After any other error it is kept; the app can call
     /// ``AuthenticatorEnrollmentProtocol/deleteFromDevice()``.
     /// - Parameters:
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.

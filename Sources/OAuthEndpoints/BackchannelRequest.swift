@@ -9,7 +9,7 @@ extension Engine {
     private static let longestMessage = 100
 
     /// Starts a back-channel request: a confidential client asks the user to approve a sign-in on their device (`/bc/authorize`, OpenID
-    /// Connect CIBA Core section 7; oauth reference 2.7).
+    /// Connect CIBA Core section 7; Documentation/Protocol/OAuth.md §2.7).
     /// - Returns: `auth_req_id`, its times, and the messages to send; or a refusal.
     package func backchannelAuthorize(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {

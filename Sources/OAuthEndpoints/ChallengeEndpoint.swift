@@ -10,7 +10,7 @@ package struct StartedChallenge: Sendable {
 }
 
 extension Engine {
-    /// Starts a second factor by push or code (`/challenge`, oauth reference 2.6).
+    /// Starts a second factor by push or code (`/challenge`, Documentation/Protocol/OAuth.md §2.6).
     package func challenge(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if Self.asksForCode(request) { return try await codeChallenge(request, context: context) }
         let channel = Self.codeChannel(request)
@@ -29,8 +29,8 @@ extension Engine {
         return try await start(request, context: context, find: find)
     }
 
-    /// Starts a first factor by push or code (`/primary-authenticate`, formerly `/oob-authenticate`; oauth reference 2.5). An unknown name,
-    /// a user without a device and a user who may not use the application get the same response.
+    /// Starts a first factor by push or code (`/primary-authenticate`, formerly `/oob-authenticate`; Documentation/Protocol/OAuth.md §2.5).
+    /// An unknown name, a user without a device and a user who may not use the application get the same response.
     package func primaryAuthenticate(_ request: TokenRequest, context: RequestContext) async throws -> Result<StartedChallenge, Refusal> {
         if let hint = request.parameters["login_hint"], let snapshot = latestSnapshot {
             let client = (request.client.clientID ?? request.client.basic?.clientID).flatMap { snapshot.application($0) }

@@ -63,7 +63,8 @@ private struct FoundChallenge: Sendable {
 }
 
 extension Refusal {
-    /// The refusal for too many sign-in attempts of one user, in the form of the challenge endpoints (oauth reference 2.16).
+    /// The refusal for too many sign-in attempts of one user, in the form of the challenge endpoints (Documentation/Protocol/OAuth.md
+    /// §2.16).
     static func tooManySignIns(_ status: RateLimitStatus) -> Refusal {
         Refusal(
             .invalidGrant, "Too many attempts. Wait and try again.", reason: "sign-in attempts for one user name or from one address",

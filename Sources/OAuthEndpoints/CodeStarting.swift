@@ -4,8 +4,8 @@ internal import JOSE
 package import OAuthWire
 internal import Store
 
-/// Codes by text message and call in direct authentication (oauth reference 2.5, 2.6 and 6.5). The client receives an `oob_code` and sends
-/// it back with the code that the user received.
+/// Codes by text message and call in direct authentication (Documentation/Protocol/OAuth.md §2.5, §2.6 and §6.5). The client receives an
+/// `oob_code` and sends it back with the code that the user received.
 extension Engine {
     /// The channel of a requested code; `nil` for a push and for unsupported channels.
     package static func codeChannel(_ request: TokenRequest) -> CodeChannel? {
@@ -104,7 +104,7 @@ private struct FoundCode: Sendable {
 }
 
 extension Refusal {
-    /// The refusal of a code request, in the form of the challenge endpoints (oauth reference 2.16).
+    /// The refusal of a code request, in the form of the challenge endpoints (Documentation/Protocol/OAuth.md §2.16).
     fileprivate static func codeNotSent(_ refusal: CodeRefusal, now: Date) -> Refusal {
         switch refusal {
         case .tooSoon(_, let until), .tooMany(_, let until):
@@ -118,7 +118,7 @@ extension Refusal {
     }
 }
 
-/// A second factor by an authenticator app, which needs no message from the server (oauth reference 2.6 and 6.4).
+/// A second factor by an authenticator app, which needs no message from the server (Documentation/Protocol/OAuth.md §2.6 and §6.4).
 extension Engine {
     /// Whether the client asks for an app's code. If it supports both challenge types, a `channel_hint` means out of band.
     static func asksForCode(_ request: TokenRequest) -> Bool {

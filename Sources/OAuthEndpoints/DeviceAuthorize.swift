@@ -16,7 +16,7 @@ extension Engine {
     /// Seconds until a device code expires.
     private static let deviceCodeLifetime: TimeInterval = 600
 
-    /// Starts a sign-in for a device without a browser (`/device/authorize`, RFC 8628 section 3.1; oauth reference 2.8).
+    /// Starts a sign-in for a device without a browser (`/device/authorize`, RFC 8628 section 3.1; Documentation/Protocol/OAuth.md §2.8).
     /// - Parameter request: The client and the parameters `scope` and `acr_values`.
     package func deviceAuthorize(
         _ request: TokenRequest, context: RequestContext

@@ -4,7 +4,7 @@ package import JOSE
 package import OAuthWire
 internal import Store
 
-/// The introspection response (RFC 7662 section 2.2; oauth reference 2.9).
+/// The introspection response (RFC 7662 section 2.2; Documentation/Protocol/OAuth.md §2.9).
 package struct Introspection: Sendable, Equatable {
     /// The members of the response; for an inactive token only `active`.
     package var json: JSONValue

@@ -5,8 +5,8 @@ package import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Revokes a token (RFC 7009; oauth reference 2.10). An access token is revoked alone; a refresh token with its family and all access
-    /// tokens of its grant. A token that is unknown, expired, revoked or another client's is a no-op.
+    /// Revokes a token (RFC 7009; Documentation/Protocol/OAuth.md §2.10). An access token is revoked alone; a refresh token with its family
+    /// and all access tokens of its grant. A token that is unknown, expired, revoked or another client's is a no-op.
     /// - Parameter request: The parameter `token`; a hint is not needed.
     package func revoke(_ request: TokenRequest, context: RequestContext) async throws -> Result<Void, Refusal> {
         let result = try await answerAboutToken(request, type: "token.revoke", context: context) { application, finder, token in

@@ -11,8 +11,8 @@ package enum AuthorizationRefusal: Error {
     case client(Refusal, AuthorizationResponse)
 }
 
-/// Checks the parameters of an authorize request, in the order of the oauth reference 2.3. Errors in the client id or redirect URI go to
-/// the user; all others go to the client.
+/// Checks the parameters of an authorize request, in the order of Documentation/Protocol/OAuth.md §2.3. Errors in the client id or redirect
+/// URI go to the user; all others go to the client.
 package struct AuthorizationRequestReader {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition

@@ -5,9 +5,9 @@ internal import JOSE
 internal import ServerHTTP
 package import Store
 
-/// Authenticates the client of a request (RFC 6749 section 2.3, RFC 7523 section 2.2; oauth reference 2.2). The caller must commit
-/// ``Outcome/assertionUse``, because an assertion with a `jti` is valid once. An unknown client gets the response of a wrong secret, after
-/// about the same time.
+/// Authenticates the client of a request (RFC 6749 section 2.3, RFC 7523 section 2.2; Documentation/Protocol/OAuth.md §2.2). The caller
+/// must commit ``Outcome/assertionUse``, because an assertion with a `jti` is valid once. An unknown client gets the response of a wrong
+/// secret, after about the same time.
 package struct ClientAuthenticator: Sendable {
     static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     /// The maximum time until an assertion expires, in seconds.

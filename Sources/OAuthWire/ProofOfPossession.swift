@@ -12,8 +12,8 @@ package struct ProofOfPossession: Sendable {
     package let nextNonce: String?
 }
 
-/// Checks proofs of possession by the organization's rules (RFC 9449 section 4.3; oauth reference 5.1). The commit, not this type, enforces
-/// single use.
+/// Checks proofs of possession by the organization's rules (RFC 9449 section 4.3; Documentation/Protocol/OAuth.md §5.1). The commit, not
+/// this type, enforces single use.
 package struct ProofJudge: Sendable {
     private let nonces: DPoPNonces
 

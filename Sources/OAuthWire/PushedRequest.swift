@@ -15,7 +15,7 @@ package struct PushedAuthorization: Sendable {
 
 /// The `request_uri` of a pushed request: a URN that cannot be fetched.
 package enum PushedRequest {
-    /// The lifetime of a `request_uri` in seconds (oauth reference 5.2).
+    /// The lifetime of a `request_uri` in seconds (Documentation/Protocol/OAuth.md §5.2).
     static let lifetime: TimeInterval = 300
     private static let prefix = "urn:okta:par-"
 

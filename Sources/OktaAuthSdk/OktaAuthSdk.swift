@@ -1,7 +1,7 @@
 public import Foundation
 
 /// The entry points of the classic authentication API, a state machine: each response is a status, and its links are the possible next
-/// steps (authn reference).
+/// steps (Documentation/Protocol/Authn.md).
 /// Check a status's ``OktaAuthStatus/statusType``, cast the status to its class and continue with its functions. Closures are called on the
 /// main queue, once for each call. Each function also has an `async` variant.
 public class OktaAuthSdk {

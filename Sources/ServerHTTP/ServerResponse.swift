@@ -102,7 +102,7 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// The caller's token for the device that it acts for; `nil` if longer than 32 bytes (oauth reference 4.4).
+    /// The caller's token for the device that it acts for; `nil` if longer than 32 bytes (Documentation/Protocol/OAuth.md §4.4).
     package var deviceToken: String? { self[.deviceToken].flatMap { (1...32).contains($0.utf8.count) ? $0 : nil } }
 }
 

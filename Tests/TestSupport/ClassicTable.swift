@@ -1,4 +1,4 @@
-/// The table of the authn reference (section 3.4), which is walked twice: by raw HTTP, and by the SDK.
+/// The table of Documentation/Protocol/Authn.md §3.4, which is walked twice: by raw HTTP, and by the SDK.
 public enum ClassicTable: Sendable {
     /// From, by, to: every row, those of step-up, U2F and WebAuthn left out. "Continue" is spelled by where it led.
     public static let edges: Set<String> = [

@@ -2,7 +2,7 @@ public import Foundation
 public import JOSE
 
 /// An app installation with real keys, as the official client makes them, and what it sends and signs with them
-/// (device-authenticator reference 2.5 and 3).
+/// (Documentation/Protocol/Devices.md §2.5 and §3).
 public struct SigningPhone: Sendable {
     /// Which of its keys signs an answer.
     public enum Key: String, Sendable { case proofOfPossession, userVerification }
@@ -103,7 +103,7 @@ public struct SigningPhone: Sendable {
         "clientInstanceDeviceSdkVersion": "DeviceAuthenticator 1.1.0", "authenticatorAppKey": "0C1E", "somethingNew": ["x": 1],
     ]
 
-    /// The body of an enrolment (2.5.2); of a known device with an attestation.
+    /// The body of an enrolment (Documentation/Protocol/Devices.md §2.5.2); of a known device with an attestation.
     ///
     /// - Parameters:
     ///   - authenticator: The authenticator's id.
@@ -177,7 +177,7 @@ public struct SigningPhone: Sendable {
             .with("kid", key.keyID.map(JSONValue.string))
     }
 
-    /// An answer to a challenge (3.7).
+    /// An answer to a challenge (Documentation/Protocol/Devices.md §3.7).
     ///
     /// - Parameters:
     ///   - transaction: The challenge's `transactionId`.

@@ -54,7 +54,7 @@ package final class Broadcaster<Value: Sendable>: Sendable {
             state.continuations?[state.count] = continuation
             return state.count
         }
-        // After the registration, so that no value is lost between the two.
+        // Yield after the registration, so that the subscriber misses no value that is sent after it received `first`.
         if let first { continuation.yield(first) }
         guard let number else {
             continuation.finish()

@@ -4,7 +4,7 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// Polls the server until the user decides on another device (RFC 8628, 3.5; oauth reference 2.1).
+/// Polls the server until the user decides on another device (RFC 8628, 3.5; Documentation/Protocol/OAuth.md §2.1).
 /// - The first request is sent at once. The interval is the server's, at least one second, plus five seconds after each `slow_down`.
 /// - Each request asks the server to hold it until the decision (`Prefer: wait=25`). Servers without long polling ignore this.
 /// - The interval starts when a request is sent (CIBA Core 1.0 section 7.3). After a request that was held longer, the next one is sent at

@@ -53,7 +53,7 @@ extension ClassicCaller {
     }
 }
 
-/// The cookie with the browser's automatic push factors (authn reference 5.6): their ids, separated by full stops.
+/// The cookie with the browser's automatic push factors (Documentation/Protocol/Authn.md §5.6): their ids, separated by full stops.
 enum AutoPushCookie {
     /// Returns the factor ids in the cookie; other values are ignored.
     static func read(_ request: ServerRequest) -> [String] {
@@ -65,7 +65,7 @@ enum AutoPushCookie {
     }
 }
 
-/// Requests of trusted back ends (authn reference 1.1 and 1.2).
+/// Requests of trusted back ends (Documentation/Protocol/Authn.md §1.1 and §1.2).
 extension ServerRequest {
     /// Returns the request with the end user's address, for limits and the log. A forwarded address is accepted only from one of a trusted
     /// caller's gateways; otherwise the address is that of the peer.

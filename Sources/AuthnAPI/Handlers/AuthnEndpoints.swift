@@ -4,7 +4,7 @@ internal import IdentityCore
 internal import JOSE
 internal import ServerHTTP
 
-/// The paths of the classic sign-in API (authn reference 4.1).
+/// The paths of the classic sign-in API (Documentation/Protocol/Authn.md §4.1).
 extension RoutePath {
     static let authn: RoutePath = "/api/v1/authn"
     static let previous: RoutePath = "/api/v1/authn/previous"

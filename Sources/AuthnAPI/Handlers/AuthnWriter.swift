@@ -3,7 +3,8 @@ internal import IdentityCore
 internal import JOSE
 package import ServerHTTP
 
-/// Serializes sign-in states of the classic API (authn reference 1.4, 2.1 to 2.4 and 7.2). Links are absolute, on the configured origin.
+/// Serializes sign-in states of the classic API (Documentation/Protocol/Authn.md §1.4, §2.1 to §2.4 and §7.2). Links are absolute, on the
+/// configured origin.
 struct AuthnWriter: Sendable {
     let origin: String
 

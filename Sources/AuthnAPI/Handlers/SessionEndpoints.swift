@@ -5,8 +5,8 @@ internal import JOSE
 internal import ServerHTTP
 
 extension Endpoint {
-    /// The endpoints that exchange a session token for a browser session (authn reference 4.16). Neither is cross-origin, because both read
-    /// and set the session cookie.
+    /// The endpoints that exchange a session token for a browser session (Documentation/Protocol/Authn.md §4.16). Neither is cross-origin,
+    /// because both read and set the session cookie.
     static func sessions(_ engine: Engine, _ transport: BrowserTransport) -> [Endpoint] {
         [
             Endpoint(classic: "/api/v1/sessions", methods: [.post], forEndUser: false, engine: engine) { call in

@@ -11,8 +11,9 @@ extension RoutePath {
 }
 
 extension Endpoint {
-    /// The endpoints that clients load during an enrolment (authn reference 4.15). They need no authentication: the questions are the same
-    /// for all users, and the last segment of a QR code's path is secret. The QR code exists only while the factor awaits its confirmation.
+    /// The endpoints that clients load during an enrolment (Documentation/Protocol/Authn.md §4.15). They need no authentication: the
+    /// questions are the same for all users, and the last segment of a QR code's path is secret. The QR code exists only while the factor
+    /// awaits its confirmation.
     static func userFactors(_ engine: Engine) -> [Endpoint] {
         [
             Endpoint(.questions, methods: [.get], isCrossOrigin: true, readers: .trustedOrigins) { call in

@@ -5,7 +5,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOSSL
 
-/// A local replacement of Apple's push service, for sandboxes and tests (device-authenticator reference 9).
+/// A local replacement of Apple's push service, for sandboxes and tests (Documentation/Protocol/Devices.md §9).
 ///
 /// ```swift
 /// let gateway = try await PushGateway.start(clock: clock, certificateDate: Date())

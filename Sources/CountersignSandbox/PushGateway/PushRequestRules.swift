@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JOSE
 
-/// The push service's rules for requests, except the provider token (device-authenticator reference 9.2 and 9.3).
+/// The push service's rules for requests, except the provider token (Documentation/Protocol/Devices.md §9.2 and §9.3).
 struct PushRequestRules {
     static let pushTypes: Set<String> = [
         "alert", "background", "location", "voip", "complication", "fileprovider", "mdm", "liveactivity", "pushtotalk",
@@ -55,7 +55,7 @@ struct PushRequestRules {
     }
 }
 
-/// The push service's rules for provider tokens (device-authenticator reference 9.2): signature, team, age and renewal frequency.
+/// The push service's rules for provider tokens (Documentation/Protocol/Devices.md §9.2): signature, team, age and renewal frequency.
 struct ProviderTokenRules {
     private struct Provider {
         let key: VerificationKey

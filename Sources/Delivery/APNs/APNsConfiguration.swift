@@ -55,7 +55,7 @@ extension APNsSender.Configuration {
         return origins
     }
 
-    /// Returns TLS 1.2 or later (reference 9.2) with the system's and the additional roots.
+    /// Returns TLS 1.2 or later (RFC 9113 section 9.2) with the system's and the additional roots.
     func checkedTLS() throws(APNsConfigurationError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -1,6 +1,6 @@
 internal import JOSE
 
-/// A provider's credentials at the push service: a team and its signing key (device-authenticator reference 9.1). Credentials are equal
+/// A provider's credentials at the push service: a team and its signing key (Documentation/Protocol/Devices.md §9.1). Credentials are equal
 /// when team, key ID and key are equal. Descriptions never show the key.
 package struct APNsCredentials: Sendable {
     /// Ten letters and digits.

@@ -5,7 +5,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The request for one attempt of a push (device-authenticator reference 9.2).
+/// The request for one attempt of a push (Documentation/Protocol/Devices.md §9.2).
 struct APNsRequest {
     let notification: PushNotification
 
@@ -51,7 +51,7 @@ struct APNsRequest {
     }
 }
 
-/// The gateway's response to one attempt (device-authenticator reference 9.3).
+/// The gateway's response to one attempt (Documentation/Protocol/Devices.md §9.3).
 struct GatewayAnswer: Sendable, Equatable {
     var status: Int
     /// A name such as `BadDeviceToken`; `status` and the number if the body contains none.
@@ -131,8 +131,8 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 }
 
-/// The current provider tokens, one for each set of credentials (device-authenticator reference 9.2). The service refuses tokens older than
-/// an hour, and providers that create tokens more often than every 20 minutes. Safe from any thread or task.
+/// The current provider tokens, one for each set of credentials (Documentation/Protocol/Devices.md §9.2). The service refuses tokens older
+/// than an hour, and providers that create tokens more often than every 20 minutes. Safe from any thread or task.
 final class ProviderTokens: Sendable {
     private struct Entry {
         let token: String

@@ -5,7 +5,7 @@ package import Logging
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Sends pushes to Apple's push service, or to a gateway with the same protocol: HTTP/2 over TLS (device-authenticator reference 9).
+/// Sends pushes to Apple's push service, or to a gateway with the same protocol: HTTP/2 over TLS (Documentation/Protocol/Devices.md §9).
 ///
 /// ```swift
 /// let sender = try APNsSender(logger: logger)

@@ -1,7 +1,7 @@
 package import Foundation
 internal import JOSE
 
-/// One push to one device (device-authenticator reference 9.2). Descriptions show neither the device token nor the payload.
+/// One push to one device (Documentation/Protocol/Devices.md §9.2). Descriptions show neither the device token nor the payload.
 package struct PushNotification: Sendable {
     package enum PushType: String, Sendable, Hashable {
         /// Shown to the user.
@@ -47,8 +47,8 @@ extension PushNotification: Redacted {
     package var description: String { "PushNotification(\(id), \(topic), \(environment.rawValue))" }
 }
 
-/// The push service environment that a device token belongs to (device-authenticator reference 9.1). A token is valid in one environment
-/// only.
+/// The push service environment that a device token belongs to (Documentation/Protocol/Devices.md §9.1). A token is valid in one
+/// environment only.
 public enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
     /// Apps from the App Store and from test distribution.
     case production

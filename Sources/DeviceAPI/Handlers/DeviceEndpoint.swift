@@ -6,7 +6,7 @@ internal import ServerHTTP
 
 extension Endpoint {
     /// Creates an endpoint of the device API. It counts the request against the limit of its address, requires the API's version, and sends
-    /// refusals in the API form (device-authenticator reference 2.1 and 2.12). A ``DeviceRefusal`` that `respond` throws becomes the
+    /// refusals in the API form (Documentation/Protocol/Devices.md §2.1 and §2.12). A ``DeviceRefusal`` that `respond` throws becomes the
     /// response.
     init(
         device path: RoutePath, methods: [HTTPRequest.Method], engine: Engine,
@@ -65,7 +65,7 @@ extension Endpoint.Call {
     }
 }
 
-/// The API version in the `Accept` header (device-authenticator reference 2.1).
+/// The API version in the `Accept` header (Documentation/Protocol/Devices.md §2.1).
 enum APIVersion {
     private static let version = "okta-version=1.0.0"
     private static let types: Set<String> = ["application/json", "application/merge-patch+json", "application/*", "*/*"]

@@ -4,7 +4,7 @@ package import IdentityCore
 internal import JOSE
 package import ServerHTTP
 
-/// The endpoints of the device API (device-authenticator reference 2.2; the letters are from there).
+/// The endpoints of the device API (Documentation/Protocol/Devices.md §2.2; the letters are from there).
 extension Endpoint {
     package static func devices(_ engine: Engine) -> [Endpoint] {
         [

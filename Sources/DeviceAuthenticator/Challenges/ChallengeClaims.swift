@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JOSE
 
-/// The claims of a challenge (the device-authenticator reference 3.5). Only their form is checked; they are not trusted before the
+/// The claims of a challenge (Documentation/Protocol/Devices.md §3.5). Only their form is checked; they are not trusted before the
 /// signature is verified.
 struct ChallengeClaims: Sendable {
     /// The algorithms with which an org may sign challenges.
@@ -35,7 +35,7 @@ struct ChallengeClaims: Sendable {
     let clientLocation: String?
     let numberChoices: [String]?
 
-    /// Parses a challenge: steps 2 to 5 of the device-authenticator reference 3.6, and the check of the algorithm from step 8.
+    /// Parses a challenge: steps 2 to 5 of Documentation/Protocol/Devices.md §3.6, and the check of the algorithm from step 8.
     /// - Throws: ``SecurityError/jwtError(_:)``; ``DeviceAuthenticatorError/internalError(_:)`` if it is not a push challenge.
     init(jwt: String) throws {
         let invalid = SecurityError.jwtError("Invalid JWT structure")

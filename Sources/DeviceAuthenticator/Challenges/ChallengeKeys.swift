@@ -30,7 +30,7 @@ struct ChallengeKeys: Sendable {
 
     /// Returns the key. If it is not stored, fetches the key set once.
     /// - Throws: ``LocalFailure/notVerified`` if the org has no such key, or no keys for the issuer that the challenge names (the
-    ///   device-authenticator reference 5.4); the error of ``refresh(_:organizationID:)`` if the keys cannot be fetched now.
+    ///   Documentation/Protocol/Devices.md §5.4); the error of ``refresh(_:organizationID:)`` if the keys cannot be fetched now.
     func key(_ keyID: String, issuer: URL, organizationID: String) async throws -> JSONWebKey {
         // A stored set that cannot be read counts as unknown.
         let known = try? await store.run { _ in try self.known(keyID, issuer: issuer, organizationID: organizationID) }
@@ -61,7 +61,7 @@ struct ChallengeKeys: Sendable {
         _ = try? await refresh(issuer, organizationID: organizationID)
     }
 
-    /// Fetches and stores the key set (the device-authenticator reference 2.11).
+    /// Fetches and stores the key set (Documentation/Protocol/Devices.md §2.11).
     /// - Throws: ``DeviceAuthenticatorError/networkError(_:)``, ``DeviceAuthenticatorError/serverAPIError(_:_:)``,
     ///   ``DeviceAuthenticatorError/internalError(_:)``, `CancellationError`.
     @discardableResult

@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Resolves a challenge once: verifies, asks the user, signs, sends (the device-authenticator reference 5.2).
+/// Resolves a challenge once: verifies, asks the user, signs, sends (Documentation/Protocol/Devices.md §5.2).
 struct ChallengeResolution: Sendable {
     let challenge: PushChallenge
     let device: PushDevice
@@ -68,7 +68,7 @@ struct ChallengeResolution: Sendable {
         }
     }
 
-    /// The user's consent in the answer (the device-authenticator reference 3.7).
+    /// The user's consent in the answer (Documentation/Protocol/Devices.md §3.7).
     enum UserConsent: String, Sendable {
         case approved = "APPROVED_CONSENT_PROMPT"
         case approvedVerified = "APPROVED_USER_VERIFICATION"
@@ -110,7 +110,7 @@ struct ChallengeResolution: Sendable {
 
     private var withoutKey: UserConsent { claims.userVerification == .required ? .verificationPermanentlyUnavailable : .none }
 
-    /// Maps an error of user verification to its report and its consent value (the device-authenticator reference 5.3).
+    /// Maps an error of user verification to its report and its consent value (Documentation/Protocol/Devices.md §5.3).
     private func consequence(of error: SecurityError) -> (RemediationStepMessageReasonType, UserConsent) {
         switch error {
         case .localAuthenticationCancelled: (.userVerificationCancelledByUser, .verificationCancelled)

@@ -2,7 +2,7 @@
 internal import UserNotifications
 #endif
 
-/// The notification categories and their actions (the device-authenticator reference 4.3).
+/// The notification categories and their actions (Documentation/Protocol/Devices.md §4.3).
 enum NotificationCategories {
     static let challenge = "OKTA_PUSH_CHALLENGE"
     static let verificationChallenge = "OKTA_PUSH_UV_CHALLENGE"

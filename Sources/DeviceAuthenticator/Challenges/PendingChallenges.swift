@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Pulls the pending challenges of an enrollment (the device-authenticator reference 2.8).
+/// Pulls the pending challenges of an enrollment (Documentation/Protocol/Devices.md §2.8).
 struct PendingChallenges: Sendable {
     /// Maximum number of challenges, more than a user answers.
     private static let maximumCount = 100

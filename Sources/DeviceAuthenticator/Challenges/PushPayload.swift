@@ -4,7 +4,7 @@ internal import Foundation
 internal import UserNotifications
 #endif
 
-/// The payload of a push or of a pending challenge (the device-authenticator reference 4.1).
+/// The payload of a push or of a pending challenge (Documentation/Protocol/Devices.md §4.1).
 struct PushPayload: Sendable {
     static let defaultSkew = 300
     static let version = "IDXv1"
@@ -24,7 +24,7 @@ struct PushPayload: Sendable {
         try self.init { userInfo[$0] as? String }
     }
 
-    /// Returns the user's answer for a notification action (the device-authenticator reference 4.3).
+    /// Returns the user's answer for a notification action (Documentation/Protocol/Devices.md §4.3).
     static func response(toAction identifier: String?) -> PushChallengeUserResponse {
         switch identifier {
         case NotificationCategories.approveAction: .userApproved

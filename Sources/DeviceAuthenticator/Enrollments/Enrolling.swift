@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Creates one enrollment: from the request for the org's id to the stored record (the device-authenticator reference 2.5).
+/// Creates one enrollment: from the request for the org's id to the stored record (Documentation/Protocol/Devices.md §2.5).
 struct Enrolling: Sendable {
     let device: PushDevice
     let token: AuthToken
@@ -150,7 +150,7 @@ struct Enrolling: Sendable {
     private func pushBody(_ keys: Keys) -> JSONValue {
         let isHardwareBacked = device.keys.isHardwareBacked
         var jwks: JSONValue = ["proofOfPossession": keys.possession.jwk(tag: keys.possessionTag, isHardwareBacked: isHardwareBacked)]
-        // Three states: absent if the app did not choose, null if it declined (the device-authenticator reference 2.5.1).
+        // Three states: absent if the app did not choose, null if it declined (Documentation/Protocol/Devices.md §2.5.1).
         if let tag = keys.verificationTag, let key = keys.verification {
             jwks["userVerification"] = key.jwk(tag: tag, isHardwareBacked: isHardwareBacked)
         } else if parameters.userVerification == false {

@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Changes an enrollment on the server, then on this device (the device-authenticator reference 2.6).
+/// Changes an enrollment on the server, then on this device (Documentation/Protocol/Devices.md §2.6).
 struct EnrollmentChange: Sendable {
     let enrollment: AuthenticatorEnrollment
     let token: AuthToken

@@ -74,7 +74,7 @@ public enum UserVerificationPolicySetting: Equatable, Codable, Sendable {
     }
 }
 
-/// The state of an enrollment according to the server's last response (the device-authenticator reference 6.3).
+/// The state of an enrollment according to the server's last response (Documentation/Protocol/Devices.md §6.3).
 public enum EnrollmentState: Sendable {
     /// The server reported no problem.
     case active

@@ -6,7 +6,7 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// A request for a maintenance token (the device-authenticator reference 2.10 and 3.8).
+/// A request for a maintenance token (Documentation/Protocol/Devices.md §2.10 and §3.8).
 struct MaintenanceToken: Sendable {
     static let defaultScopes = ["okta.myAccount.appAuthenticator.maintenance.manage"]
     private static let issuer = "urn:okta:devices:app:authenticator"

@@ -89,7 +89,7 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
 
 extension HTTPURLResult: Redacted {}
 
-/// The body of an error response of the org (the device-authenticator reference 2.12). Any member may be missing.
+/// The body of an error response of the org (Documentation/Protocol/Devices.md §2.12). Any member may be missing.
 public struct ServerAPIErrorModel: Codable, Sendable {
     /// The error code.
     public let errorCode: ServerErrorCode?

@@ -1,4 +1,4 @@
-/// An error code of the org (`errorCode`, the device-authenticator reference 2.12).
+/// An error code of the org (`errorCode`, Documentation/Protocol/Devices.md §2.12).
 public enum ServerErrorCode: Codable, Equatable, Sendable {
     /// `E0000007`: the resource does not exist.
     case resourceNotFound
@@ -64,7 +64,7 @@ public enum ServerErrorCode: Codable, Equatable, Sendable {
         [.deviceSuspended, .userSuspended, .enrollmentSuspended].contains(self)
     }
 
-    /// Returns the HTTP status that belongs to the code; 400 for codes that the reference does not list.
+    /// Returns the HTTP status that belongs to the code; 400 for codes that Documentation/Protocol/Devices.md §2.12 does not list.
     public func httpCode() -> Int {
         switch self {
         case .resourceNotFound, .enrollmentNotFound: 404
@@ -75,7 +75,7 @@ public enum ServerErrorCode: Codable, Equatable, Sendable {
         }
     }
 
-    /// The resulting state of an enrollment (the device-authenticator reference 2.12).
+    /// The resulting state of an enrollment (Documentation/Protocol/Devices.md §2.12).
     var enrollmentState: EnrollmentState {
         switch self {
         case .enrollmentNotFound, .userDeleted: .deleted

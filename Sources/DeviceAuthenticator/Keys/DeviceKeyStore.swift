@@ -67,7 +67,7 @@ public struct DevicePublicKey: Sendable, Equatable, Codable {
         self.init(x: Data(rawRepresentation.prefix(32)), y: Data(rawRepresentation.dropFirst(32)))
     }
 
-    /// Returns the JWK (the device-authenticator reference 3.2).
+    /// Returns the JWK (Documentation/Protocol/Devices.md §3.2).
     func jwk(tag: String, isHardwareBacked: Bool) -> JSONValue {
         var jwk: JSONValue = [
             "kty": "EC", "crv": "P-256", "kid": .string(tag), "x": .string(Base64URL.encode(x)), "y": .string(Base64URL.encode(y)),

@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// A JWT that this device signs (the device-authenticator reference 3.3 and 3.4).
+/// A JWT that this device signs (Documentation/Protocol/Devices.md §3.3 and §3.4).
 struct ClientToken: Sendable {
     static let life = 300
 

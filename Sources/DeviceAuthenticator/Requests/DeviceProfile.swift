@@ -103,8 +103,8 @@ enum SystemName {
     static let manufacturer = "UNKNOWN"
     #endif
 
-    /// Returns `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (the device-authenticator reference
-    /// 2.1).
+    /// Returns `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (Documentation/Protocol/Devices.md
+    /// §2.1).
     static func userAgent(application: ApplicationConfig, profile: DeviceProfile) -> String {
         let bundle = Bundle.main.bundleIdentifier ?? application.applicationName
         let version = Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String ?? application.applicationVersion
@@ -131,7 +131,7 @@ struct DeviceDescription: Sendable {
 
     private var sdkVersion: String { "\(DeviceAuthenticatorConstants.name) \(DeviceAuthenticatorConstants.version)" }
 
-    /// The common members of `device` in the body of an enrollment (the device-authenticator reference 2.5.2).
+    /// The common members of `device` in the body of an enrollment (Documentation/Protocol/Devices.md §2.5.2).
     var enrollmentMembers: JSONValue {
         var device: JSONValue = [
             "displayName": .string(profile.safeDisplayName), "platform": .string(profile.platform),
@@ -146,8 +146,8 @@ struct DeviceDescription: Sendable {
         return device
     }
 
-    /// Returns `deviceSignals` of an answer: the device's ids, and the requested signals that are known (the device-authenticator reference
-    /// 3.11).
+    /// Returns `deviceSignals` of an answer: the device's ids, and the requested signals that are known (Documentation/Protocol/Devices.md
+    /// §3.11).
     func signals(requested: [String], record: EnrollmentRecord) -> JSONValue {
         var signals: JSONValue = ["id": .string(record.deviceID), "clientInstanceId": .string(record.clientInstanceID)]
         signals["authenticatorAppKey"] = applicationInstallationId.map(JSONValue.string)

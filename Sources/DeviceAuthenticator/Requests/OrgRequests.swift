@@ -5,7 +5,7 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// Requests with their letters in the device-authenticator reference 2.2.
+/// Requests with their letters in Documentation/Protocol/Devices.md §2.2.
 enum OrgRequests {
     static let json = "application/json"
     static let versionedJSON = "application/json; okta-version=1.0.0"
@@ -78,7 +78,7 @@ enum OrgRequests {
         return request
     }
 
-    /// The fields keep their order, and a space is `%20` (the device-authenticator reference 2.10).
+    /// The fields keep their order, and a space is `%20` (Documentation/Protocol/Devices.md §2.10).
     private static func tokenRequest(to org: URL, _ fields: KeyValuePairs<String, String>) throws -> URLRequest {
         let body = fields.map { "\($0)=\(escaped($1))" }.joined(separator: "&")
         return request("POST", try url(org, "/oauth2/v1/token"), contentType: form, accept: json, body: Array(body.utf8))
@@ -119,7 +119,7 @@ enum OrgRequests {
     }
 }
 
-/// The metadata of an authenticator (the device-authenticator reference 2.4). Unknown members are ignored.
+/// The metadata of an authenticator (Documentation/Protocol/Devices.md §2.4). Unknown members are ignored.
 struct AuthenticatorMetadata: Sendable {
     let authenticatorID: String
     let userVerification: UserVerificationPolicySetting
@@ -142,7 +142,7 @@ extension AuthenticatorMetadata: AuthenticatorPolicyProtocol {
     var userVerificationSetting: UserVerificationPolicySetting { userVerification }
 }
 
-/// The server's representation of an enrollment (the device-authenticator reference 2.5.3).
+/// The server's representation of an enrollment (Documentation/Protocol/Devices.md §2.5.3).
 struct EnrollmentAnswer: Sendable {
     let id: String
     let authenticatorID: String

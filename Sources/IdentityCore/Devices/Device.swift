@@ -51,7 +51,7 @@ extension Device {
     }
 }
 
-/// The scopes of the device endpoints (device-authenticator reference 1.2).
+/// The scopes of the device endpoints (Documentation/Protocol/Devices.md §1.2).
 package enum DeviceScope {
     package static let manage = "okta.myAccount.appAuthenticator.manage"
     static let read = "okta.myAccount.appAuthenticator.read"

@@ -1,9 +1,9 @@
 package import Foundation
 package import JOSE
 
-/// Validates a token that a device signed (device-authenticator reference 3.3 and 3.4). The verification key is selected by the header's
-/// `kid`, only among the keys that the caller passes. The algorithm follows from the registered key; the header must match it. The caller
-/// must commit ``use(by:)`` to reject a replay.
+/// Validates a token that a device signed (Documentation/Protocol/Devices.md §3.3 and §3.4). The verification key is selected by the
+/// header's `kid`, only among the keys that the caller passes. The algorithm follows from the registered key; the header must match it. The
+/// caller must commit ``use(by:)`` to reject a replay.
 package struct DeviceToken: Sendable {
     /// The `iss` of every assertion that requests a maintenance token; the key identifies the device.
     package static let maintenanceIssuer = "urn:okta:devices:app:authenticator"

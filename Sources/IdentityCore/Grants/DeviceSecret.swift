@@ -2,9 +2,9 @@ package import Foundation
 internal import JOSE
 package import Store
 
-/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; oauth reference 2.4.7). It is a ticket of the
-/// grant with which it was issued. It expires with that grant's refresh tokens and is revoked with them. Every grant that was obtained with
-/// it, including the first, stores its hash, so that all can be revoked together.
+/// The secret by which the apps of one device share a sign-in (OpenID Connect Native SSO 1.0; Documentation/Protocol/OAuth.md §2.4.7). It
+/// is a ticket of the grant with which it was issued. It expires with that grant's refresh tokens and is revoked with them. Every grant
+/// that was obtained with it, including the first, stores its hash, so that all can be revoked together.
 package enum DeviceSecret {
     package static let prefix = "ds_"
     package static let tokenType = "urn:x-oath:params:oauth:token-type:device-secret"
@@ -28,7 +28,7 @@ package enum DeviceSecret {
         return writes
     }
 
-    /// Returns the claim `ds_hash`: the left half of the secret's SHA-256, in base64url (oauth reference 3.6).
+    /// Returns the claim `ds_hash`: the left half of the secret's SHA-256, in base64url (Documentation/Protocol/OAuth.md §3.6).
     package static func hash(_ digest: [UInt8]) -> String { Base64URL.encode(Array(digest.prefix(16))) }
 }
 
@@ -51,7 +51,7 @@ extension StoreView {
 }
 
 extension Engine {
-    /// Revokes a device secret and all grants that share it, for all apps (oauth reference 2.10).
+    /// Revokes a device secret and all grants that share it, for all apps (Documentation/Protocol/OAuth.md §2.10).
     package func revokeDeviceSecret(_ digest: TicketDigest, clientID: String?, server: String?, context: RequestContext) async throws {
         // Each commit revokes a limited number of grants.
         while try await transact(

@@ -33,7 +33,7 @@ package struct Grant: Sendable, Equatable {
     package var account: AccountState?
     /// The user's authentication; `nil` without a user.
     package var authentication: Authentication?
-    /// Seconds, as set by the rule when the grant was created: the policy is evaluated once (oauth reference 1.1).
+    /// Seconds, as set by the rule when the grant was created: the policy is evaluated once (Documentation/Protocol/OAuth.md §1.1).
     package var accessTokenLifetime: Int
     /// The refresh token family; `nil` without refresh tokens.
     package var refresh: RefreshFamily?
@@ -70,7 +70,8 @@ package struct Grant: Sendable, Equatable {
     /// The values of the claims `auth_time`, `amr` and `acr` for every token of the grant.
     package struct Authentication: Sendable, Equatable {
         /// Seconds since 1970, always before `iat`: a sign-in and its first token often fall into the same second, and clients that sent
-        /// `max_age` accept `auth_time` only if it is smaller (oauth reference 7.4). Fixed at creation, so that refreshed tokens repeat it.
+        /// `max_age` accept `auth_time` only if it is smaller (Documentation/Protocol/OAuth.md §7.4). Fixed at creation, so that refreshed
+        /// tokens repeat it.
         package var time: Int
         package var methods: [String]
         package var contextClass: String?

@@ -63,7 +63,8 @@ extension Engine {
         return try await revokeEndedGrants(ofUser: userID, context: context)
     }
 
-    /// Marks every grant of a user as revoked. Returns their number.
+    /// Marks the user's stored grants as revoked. Skips grants that are created after the call starts; the mark on the account already
+    /// closes those of earlier sign-ins. Returns the number of newly marked grants.
     @discardableResult
     func revokeEndedGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
         try await inBatches(.grant, ofUser: userID) { ids in

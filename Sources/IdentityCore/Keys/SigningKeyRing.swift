@@ -44,8 +44,8 @@ package struct SigningKeyRing: Sendable {
         return line
     }
 
-    /// Returns the key to sign with. RS256 replaces an algorithm whose key does not sign yet. Throws ``StoreError`` if the organization has
-    /// no keys yet.
+    /// Returns the key that signs now. If the algorithm has no key, or none that signs yet, returns the RS256 key. Throws ``StoreError`` if
+    /// the organization has neither a key of this algorithm nor an RS256 key.
     func signer(_ algorithm: JWSAlgorithm, now: Date) throws -> SigningKey {
         let asked = [lines[algorithm], lines[.rs256]].compactMap(\.self)
         let signing = asked.lazy.compactMap { line in line.last { $0.sealed.signsFrom <= now } }.first

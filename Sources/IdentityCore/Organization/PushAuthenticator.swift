@@ -1,7 +1,7 @@
 internal import JOSE
 
-/// An authenticator that confirms sign-ins by a push to the user's device: Okta Verify or the organization's own app (device-authenticator
-/// reference 1.1).
+/// An authenticator that confirms sign-ins by a push to the user's device: Okta Verify or the organization's own app
+/// (Documentation/Protocol/Devices.md §1.1).
 package struct PushAuthenticator: Sendable, Equatable, Codable {
     /// The app, which determines the metadata's `key` and the `amr` values.
     package enum Kind: String, Sendable, Codable {
@@ -25,7 +25,7 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         case always
     }
 
-    /// The credentials for Apple's push gateway (device-authenticator reference 9.1).
+    /// The credentials for Apple's push gateway (Documentation/Protocol/Devices.md §9.1).
     package struct Credentials: Sendable, Equatable, Codable {
         /// Apple's id of the team, ten characters.
         package var teamID: String
@@ -66,7 +66,7 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         (self.userVerification, self.numberChallenge, self.credentials) = (userVerification, numberChallenge, credentials)
     }
 
-    /// The `amr` values that an approved push adds (oauth reference 4.2).
+    /// The `amr` values that an approved push adds (Documentation/Protocol/OAuth.md §4.2).
     var methods: [String] {
         switch kind {
         case .customApp: ["swk"]

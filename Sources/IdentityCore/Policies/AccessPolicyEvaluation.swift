@@ -1,6 +1,6 @@
 /// The access policy rule that decides about a token request, and the reasons why earlier rules did not match. Policies and rules are tried
 /// in order; the first matching rule of a policy for this client decides. The org server has no access policies: its lifetimes are fixed
-/// (oauth reference 1.1 and 3.5).
+/// (Documentation/Protocol/OAuth.md §1.1 and §3.5).
 package struct AccessPolicyEvaluation: Sendable, Equatable {
     /// The properties of a request that policies evaluate.
     package struct Question: Sendable {
@@ -61,7 +61,7 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
                     continue
                 }
                 decidedBy = "\(policy.name)/\(rule.name)"
-                // A refresh token never expires before its access token (3.5).
+                // A refresh token never expires before its access token (Documentation/Protocol/OAuth.md §3.5).
                 lifetimes = Lifetimes(
                     accessToken: rule.accessTokenLifetime,
                     refreshToken: rule.refreshTokenLifetime.map { max($0, rule.accessTokenLifetime) },

@@ -2,7 +2,7 @@ package import Foundation
 package import JOSE
 internal import Store
 
-/// The signed token with which the organization challenges a device (device-authenticator reference 3.5).
+/// The signed token with which the organization challenges a device (Documentation/Protocol/Devices.md §3.5).
 package struct ChallengeToken {
     package let snapshot: OrgSnapshot
     package let transaction: SignInTransaction
@@ -51,7 +51,7 @@ package struct ChallengeToken {
         return .object(context)
     }
 
-    /// Returns the payload of the push, which is also an element of the list of pending challenges (device-authenticator reference 4.1 and
-    /// 2.8).
+    /// Returns the payload of the push, which is also an element of the list of pending challenges (Documentation/Protocol/Devices.md §4.1
+    /// and §2.8).
     package static func payload(_ token: String) -> [String: JSONValue] { ["payloadVersion": "IDXv1", "challenge": .string(token)] }
 }

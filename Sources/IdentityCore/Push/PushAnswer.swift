@@ -1,4 +1,4 @@
-/// The content of a device's signed response, after its signature and bindings were verified (device-authenticator reference 3.7).
+/// The content of a device's signed response, after its signature and bindings were verified (Documentation/Protocol/Devices.md §3.7).
 package struct PushAnswer: Sendable, Equatable {
     /// The values of `userConsent`.
     package enum Consent: String, Sendable {
@@ -44,8 +44,8 @@ extension PushChallenge {
         case invalid(reason: String)
     }
 
-    /// Returns the result of a response to one of the targets (device-authenticator reference 5.5), without checking whether the challenge
-    /// is open.
+    /// Returns the result of a response to one of the targets (Documentation/Protocol/Devices.md §5.5), without checking whether the
+    /// challenge is open.
     func judge(_ answer: PushAnswer) -> Verdict {
         guard let target = targets.first(where: { $0.id == answer.targetID }) else { return .invalid(reason: "other challenge") }
         let required = target.userVerification == .required

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Password recovery, unlock or activation of an account (authn reference 4.2 and 4.9 to 4.12).
+/// Password recovery, unlock or activation of an account (Documentation/Protocol/Authn.md §4.2 and §4.9 to §4.12).
 package struct Recovery: Sendable, Equatable, Codable {
     /// Seconds for which a recovery token is valid.
     package static let tokenLifetime: TimeInterval = 3_600

@@ -20,8 +20,8 @@ extension BackchannelLogout: Redacted {
 }
 
 extension Engine {
-    /// Returns the notifications for the applications that a session signed in to and that registered a logout URI. A notification that
-    /// cannot be signed becomes a log entry: it must not keep the session, nor the notifications of other applications.
+    /// Returns the notifications for the applications that a session signed in to and that registered a logout URI. If a logout token cannot
+    /// be signed, the failure is logged. It must not stop the session from ending or other applications from being notified.
     package func backchannelLogouts(of session: Session, snapshot: OrgSnapshot, now: Date) -> Writes {
         var writes = Writes()
         for client in session.clients {
@@ -37,8 +37,9 @@ extension Engine {
         return writes
     }
 
-    /// `sid` equals that of the id tokens. There is no `nonce`, so that a logout token cannot be used as an id token; `typ` and `events`
-    /// identify it.
+    /// Returns the signed logout notification for one client; `nil` if the client's application or server is unknown, or the application is
+    /// inactive or has no logout URI. `sid` equals the `sid` of the ID tokens. The token has no `nonce`, so that it cannot be used as an ID
+    /// token; `typ` and `events` identify it.
     private func backchannelLogout(
         of session: Session, for client: Session.Client, snapshot: OrgSnapshot, now: Date
     ) throws -> BackchannelLogout? {

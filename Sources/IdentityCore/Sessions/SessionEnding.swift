@@ -67,8 +67,8 @@ extension Engine {
         }
     }
 
-    /// Calls a body with the ids of the user's records, at most 100 at a time, so that each commit stays small. Returns the sum of its
-    /// results. Records that are created meanwhile are left out.
+    /// Lists the ids of the user's records once and calls `body` with at most 100 at a time, so that each commit stays small. Records created
+    /// after the listing are skipped. Returns the sum of the results of `body`.
     func inBatches(_ kind: RecordKind, ofUser userID: String, _ body: ([String]) async throws -> Int) async throws -> Int {
         let ids = try await store.read { view in try view.records(kind, where: "user", is: userID, limit: .max).map(\.id) }
         var sum = 0

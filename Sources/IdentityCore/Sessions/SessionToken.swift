@@ -1,9 +1,9 @@
 package import Foundation
 package import Store
 
-/// A one-time token that starts a session without a page (oauth reference 2.3, `sessionToken`). It is a ticket for a completed sign-in,
-/// whose proofs count like those of a session. An attacker could open the authorize endpoint in a user's browser with the attacker's own
-/// token. Therefore it is short-lived and single-use, and clients check `state`.
+/// A one-time token that starts a session without a page (Documentation/Protocol/OAuth.md §2.3, `sessionToken`). It is a ticket for a
+/// completed sign-in, whose proofs count like those of a session. An attacker could open the authorize endpoint in a user's browser with
+/// the attacker's own token. Therefore it is short-lived and single-use, and clients check `state`.
 package enum SessionToken {
     /// Seconds for which a token is valid.
     package static let lifetime: TimeInterval = 300

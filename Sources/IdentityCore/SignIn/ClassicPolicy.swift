@@ -1,7 +1,8 @@
 internal import JOSE
 internal import Store
 
-/// The settings of the classic sign-in API, where users sign in to the organization itself (authn reference 1.2, 6.3 and 6.4).
+/// The settings of the classic sign-in API, where users sign in to the organization itself (Documentation/Protocol/Authn.md §1.2, §6.3 and
+/// §6.4).
 package struct ClassicPolicy: Sendable, Equatable, Codable {
     /// How long a device replaces the second factor after the user proved it there.
     package enum Remembering: Sendable, Equatable, Codable {

@@ -1,8 +1,8 @@
 package import Foundation
 package import Store
 
-/// A device on which the user proved a second factor, and which replaces that factor in later sign-ins (authn reference 6.4). The digest of
-/// the token that it presents identifies it. A new password or a deactivation invalidates it.
+/// A device on which the user proved a second factor, and which replaces that factor in later sign-ins (Documentation/Protocol/Authn.md
+/// §6.4). The digest of the token that it presents identifies it. A new password or a deactivation invalidates it.
 package struct RememberedDevice: Sendable, Equatable, Codable {
     /// The maximum time in seconds since the last proof, regardless of the policy.
     static let longest: TimeInterval = 365 * 86_400

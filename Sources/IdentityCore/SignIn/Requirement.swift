@@ -97,7 +97,7 @@ package struct AuthenticationContext: Sendable, Equatable, Codable {
     package var time: Date
     /// When the first factor was proved, if that was earlier. The proofs of a session can be old.
     package var earliestTime: Date?
-    /// The methods, in the order of the proofs (oauth reference: `pwd`, `swk`, `mfa`, …).
+    /// The methods, in the order of the proofs (Documentation/Protocol/OAuth.md §4.2: `pwd`, `swk`, `mfa`, …).
     package var methods: [String]
     /// The requested authentication context class that was met; `nil` if none was requested.
     package var contextClass: String?

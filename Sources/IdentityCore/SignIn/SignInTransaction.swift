@@ -32,7 +32,7 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
 
     /// The lifetime in seconds of a sign-in that starts with a challenge.
     static let lifetime: TimeInterval = 300
-    /// The number of wrong answers that ends a sign-in (oauth reference 2.4.10).
+    /// The number of wrong answers that ends a sign-in (Documentation/Protocol/OAuth.md §2.4.10).
     package static let mostWrongAnswers = 5
     /// The time in seconds after which a sign-in to the organization expires without a request. Each request restarts it.
     package static let idleLifetime: TimeInterval = 300

@@ -1,8 +1,8 @@
 internal import Foundation
 package import JOSE
 
-/// Maps scopes to claims about the user (OpenID Connect Core section 5.4; oauth reference 3.3 and 3.4). Without `openid`, the OpenID
-/// Connect scopes add no claims. Attributes that are absent or null are omitted.
+/// Maps scopes to claims about the user (OpenID Connect Core section 5.4; Documentation/Protocol/OAuth.md §3.3 and §3.4). Without `openid`,
+/// the OpenID Connect scopes add no claims. Attributes that are absent or null are omitted.
 package struct ClaimSource: Sendable {
     package let user: User
     package let server: AuthorizationServerDefinition

@@ -47,7 +47,7 @@ package struct TokenFinder {
             return grant.isRevoked(tokenID: id.text, issuedAt: Int(clamping: issuedAt)) ? nil : .access(claims, grant, user)
         case .id:
             // Only closing the grant invalidates an id token; a token revocation does not, because it is a statement about a past event
-            // (oauth reference 2.10).
+            // (Documentation/Protocol/OAuth.md §2.10).
             return user.map { .id(claims, grant, $0) }
         }
     }
@@ -70,7 +70,7 @@ package struct TokenFinder {
 }
 
 /// The `jti` of a token: `AT.` or `ID.`, the grant's id and 12 random characters. For an access token that was issued with a refresh token,
-/// a dot and the id of the refresh family follow (oauth reference 3.2).
+/// a dot and the id of the refresh family follow (Documentation/Protocol/OAuth.md §3.2).
 package struct TokenID: Sendable, Equatable {
     package enum Kind: String, Sendable { case access = "AT.", id = "ID." }
 

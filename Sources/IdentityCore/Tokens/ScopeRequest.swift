@@ -8,13 +8,14 @@ package struct ScopeRequest: Sendable, Equatable {
     package static let openID = "openid"
     package static let offlineAccess = "offline_access"
     static let groups = "groups"
-    /// Requests a device secret (oauth reference 3.4): on custom servers, for apps that may exchange it.
+    /// Requests a device secret (Documentation/Protocol/OAuth.md §3.4): on custom servers, for apps that may exchange it.
     package static let deviceSSO = "device_sso"
     /// The scopes that every server offers.
     static let reserved: Set<String> = ["openid", "profile", "email", "address", "phone", "offline_access"]
     /// The reserved scopes that add claims about the user.
     package static let profile: Set<String> = ["profile", "email", "address", "phone"]
-    /// Scopes that require a sign-in by the user at the org server. Refreshed tokens do not have them (device-authenticator reference 1.2).
+    /// Scopes that require a sign-in by the user at the org server. Refreshed tokens do not have them (Documentation/Protocol/Devices.md
+    /// §1.2).
     package static let interactive: Set<String> = ["okta.myAccount.appAuthenticator.manage"]
     /// The maximum length of the parameter, in bytes.
     static let longest = 4096
@@ -71,8 +72,9 @@ package struct ScopeRequest: Sendable, Equatable {
         return granted
     }
 
-    /// Returns the scopes of a grant for the client itself: the server's own and those of the organization's API (2.4.3 of the reference).
-    /// Throws ``Refusal`` with `invalid_scope` if a scope is not offered, or none was requested and the server has no default scopes.
+    /// Returns the scopes of a grant for the client itself: the server's own and those of the organization's API
+    /// (Documentation/Protocol/OAuth.md §2.4.3). Throws ``Refusal`` with `invalid_scope` if a scope is not offered, or none was requested
+    /// and the server has no default scopes.
     package func grantedToClient(_ application: Application, by server: AuthorizationServerDefinition) throws(Refusal) -> [String] {
         let wanted = try namesOrDefaults(of: server)
         for name in wanted where !Self.isOwn(name, of: server, for: application) || Self.interactive.contains(name) {

@@ -3,8 +3,8 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// Creates the signed tokens of a grant (oauth reference 3.1 to 3.3, 3.6). A value without state. Signing is expensive: call it between the
-/// store's read and its commit.
+/// Creates the signed tokens of a grant (Documentation/Protocol/OAuth.md §3.1 to §3.3, §3.6). A value without state. Signing is expensive:
+/// call it between the store's read and its commit.
 package struct TokenIssuer: Sendable {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
@@ -48,7 +48,7 @@ package struct TokenIssuer: Sendable {
             scopes: scopes, refreshToken: refreshToken, idToken: idToken)
     }
 
-    /// Returns the value of `at_hash`: the left half of the SHA-256, in base64url (3.6).
+    /// Returns the value of `at_hash`: the left half of the SHA-256, in base64url (Documentation/Protocol/OAuth.md §3.6).
     static func halfHash(of text: String) -> String {
         Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(16)))
     }

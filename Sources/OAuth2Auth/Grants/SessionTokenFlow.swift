@@ -5,10 +5,10 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// Exchanges the one-time session token of the classic authentication API for tokens, without a browser (oauth reference 7.6).
-/// The flow requests the authorization page and takes the code from the redirect. It can run any number of sign-ins, one at a time. A new
-/// `start`, or ``reset()``, supersedes the current sign-in, which fails at once with `OAuth2Error.invalidContext`. Cancelling a call's task
-/// ends it at once and revokes tokens that arrive later.
+/// Exchanges the one-time session token of the classic authentication API for tokens, without a browser (Documentation/Protocol/OAuth.md
+/// §7.6). The flow requests the authorization page and takes the code from the redirect. It can run any number of sign-ins, one at a time.
+/// A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once with `OAuth2Error.invalidContext`. Cancelling a
+/// call's task ends it at once and revokes tokens that arrive later.
 public actor SessionTokenFlow: AuthenticationFlow {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate

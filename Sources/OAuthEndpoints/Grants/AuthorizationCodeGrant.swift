@@ -5,8 +5,8 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The authorization code grant (RFC 6749 section 4.1.3; oauth reference 2.4.1). A code is valid once; a reused code revokes the grant that
-/// it gave (RFC 9700 section 2.1.1). A request with the wrong client, redirect URI or verifier does not consume it.
+/// The authorization code grant (RFC 6749 section 4.1.3; Documentation/Protocol/OAuth.md §2.4.1). A code is valid once; a reused code
+/// revokes the grant that it gave (RFC 9700 section 2.1.1). A request with the wrong client, redirect URI or verifier does not consume it.
 struct AuthorizationCodeGrant: GrantHandler {
     static let grantType = GrantType.authorizationCode
 

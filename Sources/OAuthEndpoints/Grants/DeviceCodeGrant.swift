@@ -3,8 +3,8 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// The device code grant: a device polls until the user has decided elsewhere (RFC 8628 section 3.4; oauth reference 2.4.5). The code is
-/// consumed once. Polls without a decision write nothing.
+/// The device code grant: a device polls until the user has decided elsewhere (RFC 8628 section 3.4; Documentation/Protocol/OAuth.md
+/// §2.4.5). The code is consumed once. Polls without a decision write nothing.
 struct DeviceCodeGrant: PollGrantHandler {
     static let grantType = GrantType.deviceCode
 

@@ -128,7 +128,7 @@ extension Application {
 }
 
 extension Refusal {
-    /// Returns `mfa_required` (oauth reference 2.4.11).
+    /// Returns `mfa_required` (Documentation/Protocol/OAuth.md §2.4.11).
     static func factorRequired(_ kinds: [FactorKind], token: String) -> Refusal {
         let grantTypes = Set(kinds.compactMap(\.secondFactorGrantType)).sorted()
         return Refusal(
@@ -138,7 +138,7 @@ extension Refusal {
     }
 }
 
-/// The password grant (RFC 6749 section 4.3), a first factor of direct authentication (oauth reference 2.4.4).
+/// The password grant (RFC 6749 section 4.3), a first factor of direct authentication (Documentation/Protocol/OAuth.md §2.4.4).
 struct PasswordGrant: FirstFactorHandler {
     static let grantType = GrantType.password
 

@@ -4,8 +4,8 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The exchange of a trusted issuer's assertion for tokens (RFC 7523 section 2.1; oauth reference 2.4.8). The handler of the assertion's
-/// `iss` verifies it. A new kind of issuer is one type and a line in ``issuers``.
+/// The exchange of a trusted issuer's assertion for tokens (RFC 7523 section 2.1; Documentation/Protocol/OAuth.md §2.4.8). The handler of
+/// the assertion's `iss` verifies it. A new kind of issuer is one type and a line in ``issuers``.
 struct JWTBearerGrant: GrantHandler {
     static let grantType = GrantType.jwtBearer
 

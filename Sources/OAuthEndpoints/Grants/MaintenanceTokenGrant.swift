@@ -4,9 +4,10 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The grant of a device's maintenance token: an enrolment gets it with its proof-of-possession key, without the user (device-authenticator
-/// reference 2.10 and 3.8). The token permits only changes without effect on security: reading open challenges, and changing the push token
-/// and the capabilities. It is valid for one enrolment, and becomes invalid when the enrolment, its device or its user is closed.
+/// The grant of a device's maintenance token: an enrolment gets it with its proof-of-possession key, without the user
+/// (Documentation/Protocol/Devices.md §2.10 and §3.8). The token permits only changes without effect on security: reading open challenges,
+/// and changing the push token and the capabilities. It is valid for one enrolment, and becomes invalid when the enrolment, its device or
+/// its user is closed.
 struct MaintenanceTokenGrant: AssertionHandler {
     /// The lifetime in seconds.
     static let lifetime = 3_600

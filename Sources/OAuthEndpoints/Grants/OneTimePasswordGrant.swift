@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// An authenticator app's code as the first factor (`otp`; oauth reference 2.4.10).
+/// An authenticator app's code as the first factor (`otp`; Documentation/Protocol/OAuth.md §2.4.10).
 struct OTPGrant: FirstFactorHandler {
     static let grantType = GrantType.otp
 
@@ -19,9 +19,9 @@ struct OTPGrant: FirstFactorHandler {
     }
 }
 
-/// An authenticator app's code as the second factor (`mfa-otp`; oauth reference 2.4.10). A wrong code leaves the sign-in open, up to a
-/// limit, and counts towards lockout like a wrong password. The used time step, counters, transaction and tokens are committed in one
-/// write, so that two concurrent requests cannot both use one code.
+/// An authenticator app's code as the second factor (`mfa-otp`; Documentation/Protocol/OAuth.md §2.4.10). A wrong code leaves the sign-in
+/// open, up to a limit, and counts towards lockout like a wrong password. The used time step, counters, transaction and tokens are
+/// committed in one write, so that two concurrent requests cannot both use one code.
 struct SecondFactorOTPGrant: GrantHandler {
     static let grantType = GrantType.secondFactorOTP
 

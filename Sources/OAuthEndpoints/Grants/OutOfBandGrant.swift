@@ -91,7 +91,7 @@ struct WaitingTransaction: Sendable {
     }
 }
 
-/// A push or a sent code as the second factor (`mfa-oob`; oauth reference 2.4.10).
+/// A push or a sent code as the second factor (`mfa-oob`; Documentation/Protocol/OAuth.md §2.4.10).
 struct SecondFactorOOBGrant: PollGrantHandler {
     static let grantType = GrantType.secondFactorOOB
 
@@ -130,7 +130,7 @@ struct SecondFactorOOBGrant: PollGrantHandler {
     }
 }
 
-/// A push or a sent code as the first factor (`oob`; oauth reference 2.4.10).
+/// A push or a sent code as the first factor (`oob`; Documentation/Protocol/OAuth.md §2.4.10).
 struct OOBGrant: PollGrantHandler {
     static let grantType = GrantType.oob
 

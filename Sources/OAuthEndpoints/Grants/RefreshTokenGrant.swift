@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// The refresh token grant (RFC 6749 section 6; oauth reference 2.4.2 and 3.5).
+/// The refresh token grant (RFC 6749 section 6; Documentation/Protocol/OAuth.md §2.4.2 and §3.5).
 /// - A rotating token is consumed by its successor.
 /// - Within the client's leeway it may be used again, because the client may have lost the response or sent two requests. It then gets a
 ///   new successor, and the unused first one is retired. So a family never has two live tokens.

@@ -5,12 +5,12 @@ internal import OAuthWire
 internal import Store
 
 /// Native SSO: an app signs in with the ID token and the device secret of another app on the device (RFC 8693; OpenID Connect Native SSO
-/// 1.0 section 4.3; oauth reference 2.4.7). The ID token may have expired; the secret must be valid. This app's policies are evaluated
-/// again, on the factors that were proved for the first app.
+/// 1.0 section 4.3; Documentation/Protocol/OAuth.md §2.4.7). The ID token may have expired; the secret must be valid. This app's policies
+/// are evaluated again, on the factors that were proved for the first app.
 struct TokenExchangeGrant: GrantHandler, Redacted {
     static let grantType = GrantType.tokenExchange
 
-    /// The accepted prefixes of token types (oauth reference 2.4.7).
+    /// The accepted prefixes of token types (Documentation/Protocol/OAuth.md §2.4.7).
     private static let prefixes = ["urn:ietf:params:oauth:token-type:", "urn:x-oath:params:oauth:token-type:"]
     private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 

@@ -74,7 +74,7 @@ extension TypedCode {
     }
 }
 
-/// A sent code, with the `oob_code` of its challenge (oauth reference 2.4.10, `binding_code`).
+/// A sent code, with the `oob_code` of its challenge (Documentation/Protocol/OAuth.md §2.4.10, `binding_code`).
 struct BoundCode: Sendable {
     private let channel: CodeChannel
     private let code: String

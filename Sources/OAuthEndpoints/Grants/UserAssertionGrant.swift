@@ -4,8 +4,8 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// An assertion about a user from an issuer that a custom server trusts (RFC 7523 section 2.1; oauth reference 2.4.8). It counts as one
-/// factor, so that an application whose policy requires two issues no tokens.
+/// An assertion about a user from an issuer that a custom server trusts (RFC 7523 section 2.1; Documentation/Protocol/OAuth.md §2.4.8). It
+/// counts as one factor, so that an application whose policy requires two issues no tokens.
 struct UserAssertionGrant: AssertionHandler {
     /// The maximum time until an assertion expires, in seconds.
     static let longest: Double = 3_600

@@ -6,12 +6,12 @@ internal import OAuthWire
 internal import ServerHTTP
 
 extension Endpoint {
-    /// `/challenge`: starts a second factor (oauth reference 2.6).
+    /// `/challenge`: starts a second factor (Documentation/Protocol/OAuth.md §2.6).
     static func challenge(_ engine: Engine) -> Endpoint {
         challenge("/oauth2/v1/challenge", engine) { try await engine.challenge($0, context: $1) }
     }
 
-    /// `/primary-authenticate`, formerly `/oob-authenticate`: starts a first factor (oauth reference 2.5).
+    /// `/primary-authenticate`, formerly `/oob-authenticate`: starts a first factor (Documentation/Protocol/OAuth.md §2.5).
     static func primaryAuthenticate(_ path: RoutePath, _ engine: Engine) -> Endpoint {
         challenge(path, engine) { try await engine.primaryAuthenticate($0, context: $1) }
     }

@@ -74,8 +74,8 @@ extension Endpoint {
 }
 
 extension Endpoint {
-    /// `/par`: accepts a pushed authorization request (RFC 9126; oauth reference 5.2). The body is a form, or JSON as in the published API
-    /// description.
+    /// `/par`: accepts a pushed authorization request (RFC 9126; Documentation/Protocol/OAuth.md §5.2). The body is a form, or JSON as in
+    /// the published API description.
     static func pushAuthorizationRequest(_ engine: Engine) -> Endpoint {
         Endpoint(backchannel: .pushedRequest, engine: engine, acceptsJSON: true) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values, proof: call.proof)
@@ -92,7 +92,7 @@ extension Endpoint {
 }
 
 extension Endpoint {
-    /// `/device/authorize`: starts a sign-in for a device without a browser (RFC 8628 section 3.1; oauth reference 2.8).
+    /// `/device/authorize`: starts a sign-in for a device without a browser (RFC 8628 section 3.1; Documentation/Protocol/OAuth.md §2.8).
     static func deviceAuthorize(_ engine: Engine) -> Endpoint {
         Endpoint(backchannel: .deviceAuthorize, engine: engine) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values)

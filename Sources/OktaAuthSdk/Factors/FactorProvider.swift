@@ -1,4 +1,4 @@
-/// The provider of a factor (authn reference, 5.1).
+/// The provider of a factor (Documentation/Protocol/Authn.md §5.1).
 public enum FactorProvider: RawRepresentable, Codable, Hashable, Sendable {
     /// The organization itself.
     case okta

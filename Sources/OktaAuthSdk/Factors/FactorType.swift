@@ -1,4 +1,4 @@
-/// The type of a factor (authn reference, 5.1).
+/// The type of a factor (Documentation/Protocol/Authn.md §5.1).
 public enum FactorType: RawRepresentable, Codable, Hashable, Sendable {
     /// A security question.
     case question

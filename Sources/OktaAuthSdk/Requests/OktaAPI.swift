@@ -5,7 +5,7 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// The requests of the protocol (authn reference, 4). Each function sends its request at once and returns it.
+/// The requests of the protocol (Documentation/Protocol/Authn.md §4). Each function sends its request at once and returns it.
 /// Statuses and factors send their requests through this class. Apps use it for other requests, subclass it or replace its transport
 /// (``httpRequestListener``). It is not `Sendable`: use it on the main queue. Closures are called there, at most once for each request.
 open class OktaAPI {

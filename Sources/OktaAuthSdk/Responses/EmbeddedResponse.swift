@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The embedded objects of a response: user, factors and policy (authn reference, 2.3).
+/// The embedded objects of a response: user, factors and policy (Documentation/Protocol/Authn.md §2.3).
 public struct EmbeddedResponse: Codable, Sendable {
     /// The user who signs in; `nil` until the server returns it.
     public let user: User?
@@ -160,7 +160,7 @@ extension OktaAPISuccessResponse {
     }
 }
 
-/// A security question that the user can choose (authn reference, 4.15).
+/// A security question that the user can choose (Documentation/Protocol/Authn.md §4.15).
 public struct SecurityQuestion: Codable, Hashable, Sendable {
     /// The key, which identifies the chosen question.
     public let question: String?

@@ -1,7 +1,7 @@
 public import JOSE
 
 extension EmbeddedResponse {
-    /// The server's description of a factor (authn reference, 5.1).
+    /// The server's description of a factor (Documentation/Protocol/Authn.md §5.1).
     public struct Factor: Codable, Sendable {
         /// The factor's ID; `nil` before enrollment.
         public let id: String?

@@ -1,5 +1,5 @@
 extension OktaAPISuccessResponse {
-    /// The result of the last attempt with a factor (authn reference, 2.6).
+    /// The result of the last attempt with a factor (Documentation/Protocol/Authn.md §2.6).
     public enum FactorResult: RawRepresentable, Codable, Hashable, Sendable {
         /// The factor was verified.
         case success

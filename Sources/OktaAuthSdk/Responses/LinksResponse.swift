@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The links of a response, which are the possible next steps (authn reference, 2.4).
+/// The links of a response, which are the possible next steps (Documentation/Protocol/Authn.md §2.4).
 public struct LinksResponse: Codable, Hashable, Sendable {
     /// A link.
     public struct Link: Codable, Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error response of the server (authn reference, 1.4). Programs should use only ``errorCode``.
+/// An error response of the server (Documentation/Protocol/Authn.md §1.4). Programs should use only ``errorCode``.
 public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
     /// A cause of the error.
     public struct ErrorCause: Codable, Hashable, Sendable {

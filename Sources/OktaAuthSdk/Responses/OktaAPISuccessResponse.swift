@@ -1,7 +1,7 @@
 public import Foundation
 public import JOSE
 
-/// A response of the server: the state of the transaction (authn reference, 2.1).
+/// A response of the server: the state of the transaction (Documentation/Protocol/Authn.md §2.1).
 /// It contains tokens and secrets, so its description and mirror show only the status.
 public struct OktaAPISuccessResponse: Codable, Sendable {
     /// The status; `nil` in a response without a status, such as the response to a cancellation.

@@ -46,7 +46,7 @@ extension OktaAPI {
     }
 }
 
-/// A session of the organization (authn reference, 4.16).
+/// A session of the organization (Documentation/Protocol/Authn.md §4.16).
 public struct OktaSession: Codable, Hashable, Sendable {
     /// The session ID. Do not log it: anyone with this ID can act as the user.
     public let id: String?

@@ -1,4 +1,4 @@
-/// The status of a transaction (authn reference, 3).
+/// The status of a transaction (Documentation/Protocol/Authn.md §3).
 public enum AuthStatus: RawRepresentable, Codable, Hashable, Sendable {
     /// There is no transaction yet.
     case unauthenticated

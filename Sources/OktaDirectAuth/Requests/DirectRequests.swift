@@ -97,7 +97,7 @@ struct ChallengeRequest<Response: Decodable & Sendable>: FormRequest, APIParsing
     }
 }
 
-/// A challenge that the server sent to another device of the user (oauth reference 2.5).
+/// A challenge that the server sent to another device of the user (Documentation/Protocol/OAuth.md §2.5).
 /// The code, its lifetime and the binding method are required. Numbers may be strings, and the binding code may be a number. Other invalid
 /// values count as missing, and unknown members are ignored.
 struct OutOfBandChallenge: Decodable, Equatable, Sendable {

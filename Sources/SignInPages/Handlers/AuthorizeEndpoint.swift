@@ -5,7 +5,8 @@ internal import OAuthWire
 internal import ServerHTTP
 
 extension Endpoint {
-    /// `/authorize`: accepts authorize requests (RFC 6749 section 3.1; oauth reference 2.3), as the query of a GET or the form of a POST.
+    /// `/authorize`: accepts authorize requests (RFC 6749 section 3.1; Documentation/Protocol/OAuth.md §2.3), as the query of a GET or the
+    /// form of a POST.
     static func authorize(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
         Endpoint(.authorize, methods: [.get, .post], isCrossOrigin: false) { call in
             let request = call.request

@@ -5,8 +5,8 @@ internal import OAuthWire
 internal import ServerHTTP
 
 extension Endpoint {
-    /// `/logout`: signs the user out (OpenID Connect RP-Initiated Logout 1.0; oauth reference 2.13), by the query of a GET or the form of a
-    /// POST.
+    /// `/logout`: signs the user out (OpenID Connect RP-Initiated Logout 1.0; Documentation/Protocol/OAuth.md §2.13), by the query of a GET
+    /// or the form of a POST.
     static func logout(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
         Endpoint(.logout, methods: [.get, .post], isCrossOrigin: false) { call in
             let request = call.request

@@ -4,10 +4,10 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Signs the user out of the browser (OpenID Connect RP-Initiated Logout 1.0; oauth reference 2.13). An ID token of the browser's
-    /// session proves that the application may end it: the session ends at once. Otherwise the user must confirm by a form that only this
-    /// browser's page contains, so that other sites cannot sign users out. Tokens are not revoked, except those of a device secret in the
-    /// request. An authorization code that was not exchanged becomes invalid with its session.
+    /// Signs the user out of the browser (OpenID Connect RP-Initiated Logout 1.0; Documentation/Protocol/OAuth.md §2.13). An ID token of
+    /// the browser's session proves that the application may end it: the session ends at once. Otherwise the user must confirm by a form
+    /// that only this browser's page contains, so that other sites cannot sign users out. Tokens are not revoked, except those of a device
+    /// secret in the request. An authorization code that was not exchanged becomes invalid with its session.
     package func logout(
         _ parameters: AuthorizationParameters, formToken: String? = nil, server: String?, browser: BrowserSecrets,
         context: RequestContext

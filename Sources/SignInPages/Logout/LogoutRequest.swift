@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import JOSE
 internal import OAuthWire
 
-/// A validated request to sign out (OpenID Connect RP-Initiated Logout 1.0 section 2; oauth reference 2.13).
+/// A validated request to sign out (OpenID Connect RP-Initiated Logout 1.0 section 2; Documentation/Protocol/OAuth.md §2.13).
 struct LogoutRequest: Sendable, Redacted {
     struct Hint: Sendable {
         var userID: String

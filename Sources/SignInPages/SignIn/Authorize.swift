@@ -4,8 +4,8 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; oauth reference 2.3). A session with enough recent proofs gets a
-    /// code at once. Otherwise the browser gets a page, or the client an error if it sent `prompt=none`.
+    /// Answers a request to the authorize endpoint (RFC 6749 section 3.1; Documentation/Protocol/OAuth.md §2.3). A session with enough
+    /// recent proofs gets a code at once. Otherwise the browser gets a page, or the client an error if it sent `prompt=none`.
     /// - Parameters:
     ///   - parameters: The unchecked parameters of the client, or the name of a pushed request.
     ///   - server: The authorization server's id; `nil` for the org server.

@@ -7,7 +7,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     static let lifetime = TimeInterval(BrowserSecrets.signInLifetime)
     /// Minimum seconds between two pushes of a page.
     static let resendDelay: TimeInterval = 30
-    /// The lifetime of an authorization code in seconds (oauth reference 2.3).
+    /// The lifetime of an authorization code in seconds (Documentation/Protocol/OAuth.md §2.3).
     static let codeLifetime: TimeInterval = 300
     private static let kind = "pages"
 

@@ -98,7 +98,7 @@ enum SandboxText {
         let request = await StopSignal.listen()
         Terminal.write(overview(sandbox))
         Terminal.write("Press Ctrl-C to stop.")
-        await request.heard()
+        await request.signalOrCancellation()
     }
 
     static func overview(_ sandbox: Sandbox) -> TerminalText {

@@ -19,8 +19,8 @@ enum StopSignal {
         fileprivate let signals: AsyncStream<Void>
         fileprivate let id: Int
 
-        /// Returns after a signal since ``StopSignal/listen()``, or when the task is cancelled.
-        func heard() async {
+        /// Waits for a signal that arrives after ``StopSignal/listen()``. Returns early if the task is cancelled.
+        func signalOrCancellation() async {
             for await _ in signals { break }
             StopSignal.listeners.remove(id)
         }
@@ -114,7 +114,7 @@ enum Interruption {
                     do { return .success(try await work()) } catch { return .failure(error) }
                 }
                 group.addTask {
-                    await request.heard()
+                    await request.signalOrCancellation()
                     return nil
                 }
                 var isInterrupted = false

@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Pushed requests, over the wire (oauth reference 5.2)")
+@Suite("Pushed requests, over the wire (Documentation/Protocol/OAuth.md §5.2)")
 struct PushedRequestWireTests {
     private static let app = WireRelyingParty.webApp
     private static let basic = ("Authorization", "Basic " + Data("web-app:web-app-secret-01234".utf8).base64EncodedString())
@@ -83,7 +83,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "Each error of the reference has its status and code, whichever way the request comes",
+        "Each error of Documentation/Protocol/OAuth.md §5.2 has its status and code, whichever way the request comes",
         arguments: [
             (["redirect_uri": ""], "invalid_request"), (["redirect_uri": "https://evil.example.com/"], "invalid_request"),
             (["scope": ""], "invalid_scope"), (["scope": "openid unknown"], "invalid_scope"), (["response_type": ""], "invalid_request"),

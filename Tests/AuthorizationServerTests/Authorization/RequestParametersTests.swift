@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Parameters of authorize requests (oauth reference 2.3)")
+@Suite("Parameters of authorize requests (Documentation/Protocol/OAuth.md §2.3)")
 struct RequestParametersTests {
     private static let api = [("Content-Type", "application/json")]
 
@@ -145,7 +145,7 @@ struct RequestParametersTests {
     }
 }
 
-@Suite("Codes at the token endpoint, over the wire (oauth reference 2.4.1)")
+@Suite("Codes at the token endpoint, over the wire (Documentation/Protocol/OAuth.md §2.4.1)")
 struct CodeRequestTests {
     @Test(
         "What is wrong with the request itself is told",

@@ -87,7 +87,7 @@ final class WireBrowser {
     }
 }
 
-/// A client that sends a browser to the authorize endpoint, in raw requests as section 7 of the oauth reference has them.
+/// A client that sends a browser to the authorize endpoint, in raw requests as Documentation/Protocol/OAuth.md §7 has them.
 struct WireRelyingParty: Sendable {
     static let verifier = "a-verifier-of-forty-three-characters-or-more-0123"
     static let challenge = Base64URL.encode(Array(SHA256.hash(data: Array(verifier.utf8))))
@@ -109,7 +109,7 @@ struct WireRelyingParty: Sendable {
 
     var issuer: String { RunningServer.origin + (base == "/oauth2/v1" ? "" : "/oauth2/default") }
 
-    /// The parameters of 7.1; an empty value leaves one out.
+    /// The parameters of Documentation/Protocol/OAuth.md §7.1; an empty value leaves one out.
     func parameters(_ changes: [String: String] = [:]) -> [String: String] {
         [
             "client_id": id, "redirect_uri": redirectURI, "response_type": "code", "scope": "openid", "state": "some-state",
@@ -124,7 +124,7 @@ struct WireRelyingParty: Sendable {
         try await browser.follow(try await browser.get(authorizeURL(changes)))
     }
 
-    /// Exchanges a code (7.3).
+    /// Exchanges a code (Documentation/Protocol/OAuth.md §7.3).
     func exchange(_ code: String, _ wire: WireClient, _ changes: [String: String] = [:]) async throws -> WireResponse {
         let form = ["grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI, "code_verifier": Self.verifier]
         var headers: [(String, String)] = []

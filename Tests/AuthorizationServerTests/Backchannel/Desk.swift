@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// A back end that asks people to confirm something, in raw requests (device-authenticator reference 7).
+/// A back end that asks people to confirm something, in raw requests (Documentation/Protocol/Devices.md §7).
 struct Desk: Sendable {
     /// Who asks, and how it authenticates.
     enum Client: Sendable {

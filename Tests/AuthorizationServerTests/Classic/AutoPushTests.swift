@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Sections 4.7 and 5.6 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §4.7 and §5.6 in raw requests.
 @Suite("The classic API keeps whether a push is asked for by itself")
 struct AutoPushTests {
     private static let organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))

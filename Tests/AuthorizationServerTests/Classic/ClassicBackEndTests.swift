@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What back ends may do that show an API token (authn reference 1.1 and 1.2).
+/// What back ends may do that show an API token (Documentation/Protocol/Authn.md §1.1 and §1.2).
 @Suite("A trusted caller of the classic API")
 struct ClassicBackEndTests {
     private static let token = "a-token-of-the-portal-0123456789"

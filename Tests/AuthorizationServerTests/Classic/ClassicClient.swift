@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// A client of the classic sign-in API, in raw requests as the authn reference has them. It goes where links lead.
+/// A client of the classic sign-in API, in raw requests as in Documentation/Protocol/Authn.md. It goes where links lead.
 struct ClassicClient: Sendable {
     static let base = RunningServer.origin + "/api/v1/authn"
 

@@ -3,9 +3,10 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-/// What of the reference was walked over the wire, and what there is of it: the edges stand in ``ClassicTable``.
+/// The parts of Documentation/Protocol/Authn.md that the tests cover over the wire, and all of its parts: the edges stand in
+/// ``ClassicTable``.
 struct ClassicCoverage: Sendable {
-    /// The operations (authn reference 4.1), by their paths.
+    /// The operations (Documentation/Protocol/Authn.md §4.1), by their paths.
     static let operations: Set<String> = [
         "/", "/previous", "/skip", "/cancel", "/credentials/change_password", "/credentials/reset_password", "/factors",
         "/factors/{id}/lifecycle/activate", "/factors/{id}/lifecycle/activate/poll", "/factors/{id}/lifecycle/activate/email",
@@ -15,20 +16,20 @@ struct ClassicCoverage: Sendable {
         "GET /users/{id}/factors/questions", "GET /users/{id}/factors/{id}/qr/{token}",
     ]
 
-    /// The types of factors with their providers (authn reference 5.1).
+    /// The types of factors with their providers (Documentation/Protocol/Authn.md §5.1).
     static let factors: Set<String> = [
         "question OKTA", "sms OKTA", "call OKTA", "email OKTA", "token:software:totp OKTA", "token:software:totp GOOGLE", "push OKTA",
         "token RSA", "token SYMANTEC", "token:hotp CUSTOM",
     ]
 
-    /// The error codes (authn reference 1.5).
+    /// The error codes (Documentation/Protocol/Authn.md §1.5).
     static let codes: Set<String> = [
         "E0000001", "E0000003", "E0000004", "E0000007", "E0000008", "E0000011", "E0000014", "E0000015", "E0000022", "E0000028", "E0000032",
         "E0000034", "E0000047", "E0000067", "E0000068", "E0000069", "E0000074", "E0000079", "E0000080", "E0000082", "E0000083", "E0000087",
         "E0000095", "E0000098", "E0000099", "E0000109", "E0000113", "E0000118", "E0000121", "E0000133",
     ]
 
-    /// What the reference has and this server does not answer, and why.
+    /// The parts of the protocol that this server does not support, with the reasons.
     static let absent: [String: String] = [
         "/factors/webauthn/verify": "answers E0000015 until there is WebAuthn",
         "/factors/{id}/lifecycle/duoCallback": "there is no Duo: E0000008",

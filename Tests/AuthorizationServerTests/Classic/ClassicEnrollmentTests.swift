@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// Sections 3.3, 4.5, 4.6 and 5.4 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §3.3, §4.5, §4.6 and §5.4 in raw requests.
 @Suite("The classic API sets factors up")
 struct ClassicEnrollmentTests {
     private static let totp: [String: JSONValue] = ["factorType": "token:software:totp", "provider": "GOOGLE"]

@@ -1,7 +1,7 @@
 import IdentityCore
 import Testing
 
-/// Section 1.1 of the authn reference: which pages may read what the classic API answers.
+/// Documentation/Protocol/Authn.md §1.1: which pages may read what the classic API answers.
 @Suite("Pages of other origins and the classic API")
 struct ClassicOriginTests {
     private static let portal = "https://portal.example.com"

@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Sections 3.3 and 4.3 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §3.3 and §4.3 in raw requests.
 @Suite("The classic API asks for another password when it is due")
 struct ClassicPasswordTests {
     private static let new = "Another-Horse-8"

@@ -6,7 +6,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// Sections 4.6 and 5.5 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §4.6 and §5.5 in raw requests.
 @Suite("The classic API sets a phone up")
 struct ClassicPhoneTests {
     private static let twoFactors = ClassicPolicy(signOnPolicy: "two factors")

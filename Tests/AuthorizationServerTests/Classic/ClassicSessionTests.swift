@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Section 4.16 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §4.16 in raw requests.
 @Suite("A session token becomes a browser's session")
 struct ClassicSessionTests {
     private static let organization = PushOrganization(

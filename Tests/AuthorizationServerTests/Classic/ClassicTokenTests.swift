@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Sections 4.5, 5.4, 5.7 and 5.8 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §4.5, §5.4, §5.7 and §5.8 in raw requests.
 @Suite("The classic API knows apps of two makers, and tokens that another system knows")
 struct ClassicTokenTests {
     private static let two = ClassicPolicy(signOnPolicy: "two factors", factors: [.rsa: .optional, .symantec: .optional])

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-/// Walks the table of section 3.4 of the authn reference over the wire.
+/// Walks the table of Documentation/Protocol/Authn.md §3.4 over the wire.
 @Suite("Every edge of the classic state machine")
 struct EdgeWalkTests {
     typealias Box = NIOLockedValueBox<ClassicCoverage>

@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Sections 3.3, 4.7, 4.8, 4.13 and 4.14 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §3.3, §4.7, §4.8, §4.13 and §4.14 in raw requests.
 @Suite("The classic API asks for a second factor")
 struct FactorChallengeTests {
     private static let organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))

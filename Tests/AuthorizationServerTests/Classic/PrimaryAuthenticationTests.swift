@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Section 4.2 and 3.2 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §4.2 and §3.2 in raw requests.
 @Suite("The classic API takes a name and a password")
 struct PrimaryAuthenticationTests {
     @Test("and gives a session token, which begins a session once")

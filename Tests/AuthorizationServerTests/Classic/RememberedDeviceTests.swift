@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Section 6.4 of the authn reference, in raw requests.
+/// Documentation/Protocol/Authn.md §6.4 in raw requests.
 @Suite("The classic API remembers devices")
 struct RememberedDeviceTests {
     private static let device = "9f2c7b1e4d6a4f0b8c3d5e7f90123456"

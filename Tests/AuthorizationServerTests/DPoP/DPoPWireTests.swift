@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("DPoP, over the wire (RFC 9449; oauth reference 5.1)")
+@Suite("DPoP, over the wire (RFC 9449; Documentation/Protocol/OAuth.md §5.1)")
 struct DPoPWireTests {
     private static let tokenPath = "/oauth2/default/v1/token"
     private static let userInfoPath = "/oauth2/default/v1/userinfo"

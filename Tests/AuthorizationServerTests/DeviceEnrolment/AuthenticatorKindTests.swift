@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Kinds of authenticator, over the wire (device-authenticator reference 2.4)")
+@Suite("Kinds of authenticator, over the wire (Documentation/Protocol/Devices.md §2.4)")
 struct AuthenticatorKindTests {
     @Test(
         "both kinds of authenticator are named by their keys, and enrol and are asked alike (F-8)",

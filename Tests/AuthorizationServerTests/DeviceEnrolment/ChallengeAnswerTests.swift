@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Answering a challenge, over the wire (device-authenticator reference 2.9, 2.12 and 5.5)")
+@Suite("Answering a challenge, over the wire (Documentation/Protocol/Devices.md §2.9, §2.12 and §5.5)")
 struct ChallengeAnswerTests {
     private static let invalidResponse = "Api validation failed: challengeResponse"
 

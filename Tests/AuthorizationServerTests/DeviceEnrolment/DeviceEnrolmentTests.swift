@@ -229,7 +229,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("what is wrong with an enrolment is said with the code of the reference")
+    @Test("what is wrong with an enrolment is said with the code of Documentation/Protocol/Devices.md §2.12")
     func enrollmentErrors() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()

@@ -148,7 +148,7 @@ struct EnrollingPhone: Sendable {
 
     mutating func remember(_ answer: JSONValue) throws { try phone.remember(answer) }
 
-    /// The body of the reference's example (2.5.2); of a known device with its attestation.
+    /// The body of an enrolment (Documentation/Protocol/Devices.md §2.5.2); of a known device with its attestation.
     func enrollment(attestation: String? = nil) -> JSONValue { phone.enrollment(in: "autphone", attestation: attestation) }
 
     func attestation(by key: SigningKey? = nil) throws -> String {

@@ -2,7 +2,7 @@ import Delivery
 import JOSE
 import Testing
 
-@Suite("What waits for a phone, over the wire (device-authenticator reference 2.8)")
+@Suite("What waits for a phone, over the wire (Documentation/Protocol/Devices.md §2.8)")
 struct PendingChallengesTests {
     private static func path(_ id: String) -> String { DeviceServer.api + "/\(id)/push/notifications" }
 

@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// A device without a browser, in raw requests (oauth reference 2.8 and 2.4.5).
+/// A device without a browser, in raw requests (Documentation/Protocol/OAuth.md §2.8 and §2.4.5).
 struct WireDevice: Sendable {
     var id = "tv-app"
     var base = "/oauth2/default/v1"

@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Requests of devices without a browser, over the wire (oauth reference 2.8)")
+@Suite("Requests of devices without a browser, over the wire (Documentation/Protocol/OAuth.md §2.8)")
 struct DeviceRequestTests {
     @Test(
         "What is wrong with a device's request is told to it",

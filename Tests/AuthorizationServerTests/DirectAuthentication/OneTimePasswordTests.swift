@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What section 6.4 and 6.6 of the oauth reference show, in raw requests.
+/// What Documentation/Protocol/OAuth.md §6.4 and §6.6 show, in raw requests.
 @Suite("Codes of authenticator apps, over the wire")
 struct OneTimePasswordTests {
     /// A server where Jane has an app.
@@ -107,7 +107,7 @@ struct OneTimePasswordTests {
         Row(why: "the client is unknown", client: "nobody", changes: [:], status: 401, error: "invalid_client"),
     ]
 
-    @Test("a second factor is refused as the reference says")
+    @Test("A second factor is refused with the errors of Documentation/Protocol/OAuth.md §2.4.10 and §2.16.")
     func secondFactorErrors() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -131,7 +131,7 @@ struct OneTimePasswordTests {
         Row(why: "the grant is not enabled", client: "other-app", changes: [:], error: "unauthorized_client"),
     ]
 
-    @Test("a first factor is refused as the reference says")
+    @Test("A first factor is refused with the errors of Documentation/Protocol/OAuth.md §2.4.10 and §2.16.")
     func firstFactorErrors() async throws {
         try await PushServer.with { server in
             let app = try await App(server)

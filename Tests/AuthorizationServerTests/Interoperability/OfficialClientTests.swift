@@ -3,7 +3,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// The checklist of the protocol reference for a server that the official client accepts unchanged: one test per line that
+/// The requirements of Documentation/Protocol/OAuth.md §10 for a server that the official client accepts unchanged: one test per line that
 /// concerns the endpoints of today. The lines' numbers stand in the names.
 @Suite("What the official client needs")
 struct OfficialClientTests {

@@ -3,7 +3,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// Two apps of a device, in raw requests (oauth reference 2.4.7).
+/// Two apps of a device, in raw requests (Documentation/Protocol/OAuth.md §2.4.7).
 struct WireApps: Sendable {
     static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
     static let secretType = "urn:x-oath:params:oauth:token-type:device-secret"

@@ -2,7 +2,7 @@ import Crypto
 import JOSE
 import Testing
 
-/// An app that signs people in by itself, in raw requests, as sections 2.4 to 2.6 and 6 of the oauth reference have them.
+/// An app that signs people in by itself, in raw requests, as Documentation/Protocol/OAuth.md §2.4 to §2.6 and §6 have them.
 struct DirectClient: Sendable {
     static let custom = "/oauth2/default/v1"
     static let org = "/oauth2/v1"
@@ -43,7 +43,7 @@ struct DirectClient: Sendable {
 
     // MARK: - A second factor
 
-    /// Step 1 of 6.2.
+    /// Step 1 of Documentation/Protocol/OAuth.md §6.2.
     func password(_ extra: [String: String] = [:]) async throws -> WireResponse {
         try await post(
             "token",
@@ -86,7 +86,7 @@ struct DirectClient: Sendable {
 
     // MARK: - A first factor
 
-    /// Step 1 of 6.7.
+    /// Step 1 of Documentation/Protocol/OAuth.md §6.7.
     func primary(_ extra: [String: String] = [:], endpoint: String = "primary-authenticate") async throws -> WireResponse {
         try await post(
             endpoint,
@@ -121,7 +121,7 @@ struct IssuedTokens: Sendable {
         let accessToken = try #require(body["access_token"]?.stringValue)
         self.idToken = try Self.verified(idToken, keys)
         self.accessToken = try Self.verified(accessToken, keys)
-        // The left half of the hash, without padding (oauth reference 3.6).
+        // The left half of the hash, without padding (Documentation/Protocol/OAuth.md §3.6).
         let hash = Base64URL.encode(Array(SHA256.hash(data: Array(accessToken.utf8)).prefix(16)))
         #expect(self.idToken["at_hash"] == .string(hash))
     }
@@ -135,7 +135,7 @@ struct IssuedTokens: Sendable {
 }
 
 /// A refusal in the OAuth form: its status, exactly its two members and no others, a sentence that can be shown, and every header that
-/// official clients need (oauth reference 2.1).
+/// official clients need (Documentation/Protocol/OAuth.md §2.1).
 ///
 /// - Parameter isForUser: Whether the user must see it at once: one rate-limit header is missing, so that clients do not wait silently.
 func expectRefusal(

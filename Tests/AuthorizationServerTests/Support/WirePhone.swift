@@ -3,7 +3,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A phone with real keys that speaks to the server in raw requests, as the device-authenticator reference has them.
+/// A phone with real keys that speaks to the server in raw requests, as in Documentation/Protocol/Devices.md.
 struct WirePhone: Sendable {
     struct Options: Sendable {
         var pushToken = "00ff12ab"
@@ -48,7 +48,7 @@ struct WirePhone: Sendable {
             headers: [version, ("Content-Type", "application/json"), ("Authorization", "Bearer \(accessToken)")], body: body.serialized())
     }
 
-    /// Enrols (reference 2.5).
+    /// Enrols (Documentation/Protocol/Devices.md §2.5).
     static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
         var phone = try SigningPhone(origin: RunningServer.origin)
         let response = try await enrolling(&phone, wire, accessToken: accessToken, options)
@@ -57,7 +57,7 @@ struct WirePhone: Sendable {
         return WirePhone(phone: phone, wire: wire, clock: clock, accessToken: accessToken)
     }
 
-    /// What waits for this phone, or as this phone asks for another's (reference 2.8).
+    /// What waits for this phone, or as this phone asks for another's (Documentation/Protocol/Devices.md §2.8).
     func pending(of id: String? = nil) async throws -> WireResponse {
         try await wire.get(
             "/idp/myaccount/app-authenticators/\(id ?? enrollmentID)/push/notifications",
@@ -81,7 +81,7 @@ struct WirePhone: Sendable {
         return try #require(all.first)
     }
 
-    /// Registers another push token (reference 2.6).
+    /// Registers another push token (Documentation/Protocol/Devices.md §2.6).
     func replacePushToken(_ token: String) async throws -> WireResponse {
         let type = "application/merge-patch+json; okta-version=1.0.0"
         return try await wire.call(
@@ -90,7 +90,7 @@ struct WirePhone: Sendable {
             body: (["methods": ["push": ["pushToken": .string(token)]]] as JSONValue).serialized())
     }
 
-    /// Deletes the enrolment (reference 2.7).
+    /// Deletes the enrolment (Documentation/Protocol/Devices.md §2.7).
     func delete() async throws -> WireResponse {
         try await wire.call(
             "DELETE", "/idp/myaccount/app-authenticators/\(enrollmentID)",
@@ -107,11 +107,13 @@ struct WirePhone: Sendable {
         /// Denies, and says that it was not them.
         case report
         case pick(String)
-        /// A word of the reference's table 5.5, signed with the key that needs no person, or with the one that the person unlocks.
+        /// A value of `userConsent` (Documentation/Protocol/Devices.md §5.5), signed with the key that needs no person, or with the one
+        /// that the person unlocks.
         case says(String, verified: Bool = false)
     }
 
-    /// Answers a challenge (reference 2.9), signed now; says what kind of transaction it is about, or repeats the challenge's.
+    /// Answers a challenge (Documentation/Protocol/Devices.md §2.9), signed now; says what kind of transaction it is about, or repeats the
+    /// challenge's.
     func answer(_ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil) async throws -> WireResponse {
         try await send(try signed(challenge, answer, saying: type), to: challenge)
     }
@@ -123,7 +125,7 @@ struct WirePhone: Sendable {
             body: (["method": "push", "challengeResponse": .string(token)] as JSONValue).serialized())
     }
 
-    /// A signed answer (reference 3.7).
+    /// A signed answer (Documentation/Protocol/Devices.md §3.7).
     func signed(
         _ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil, by stranger: SigningKey? = nil
     ) throws -> String {

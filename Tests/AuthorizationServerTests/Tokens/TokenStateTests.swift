@@ -5,7 +5,7 @@ import Testing
 struct TokenStateTests {
     private static let inactive: JSONValue = ["active": false]
 
-    @Test("an access token's answer has the members of the reference")
+    @Test("The introspection of an access token has the members of Documentation/Protocol/OAuth.md §2.9.")
     func accessToken() async throws {
         try await RunningServer.with { running in
             let token = try #require(try await running.signIn()["access_token"]?.stringValue)

@@ -3,7 +3,7 @@ import Delivery
 import Foundation
 import Testing
 
-/// What each answer of the push service leads to: the rows of the device-authenticator reference 9.3, over the wire.
+/// What each answer of the push service leads to: the rows of Documentation/Protocol/Devices.md §9.3, over the wire.
 @Suite("answers of the push service")
 struct GatewayAnswerTests {
     struct Row: Sendable, CustomTestStringConvertible {

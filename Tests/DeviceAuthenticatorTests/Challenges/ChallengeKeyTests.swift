@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The org's challenge keys (device-authenticator reference 2.11)")
+@Suite("The org's challenge keys (Documentation/Protocol/Devices.md §2.11)")
 struct ChallengeKeyTests {
     @Test("an unknown kid has the keys read once more; a new key is found, an unknown one is not")
     func rotation() async throws {

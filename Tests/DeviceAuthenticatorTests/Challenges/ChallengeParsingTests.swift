@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("Reading a push (D5, device-authenticator reference 3.6 and 4.1)")
+@Suite("Reading a push (D5, Documentation/Protocol/Devices.md §3.6 and §4.1)")
 struct ChallengeParsingTests {
     @Test("the payload's plain names win, those with the prefix are read if the plain ones are no strings (D5-3)")
     func payloadNames() async throws {

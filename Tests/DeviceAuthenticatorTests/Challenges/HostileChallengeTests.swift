@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("Hostile challenges (D5-6, device-authenticator reference 3.6)")
+@Suite("Hostile challenges (D5-6, Documentation/Protocol/Devices.md §3.6)")
 struct HostileChallengeTests {
     /// A challenge that a good org never sends, and what makes it.
     struct Forgery: Sendable, CustomTestStringConvertible {

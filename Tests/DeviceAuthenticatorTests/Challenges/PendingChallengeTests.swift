@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Pulling challenges (D5-8, device-authenticator reference 2.8)")
+@Suite("Pulling challenges (D5-8, Documentation/Protocol/Devices.md §2.8)")
 struct PendingChallengeTests {
     @Test("asks at the enrollment's own link, and returns verified challenges")
     func pull() async throws {

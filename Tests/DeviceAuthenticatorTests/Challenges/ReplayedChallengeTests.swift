@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-/// The phone keeps no list of what it answered (the device-authenticator reference leaves duplicates to the app, 2.8): the org decides.
+/// The phone keeps no list of what it answered (the app finds duplicates, Documentation/Protocol/Devices.md §2.8): the org decides.
 @Suite("A challenge that comes once more")
 struct ReplayedChallengeTests {
     private static let answered = TestOrg.Reply.failure(

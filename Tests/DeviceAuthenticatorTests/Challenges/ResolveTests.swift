@@ -10,9 +10,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Resolving a challenge (D6, device-authenticator reference 5)")
+@Suite("Resolving a challenge (D6, Documentation/Protocol/Devices.md §5)")
 struct ResolveTests {
-    @Test("an approval is posted as the reference 2.9 and 3.7 say, without a token")
+    @Test("an approval is posted as in Documentation/Protocol/Devices.md §2.9 and §3.7, without a token")
     func approval() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("User verification of a challenge (D6-4, D6-6, device-authenticator reference 5.2 and 5.3)")
+@Suite("User verification of a challenge (D6-4, D6-6, Documentation/Protocol/Devices.md §5.2 and §5.3)")
 struct UserVerificationTests {
     @Test(
         "which key signs, by what the challenge asks for and whether there is a key",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("Configuration (D2, D3-4, device-authenticator reference 1.3)")
+@Suite("Configuration (D2, D3-4, Documentation/Protocol/Devices.md §1.3)")
 struct ConfigurationTests {
     @Test(
         "an org's URL is brought to scheme, host and port",

@@ -10,9 +10,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Deleting an enrollment (D4-6 to D4-8, device-authenticator reference 2.7 and 6.4)")
+@Suite("Deleting an enrollment (D4-6 to D4-8, Documentation/Protocol/Devices.md §2.7 and §6.4)")
 struct DeletionTests {
-    @Test("the server is told first, with the headers of the reference; then enrollment and keys are gone here")
+    @Test("the server is told first, with the headers of Documentation/Protocol/Devices.md §2.2; then enrollment and keys are gone here")
     func deleted() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -44,7 +44,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "the codes of the reference 2.7 mean that nothing is left to delete",
+        "the codes of Documentation/Protocol/Devices.md §2.7 mean that nothing is left to delete",
         arguments: [
             ("E0000008", 404), ("E0000153", 410), ("E0000154", 410), ("E0000156", 410), ("E0000152", 403), ("E0000155", 423),
             ("E0000180", 423),

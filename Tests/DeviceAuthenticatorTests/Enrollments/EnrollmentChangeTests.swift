@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Changing an enrollment (D4, device-authenticator reference 2.6)")
+@Suite("Changing an enrollment (D4, Documentation/Protocol/Devices.md §2.6)")
 struct EnrollmentChangeTests {
     @Test("a new push token is sent with the merge patch's media type as both kinds of header (D4-1)")
     func pushToken() async throws {

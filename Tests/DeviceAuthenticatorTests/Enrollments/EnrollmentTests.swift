@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Enrolling (D3, device-authenticator reference 2.5)")
+@Suite("Enrolling (D3, Documentation/Protocol/Devices.md §2.5)")
 struct EnrollmentTests {
     @Test("asks the org who it is, reads the authenticator, enrolls, and reads the challenge keys (D3-5, D3-9)")
     func order() async throws {
@@ -26,7 +26,7 @@ struct EnrollmentTests {
         #expect(enrollment.userVerificationPolicy == .preferred)
     }
 
-    @Test("sends each request with the headers of the reference 2.2, and the token only where it belongs")
+    @Test("sends each request with the headers of Documentation/Protocol/Devices.md §2.2, and the token only where it belongs")
     func headers() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -51,7 +51,7 @@ struct EnrollmentTests {
                 == "AcmeApp/3.0 DeviceAuthenticator/1.1.0 Linux/6.1.0 Unknown/x1")
     }
 
-    @Test("describes device, push method and keys as the reference 2.5.1 and 2.5.2 list them, and nothing else")
+    @Test("describes device, push method and keys as Documentation/Protocol/Devices.md §2.5.1 and §2.5.2 list them, and nothing else")
     func body() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

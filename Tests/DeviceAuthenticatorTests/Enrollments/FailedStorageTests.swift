@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Enrolling when the folder fails (device-authenticator reference 2.5)")
+@Suite("Enrolling when the folder fails (Documentation/Protocol/Devices.md §2.5)")
 struct FailedStorageTests {
     /// A folder with something in it can neither be replaced by a file nor deleted as one.
     private func obstruct(_ kind: SealedEntry.Kind, _ id: String, in folder: TemporaryFolder) throws -> URL {

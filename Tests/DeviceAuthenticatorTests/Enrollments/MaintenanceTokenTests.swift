@@ -10,9 +10,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The maintenance token (D7, device-authenticator reference 2.10 and 3.8)")
+@Suite("The maintenance token (D7, Documentation/Protocol/Devices.md §2.10 and §3.8)")
 struct MaintenanceTokenTests {
-    @Test("is asked for with the form of the reference: the fields in order, each escaped once (D7-5)")
+    @Test("is asked for with the form of Documentation/Protocol/Devices.md §2.10: the fields in order, each escaped once (D7-5)")
     func form() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Errors (D8-1, device-authenticator reference 2.12 and 8.4)")
+@Suite("Errors (D8-1, Documentation/Protocol/Devices.md §2.12 and §8.4)")
 struct ErrorTests {
     private static let result = HTTPURLResult(request: nil, response: nil, data: nil)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("What a key's flags prove of how the person was verified (device-authenticator reference 3.7)")
+@Suite("What a key's flags prove of how the person was verified (Documentation/Protocol/Devices.md §3.7)")
 struct ProvenMethodTests {
     @Test(
         "a method is claimed only if the key can't be used without it",

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("What is stored (device-authenticator reference 6)")
+@Suite("What is stored (Documentation/Protocol/Devices.md §6)")
 struct EnrollmentStorageTests {
     private func entry(_ kind: SealedEntry.Kind, _ id: String, in folder: TemporaryFolder) -> URL {
         folder.url.appendingPathComponent(SealedEntry.fileName(kind, id))

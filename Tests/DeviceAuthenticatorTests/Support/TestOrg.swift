@@ -6,7 +6,7 @@ import JOSE
 import FoundationNetworking
 #endif
 
-/// An org in the test's own process: it answers as the device-authenticator reference says, signs challenges with a real RSA key, and
+/// An org in the test's own process: it answers as in Documentation/Protocol/Devices.md, signs challenges with a real RSA key, and
 /// remembers what it was asked. A test replaces single answers.
 final class TestOrg: URLSessionProtocol {
     struct Reply: Sendable {

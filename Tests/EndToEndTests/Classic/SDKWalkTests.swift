@@ -4,7 +4,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Walks the table of section 3.4 of the authn reference with the SDK, over HTTP.
+/// Walks the table of Documentation/Protocol/Authn.md §3.4 with the SDK, over HTTP.
 @MainActor
 @Suite("Every edge of the classic state machine, by the SDK", .timeLimit(.minutes(10)))
 struct SDKWalkTests {

@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import OAuthWire
 
-@Suite("Client authentication (oauth reference 2.2)")
+@Suite("Client authentication (Documentation/Protocol/OAuth.md §2.2)")
 struct ClientAuthenticatorTests {
     private static let url = TestOrganization.tokenURL("default")
 

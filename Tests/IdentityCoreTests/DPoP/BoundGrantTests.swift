@@ -10,7 +10,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-@Suite("Tokens that are bound to a key (RFC 9449 sections 5 to 8; oauth reference 5.1)")
+@Suite("Tokens that are bound to a key (RFC 9449 sections 5 to 8; Documentation/Protocol/OAuth.md §5.1)")
 struct BoundGrantTests {
     private let organization: TestOrganization
     private let client: ProvingClient

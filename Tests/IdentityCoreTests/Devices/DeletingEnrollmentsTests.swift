@@ -106,7 +106,7 @@ struct DeletingEnrollmentsTests {
         }
     }
 
-    @Test("what is closed answers every request with the code of the reference", arguments: Closed.allCases)
+    @Test("what is closed answers every request with the code of Documentation/Protocol/Devices.md §2.12", arguments: Closed.allCases)
     private func closed(how: Closed) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

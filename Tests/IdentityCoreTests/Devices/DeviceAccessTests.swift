@@ -10,7 +10,7 @@ import Testing
 @Suite("Who may send a device's request")
 struct DeviceAccessTests {
     @Test(
-        "each scope opens what the reference says",
+        "Each scope permits the requests of Documentation/Protocol/Devices.md §1.2.",
         arguments: [
             (DeviceFixture.manage, [true, true, true, true, true]), (DeviceFixture.read, [true, false, false, false, false]),
             (DeviceFixture.maintenanceManage, [true, false, true, false, false]),
@@ -83,7 +83,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.configuration(.bearer(token)).code == "E0000006")
     }
 
-    @Test("the state of the account is told with the codes of the reference")
+    @Test("the state of the account is told with the codes of Documentation/Protocol/Devices.md §2.12")
     func accounts() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("Refreshing tokens (oauth reference 2.4.2 and 3.5)")
+@Suite("Refreshing tokens (Documentation/Protocol/OAuth.md §2.4.2 and §3.5)")
 struct RefreshTokenTests {
     @Test("a refresh without scope gives the original scopes, an id token without nonce, and a new refresh token")
     func plainRefresh() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// The table of device-authenticator reference 5.5, word for word, by answers that a phone signed, to what the client then gets.
+/// The table of Documentation/Protocol/Devices.md §5.5, word for word, by answers that a phone signed, to what the client then gets.
 @Suite("The words of an answer")
 struct AnswerWordsTests {
     enum Result: Equatable { case approved, approvedVerified, denied, failed, invalid }
@@ -81,7 +81,9 @@ struct AnswerWordsTests {
         }
     }
 
-    @Test("each comes to what the reference says, for the phone and for the client", arguments: Question.allCases, words)
+    @Test(
+        "Each value has the result of Documentation/Protocol/Devices.md §5.5, for the device and for the client.",
+        arguments: Question.allCases, words)
     func outcome(question: Question, word: Word) async throws {
         let asked = try await Asked(question)
         let index = try #require(Question.allCases.firstIndex(of: question))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What is closed while its challenge waits")
 struct ClosedWhileAskedTests {
-    /// What can be closed between the question and the answer (device-authenticator reference 2.12).
+    /// What can be closed between the question and the answer (Documentation/Protocol/Devices.md §2.12).
     enum Closure: CaseIterable, Sendable {
         case suspendedEnrollment, deletedEnrollment, suspendedDevice, deletedDevice, suspendedUser, deactivatedUser
 
@@ -52,7 +52,9 @@ struct ClosedWhileAskedTests {
         var isOfUser: Bool { self == .suspendedUser || self == .deactivatedUser }
     }
 
-    @Test("the answer is refused with the reference's code, decides nothing, and counts again once it is open", arguments: Closure.allCases)
+    @Test(
+        "the answer is refused with the code of Documentation/Protocol/Devices.md §2.12, decides nothing, and counts again once it is open",
+        arguments: Closure.allCases)
     func answer(closure: Closure) async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()

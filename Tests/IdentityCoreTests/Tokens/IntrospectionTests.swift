@@ -7,7 +7,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-@Suite("Introspection (RFC 7662, oauth reference 2.9)")
+@Suite("Introspection (RFC 7662, Documentation/Protocol/OAuth.md §2.9)")
 struct IntrospectionTests {
     @Test("an active access token is told with its claims and the members of 2.9")
     func accessToken() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityCore
 
-/// What the official client checks of an id token, in its order (oauth reference 7.4), written anew from that table.
+/// What the official client checks of an id token, in its order (Documentation/Protocol/OAuth.md §7.4), written anew from that table.
 private struct OfficialClient {
     var issuer: String
     var clientID: String
@@ -42,7 +42,7 @@ private struct OfficialClient {
     }
 }
 
-@Suite("What the official client insists on (oauth reference 10, the lines on tokens)")
+@Suite("What the official client insists on (Documentation/Protocol/OAuth.md §10, on tokens)")
 struct OfficialClientTests {
     private func client(_ organization: TestOrganization, server: String?, at seconds: Double, maxAge: Int? = nil) async throws
         -> OfficialClient

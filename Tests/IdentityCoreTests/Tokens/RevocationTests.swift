@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import OAuthEndpoints
 
-@Suite("Revocation (RFC 7009, oauth reference 2.10)")
+@Suite("Revocation (RFC 7009, Documentation/Protocol/OAuth.md §2.10)")
 struct RevocationTests {
     @Test("an access token goes alone")
     func accessToken() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("Scopes (oauth reference 3.4)")
+@Suite("Scopes (Documentation/Protocol/OAuth.md §3.4)")
 struct ScopeRequestTests {
     private let server = AuthorizationServerDefinition(
         id: "default", name: "Default", scopes: [ScopeDefinition(name: "messages.read"), ScopeDefinition(name: "messages.write")])

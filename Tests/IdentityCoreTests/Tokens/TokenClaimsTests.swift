@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("The claims of tokens (oauth reference 3)")
+@Suite("The claims of tokens (Documentation/Protocol/OAuth.md §3)")
 struct TokenClaimsTests {
     private let issuedAt: JSONValue = 1_700_000_000
 

@@ -7,7 +7,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-@Suite("The phases of the token endpoint (oauth reference 2.4 and 2.16)")
+@Suite("The phases of the token endpoint (Documentation/Protocol/OAuth.md §2.4 and §2.16)")
 struct TokenEndpointTests {
     /// Text that takes the square of its length to compare or to hash.
     private static let costly = "a" + String(repeating: "\u{301}\u{323}\u{327}", count: 10_000)
@@ -187,7 +187,7 @@ struct TokenEndpointTests {
         #expect(refreshed.expiresIn == 900)
     }
 
-    @Test("parameters that a grant does not know are ignored (oauth reference 10.7)")
+    @Test("parameters that a grant does not know are ignored (Documentation/Protocol/OAuth.md §10, requirement 7)")
     func unknownParameters() async throws {
         let organization = try await TestOrganization()
         let result = try await organization.signIn(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("User info (OpenID Connect Core 5.3, oauth reference 2.11)")
+@Suite("User info (OpenID Connect Core 5.3, Documentation/Protocol/OAuth.md §2.11)")
 struct UserInfoTests {
     @Test(
         "each scope opens its claims, and sub is always there",

@@ -1,4 +1,4 @@
-/// Answers of a server, written from the reference.
+/// Answers of a server, written from Documentation/Protocol/Authn.md.
 enum Answers {
     static let base = ScriptedServer.base
     static let authn = base + "/api/v1/authn"

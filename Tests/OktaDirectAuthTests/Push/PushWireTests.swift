@@ -3,7 +3,8 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
-/// The requests of the oauth reference, section 6, byte for byte: parameters sorted by name, everything but unreserved characters escaped.
+/// The requests of Documentation/Protocol/OAuth.md §6, byte for byte: parameters sorted by name, everything but unreserved characters
+/// escaped.
 @Suite("Requests of a sign-in with a push")
 struct PushWireTests {
     private let server = DirectAuthServer()

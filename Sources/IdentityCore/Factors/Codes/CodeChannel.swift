@@ -16,10 +16,10 @@ package enum CodeChannel: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Minimum seconds between two messages to one number or address (authn reference 6.2).
+    /// Minimum seconds between two messages to one number or address (Documentation/Protocol/Authn.md §6.2).
     var pause: TimeInterval { self == .email ? 5 : 30 }
 
-    /// The `amr` value (oauth reference 4.2).
+    /// The `amr` value (Documentation/Protocol/OAuth.md §4.2).
     package var method: String {
         switch self {
         case .sms: "sms"

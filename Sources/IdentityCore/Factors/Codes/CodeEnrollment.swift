@@ -144,7 +144,7 @@ extension OrgSnapshot {
 }
 
 extension CodeChannel {
-    /// The prefix of the ids of its enrolments (authn reference 5.1).
+    /// The prefix of the ids of its enrolments (Documentation/Protocol/Authn.md §5.1).
     var idPrefix: String {
         switch self {
         case .sms: "sms"

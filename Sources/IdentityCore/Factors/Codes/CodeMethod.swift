@@ -4,9 +4,10 @@ package import Foundation
 /// The stored state of a phone or a mailbox that receives codes.
 package struct CodeMethod: Sendable, Equatable, Codable {
     static let digits = 6
-    /// Seconds for which a code is valid (authn reference 6.1).
+    /// Seconds for which a code is valid (Documentation/Protocol/Authn.md §6.1).
     static let lifetime: TimeInterval = 300
-    /// The window in seconds for counting wrong answers. Too many close the factor for open and new codes (authn reference 4.6).
+    /// The window in seconds for counting wrong answers. Too many close the factor for open and new codes (Documentation/Protocol/Authn.md
+    /// §4.6).
     static let answeringWindow: TimeInterval = 300
     /// The maximum number of wrong answers in ``answeringWindow``.
     static let mostWrongAnswers = 5

@@ -7,7 +7,7 @@ package struct MailAddress: Sendable, Hashable {
     /// The address as written, with the domain in lower case.
     package let text: String
 
-    /// Parses an address of at most 100 characters (authn reference 5.1); `nil` if it is invalid or of an uncommon form.
+    /// Parses an address of at most 100 characters (Documentation/Protocol/Authn.md §5.1); `nil` if it is invalid or of an uncommon form.
     package init?(_ text: String) {
         guard text.utf8.count <= 100, let at = text.firstIndex(of: "@") else { return nil }
         let local = text[..<at]
@@ -18,7 +18,7 @@ package struct MailAddress: Sendable, Hashable {
         self.text = local + "@" + domain
     }
 
-    /// The masked address: the first and last character before the `@`, and the domain (authn reference 5.1).
+    /// The masked address: the first and last character before the `@`, and the domain (Documentation/Protocol/Authn.md §5.1).
     package var masked: String {
         guard let at = text.firstIndex(of: "@"), let first = text.first else { return "" }
         let last = at > text.index(after: text.startIndex) ? String(text[text.index(before: at)]) : ""

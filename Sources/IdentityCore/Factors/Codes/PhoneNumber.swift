@@ -38,7 +38,7 @@ package struct PhoneNumber: Sendable, Hashable {
         return String(digits.prefix(Self.twoDigitCodes.contains(String(digits.prefix(2))) ? 2 : 3))
     }
 
-    /// The masked number: its calling code and its last four digits, `+1 XXX-XXX-4821` (authn reference 5.1).
+    /// The masked number: its calling code and its last four digits, `+1 XXX-XXX-4821` (Documentation/Protocol/Authn.md §5.1).
     package var masked: String { "+\(callingCode) XXX-XXX-\(e164.suffix(4))" }
 
     /// The two-digit calling codes (ITU-T E.164 annex D). 1 and 7 have one digit, all others three.

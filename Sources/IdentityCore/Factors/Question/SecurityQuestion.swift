@@ -1,6 +1,6 @@
 /// A security question that the user can choose.
 package struct SecurityQuestion: Sendable, Hashable {
-    /// The key in the API (authn reference 4.15).
+    /// The key in the API (Documentation/Protocol/Authn.md §4.15).
     package var key: String
     package var text: String
 
@@ -42,7 +42,7 @@ package struct QuestionMethod: Sendable, Equatable, Codable {
 
 /// Normalizes and validates answers. Answers are compared without regard to case, Unicode composition and the amount of white space.
 enum SecurityAnswer {
-    /// The minimum number of characters of an answer (authn reference 4.5).
+    /// The minimum number of characters of an answer (Documentation/Protocol/Authn.md §4.5).
     static let minimumLength = 4
     /// The maximum length of an answer in bytes.
     static let maximumBytes = 256

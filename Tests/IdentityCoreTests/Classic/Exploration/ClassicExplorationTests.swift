@@ -3,7 +3,9 @@ import Testing
 
 @Suite("Whatever a client of the classic API does, in whatever order")
 struct ClassicExplorationTests {
-    @Test("the answer is the one of an oracle that knows the reference and not the code", arguments: 0..<UInt64(24))
+    @Test(
+        "Each response equals that of an oracle that is written from Documentation/Protocol/Authn.md §3.4, not from the code.",
+        arguments: 0..<UInt64(24))
     func walks(seed: UInt64) async throws {
         var seen: Set<String> = []
         for round in 0..<UInt64(3) {

@@ -39,7 +39,8 @@ enum ClassicMove: Hashable, Sendable {
         }
 }
 
-/// What must come of each move, by the reference's table and nothing of the code under test. Time is in seconds.
+/// What must come of each move, by the table of Documentation/Protocol/Authn.md §3.4 and nothing of the code under test. Time is in
+/// seconds.
 struct ClassicOracle {
     typealias Kind = ClassicMove.Kind
 

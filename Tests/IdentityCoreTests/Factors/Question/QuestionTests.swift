@@ -8,7 +8,7 @@ import Testing
 struct QuestionTests {
     private static let award = SecurityQuestion.named("first_award") ?? SecurityQuestion(key: "", text: "")
 
-    @Test("are those of the reference, each with a sentence")
+    @Test("The questions have the keys of Documentation/Protocol/Authn.md §4.15, each with a text.")
     func list() {
         #expect(SecurityQuestion.all.count == 20)
         #expect(Set(SecurityQuestion.all.map(\.key)).count == 20)

@@ -1,6 +1,6 @@
 @testable import IdentityCore
 
-/// The results of a device's answers (device-authenticator reference 5.5). An answer without a row is invalid.
+/// The results of a device's answers (Documentation/Protocol/Devices.md §5.5). An answer without a row is invalid.
 enum AnswerTable {
     enum Result: Equatable { case approved(userVerified: Bool), denied, failed, invalid }
 
