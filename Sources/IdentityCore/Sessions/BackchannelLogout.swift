@@ -47,10 +47,10 @@ extension Engine {
             let server = snapshot.server(client.server)
         else { return nil }
         let id = try environment.random.identifier(prefix: "LT.")
-        let issuedAt = now.numericDate
         let claims: JSONValue = [
             "iss": .string(snapshot.issuer(of: server)), "aud": .string(application.id), "sub": .string(session.userID),
-            "sid": .string(session.id), "iat": .integer(issuedAt), "exp": .integer(issuedAt + Int64(BackchannelLogout.lifetime)),
+            "sid": .string(session.id), "iat": .integer(now.numericDate),
+            "exp": .integer(now.addingTimeInterval(BackchannelLogout.lifetime).numericDate),
             "jti": .string(id), "events": ["http://schemas.openid.net/event/backchannel-logout": [:]],
         ]
         let key = try snapshot.keyRing.signer(application.idTokenAlgorithm, now: now)

@@ -57,7 +57,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "What else is wrong is told to the client, with its state",
+        "The server reports all other errors to the client, with its state",
         arguments: [
             Case(changes: ["response_type": ""]), Case(changes: ["response_type": "token"], error: "unsupported_response_type"),
             Case(changes: ["response_type": "code id_token"], error: "unsupported_response_type"),

@@ -33,7 +33,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A loopback address is nobody's in particular either; whoever typed or approved something for it is not asked again")
+    @Test("A loopback redirect needs a confirmation too, unless the user entered or approved something in this sign-in")
     func loopback() async throws {
         try await PushServer.with(PushOrganization(silentBrowserApp: false)) { server in
             let phone = try await server.enroll()
