@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Deleting an enrollment (D4-6 to D4-8, Documentation/Protocol/Devices.md §2.7 and §6.4)")
 struct DeletionTests {
-    @Test("The client notifies the server first, with the headers of Documentation/Protocol/Devices.md §2.2; then enrollment and keys are gone here")
+    @Test("The client first notifies the server (Documentation/Protocol/Devices.md §2.2); then enrollment and keys are gone here")
     func deleted() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
