@@ -12,7 +12,7 @@ setup-test: setup
 	    curl:curl iproute2:ip sqlite3:sqlite3
 	@scripts/venv
 
-# Where nobody is at the terminal, the phone approves by itself and the demo ends after its last step.
+# Without a terminal, the phone approves by itself and the demo ends after its last step.
 demo: setup
 	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
 

@@ -5,7 +5,7 @@ import PackageDescription
 // so that a package that depends on this one with `traits: []` resolves none of it.
 let server: TargetDependencyCondition? = .when(traits: ["Server"])
 
-// `make lint` also wants every public type to say whether it is Sendable. The flag is unsafe to SwiftPM, so nobody else gets it.
+// `make lint` also wants every public type to say whether it is Sendable. SwiftPM treats the flag as unsafe, so it is set for `make lint` only.
 let strict: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),

@@ -216,8 +216,8 @@ def main():
             wire = Wire()
             phones = [Phone(wire, f"p{number}@example.com") for number in range(PEOPLE)]
             approvals(wire, phones)
-            refreshes(wire, folder, "refresh, nobody polls")
-            refreshes(wire, folder, "refresh, nobody polls")
+            refreshes(wire, folder, "refresh, without polls")
+            refreshes(wire, folder, "refresh, without polls")
             codes = [open_sign_in(wire, phone) for phone in phones]
             stop, counts = threading.Event(), {}
             threads = [threading.Thread(target=poll, args=(codes[part::4], stop, counts)) for part in range(4)]

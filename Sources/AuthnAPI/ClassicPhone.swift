@@ -56,7 +56,7 @@ extension Engine {
             }
             guard phone.methodID == factorID else { throw ClassicRefusal.unknownFactor }
             guard phone.isShown(at: context.now), let authenticator = state.authenticator(of: phone) else {
-                throw ClassicRefusal.notAllowed(in: "activation that is over")
+                throw ClassicRefusal.notAllowed(in: "activation that has ended")
             }
             var writes = Writes()
             do {

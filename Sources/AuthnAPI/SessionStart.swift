@@ -74,6 +74,6 @@ extension StartedSession {
 
 extension ClassicRefusal {
     fileprivate static let otherPerson = ClassicRefusal(
-        code: "E0000006", status: 403, summary: "Somebody else is signed in with this browser. Sign out first.",
+        code: "E0000006", status: 403, summary: "Another user is signed in with this browser. Sign out first.",
         reason: "sessionToken: of another person than the session")
 }

@@ -197,7 +197,7 @@ public final class Sandbox: Sendable, Redacted {
     /// - Throws: ``FactorError`` if no user has this login, or the user has a password; errors of the store.
     public func welcome(_ login: String) async throws {
         guard let id = try await engine.user(login: login)?.id, try await server.welcome(userID: id, from: "127.0.0.1") else {
-            throw FactorError(.unknownPerson, "There is nobody with the login \(login) who has no password. Add them without one.")
+            throw FactorError(.unknownPerson, "\(login) is not a user without a password. Add the user without one.")
         }
     }
 

@@ -56,7 +56,7 @@ extension Engine {
         case .judged(.invalid(let reason)):
             .failure(.invalid("answer", ["The answer cannot be taken: \(reason). The challenge is still open."]))
         case .tooLate(let lateness): .failure(.tooLate(lateness))
-        default: .failure(.invalid("challenge", ["The challenge is over."]))
+        default: .failure(.invalid("challenge", ["The challenge is no longer pending."]))
         }
     }
 

@@ -39,7 +39,7 @@ extension Engine {
             let message = try Self.bindingMessage(admitted["binding_message"])
             let lifetime = try Self.expiry(admitted["request_expiry"])
             guard let user = try person(admitted, reading.view), user.value.status == .active else {
-                throw Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: "bc: unknown user")
+                throw Refusal(.unknownUserID, "The hint names no user who can be asked.", reason: "bc: unknown user")
             }
             let signIn = SignInRequest(admitted, scopes: scopes)
             let transaction = SignInTransaction(
@@ -54,7 +54,7 @@ extension Engine {
             // CIBA Core section 13 has its own code for a user who cannot be asked. A user whom a policy denies gets it too: another code
             // would reveal that the account exists.
             guard refusal.code == .accessDenied else { return refusal }
-            return Refusal(.unknownUserID, "The hint names nobody who can be asked.", reason: refusal.reason)
+            return Refusal(.unknownUserID, "The hint names no user who can be asked.", reason: refusal.reason)
         }
     }
 

@@ -18,7 +18,7 @@ extension CommandTests {
             let page = try #require(waiting["verification_uri_complete"]?.stringValue)
             #expect(page == sandbox.origin.absoluteString + "/activate?user_code=\(code)")
             let last = try await Self.connect(page, in: sandbox)
-            #expect(last.title.contains("The device is connected"), "\(last.text)")
+            #expect(last.title.contains("Device connected"), "\(last.text)")
 
             let (status, text) = await command.end()
             #expect(status == 0, "\(text)")

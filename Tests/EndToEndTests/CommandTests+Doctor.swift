@@ -111,7 +111,7 @@ extension CommandTests {
     }
 
     static let trials = [
-        Trial(clientID: "password-app", check: "Sign-in", result: "right", says: "jane.doe@example.com is let in."),
+        Trial(clientID: "password-app", check: "Sign-in", result: "right", says: "jane.doe@example.com can sign in."),
         Trial(clientID: "password-app", password: "wrong-password", check: "Password", result: "wrong", says: "jane.doe@example.com"),
         Trial(
             clientID: "ruleless-app", check: "Policy", result: "wrong",

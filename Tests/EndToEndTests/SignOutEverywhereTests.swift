@@ -67,7 +67,7 @@ struct SignOutEverywhereTests {
         try await withSandbox { sandbox in
             #expect(try await !sandbox.signOutEverywhere("nobody@example.com"))
             let unknown = try await Self.post(sandbox, ["login": "nobody@example.com"])
-            #expect(unknown.status == 400 && unknown.json["error"] == "There is nobody with the login nobody@example.com.")
+            #expect(unknown.status == 400 && unknown.json["error"] == "The sandbox has no user nobody@example.com.")
             for body in [[:], ["login": "jane.doe@example.com", "tokens": "yes"]] as [JSONValue] {
                 #expect(try await Self.post(sandbox, body).status == 400)
             }

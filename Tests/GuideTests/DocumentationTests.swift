@@ -26,7 +26,7 @@ struct DocumentationTests {
 
     @Test(
         "The lists of the sandbox's applications name every application and no other, with their secrets.",
-        arguments: [("README.md", "Applications"), (sandboxPage, "Apps")])
+        arguments: [(guides + "TestWithTheSandbox.md", "Applications"), (sandboxPage, "Apps")])
     func applications(path: String, title: String) async throws {
         let sandbox = try await Sandbox.start(.init(listening: .inProcess))
         let applications = sandbox.applications

@@ -6,7 +6,7 @@ public enum SignInStatus: Sendable, Equatable {
     case loggedOut
     /// Tokens are stored. That says nothing of whether the server still takes them; the next call does.
     case loggedIn
-    /// Tokens are stored, and the server has said that their session is over.
+    /// Tokens are stored, and the server has said that their session has ended.
     case sessionEnded
 }
 

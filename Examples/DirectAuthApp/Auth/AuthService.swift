@@ -17,7 +17,7 @@ package final class AuthService: AuthServicing {
         case waitingForPush(number: String? = nil)
         /// Somebody is signed in. The token is the present one, whoever refreshed it.
         case authorized(Token)
-        /// The last sign-in did not work, or the session is over.
+        /// The last sign-in did not work, or the session has ended.
         case failed(errorMessage: String)
     }
 

@@ -33,7 +33,7 @@ package protocol AuthServicing: AnyObject {
 
     /// Gets new tokens now.
     ///
-    /// - Throws: Why there are none. If the session is over, ``state`` is `failed` then, and nobody is signed in.
+    /// - Throws: Why there are none. If the session has ended, ``state`` is `failed` then, and nobody is signed in.
     func refreshToken() async throws
 
     /// Gets new tokens if the present ones have ended or will soon. They are renewed by themselves as well, before they end.

@@ -15,7 +15,7 @@ package final class AuthService: AuthServicing {
         case authenticating
         /// Somebody is signed in.
         case authenticated
-        /// The last sign-in did not work, or the session is over.
+        /// The last sign-in did not work, or the session has ended.
         case error(String)
     }
 

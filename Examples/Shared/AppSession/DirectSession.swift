@@ -32,7 +32,7 @@ public final class DirectSession {
     public private(set) var token: Token?
     /// What the sign-in under way waits for; nil if it does not.
     public private(set) var waiting: Waiting?
-    /// Whether the server said that the session is over; until the next sign-in.
+    /// Whether the server said that the session has ended; until the next sign-in.
     public private(set) var hasEnded = false
 
     /// What to tell the person when the session has ended.
@@ -157,7 +157,7 @@ public final class DirectSession {
 
     /// Refreshes the tokens if they have ended or will soon.
     ///
-    /// - Throws: ``SessionError`` if the server says that the session is over, which is forgotten then; other errors of the refresh, after
+    /// - Throws: ``SessionError`` if the server says that the session has ended, which is forgotten then; other errors of the refresh, after
     ///   which the old tokens are still there. Nothing happens if nobody is signed in.
     public func refreshIfNeeded() async throws {
         try await refresh { try await $0.refreshIfNeeded() }

@@ -107,6 +107,6 @@ public struct MistypedMemberError: Error, LocalizedError, Equatable, Sendable {
 
     /// A description of the expected and the actual type.
     public var errorDescription: String? {
-        "The server's answer is malformed: “\(key)” should be \(expected) but is \(found). Report it to whoever runs the server."
+        "The server's answer is malformed: “\(key)” should be \(expected) but is \(found). Report it to the server's operator."
     }
 }

@@ -59,56 +59,59 @@ struct MessageTexts: Sendable {
 extension MessageTexts {
     static let english = MessageTexts(
         language: "en", greeting: "Hello {person},", greetingWithoutName: "Hello,",
-        expiry: "It is good for {minutes} minutes, and once.", expiryInHours: "It is good for {hours} hours, and once.",
-        expiryInDays: "It is good for {days} days, and once.",
-        warning: "If this was not you, tell nobody, and change your password: somebody may know it.",
+        expiry: "It is valid for {minutes} minutes and works once.", expiryInHours: "It is valid for {hours} hours and works once.",
+        expiryInDays: "It is valid for {days} days and works once.",
+        warning: "If this was not you, do not share the code, and change your password.",
         spoken: "Hello. Your code for {name} is: {digits}. Again: {digits}. Goodbye.",
         signIn: Purpose(
-            subject: "Your code to sign in", title: "Sign in to {app}",
-            lead: "Somebody, most likely you, signs in to {app}. This is the code:",
-            link: "It is me", short: "{code} is your code to sign in to {app}. {name} never asks you for it."),
+            subject: "Your sign-in code", title: "Sign in to {app}",
+            lead: "Use this code to sign in to {app}:",
+            link: "Confirm sign-in", short: "{code} is your code to sign in to {app}. {name} never asks you for it."),
         enrollment: Purpose(
-            subject: "Confirm this address", title: "Set up codes by mail",
-            lead: "From now on, codes for {name} come to this address. Confirm it with this code:", link: "Confirm",
+            subject: "Confirm this address", title: "Set up email codes",
+            lead: "Sign-in codes for {name} will be sent to this address. Confirm it with this code:", link: "Confirm",
             short: "{code} confirms this number at {name}."),
         recovery: Purpose(
-            subject: "Set a new password", title: "Set a new password", lead: "Somebody, most likely you, forgot the password at {name}.",
+            subject: "Set a new password", title: "Set a new password", lead: "A password reset was requested for your account at {name}.",
             link: "Set a new password", short: "{code} is your code to set a new password at {name}."),
         unlock: Purpose(
-            subject: "Unlock your account", title: "Unlock your account", lead: "Your account at {name} was locked after wrong passwords.",
+            subject: "Unlock your account", title: "Unlock your account",
+            lead: "Your account at {name} was locked after too many wrong passwords.",
             link: "Unlock the account", short: "{code} is your code to unlock your account at {name}."),
         activation: Purpose(
             subject: "Set up your phone", title: "Set up your phone",
-            lead: "Open this on the phone that you want to confirm sign-ins with.", link: "Set up this phone",
+            lead: "Open this link on the phone that you want to use to approve sign-ins.", link: "Set up this phone",
             short: "Set up this phone for {name}:"),
         welcome: Purpose(
-            subject: "Set up your account", title: "Welcome to {name}", lead: "An account was made for you. Set it up to sign in with it.",
+            subject: "Set up your account", title: "Welcome to {name}", lead: "An account was created for you. Set it up to sign in.",
             link: "Set up the account", short: "Set up your account at {name}:"))
 
     static let german = MessageTexts(
         language: "de", greeting: "Guten Tag {person},", greetingWithoutName: "Guten Tag,",
-        expiry: "Er gilt {minutes} Minuten lang und einmal.", expiryInHours: "Er gilt {hours} Stunden lang und einmal.",
-        expiryInDays: "Er gilt {days} Tage lang und einmal.",
-        warning: "Waren das nicht Sie, sagen Sie den Code niemandem und ändern Sie Ihr Passwort: Vielleicht kennt es jemand.",
+        expiry: "Er ist {minutes} Minuten gültig und funktioniert einmal.",
+        expiryInHours: "Er ist {hours} Stunden gültig und funktioniert einmal.",
+        expiryInDays: "Er ist {days} Tage gültig und funktioniert einmal.",
+        warning: "Wenn Sie das nicht waren, geben Sie den Code nicht weiter und ändern Sie Ihr Passwort.",
         spoken: "Guten Tag. Ihr Code für {name} lautet: {digits}. Noch einmal: {digits}. Auf Wiederhören.",
         signIn: Purpose(
-            subject: "Ihr Code zum Anmelden", title: "Anmelden bei {app}",
-            lead: "Jemand, wohl Sie selbst, meldet sich bei {app} an. Der Code ist:",
-            link: "Ich bin es", short: "{code} ist Ihr Code zum Anmelden bei {app}. {name} fragt Sie nie danach."),
+            subject: "Ihr Anmeldecode", title: "Anmelden bei {app}",
+            lead: "Mit diesem Code melden Sie sich bei {app} an:",
+            link: "Anmeldung bestätigen", short: "{code} ist Ihr Code zum Anmelden bei {app}. {name} fragt Sie nie danach."),
         enrollment: Purpose(
             subject: "Diese Adresse bestätigen", title: "Codes per E-Mail einrichten",
-            lead: "Codes für {name} kommen künftig an diese Adresse. Bestätigen Sie sie mit dem Code:", link: "Bestätigen",
+            lead: "Anmeldecodes für {name} werden an diese Adresse gesendet. Bestätigen Sie sie mit diesem Code:", link: "Bestätigen",
             short: "{code} bestätigt diese Nummer bei {name}."),
         recovery: Purpose(
             subject: "Neues Passwort setzen", title: "Neues Passwort setzen",
-            lead: "Jemand, wohl Sie selbst, hat das Passwort bei {name} vergessen.", link: "Neues Passwort setzen",
+            lead: "Für Ihr Konto bei {name} wurde ein neues Passwort angefordert.", link: "Neues Passwort setzen",
             short: "{code} ist Ihr Code für ein neues Passwort bei {name}."),
         unlock: Purpose(
-            subject: "Konto entsperren", title: "Konto entsperren", lead: "Ihr Konto bei {name} wurde nach falschen Passwörtern gesperrt.",
+            subject: "Konto entsperren", title: "Konto entsperren",
+            lead: "Ihr Konto bei {name} wurde nach zu vielen falschen Passwörtern gesperrt.",
             link: "Konto entsperren", short: "{code} ist Ihr Code zum Entsperren Ihres Kontos bei {name}."),
         activation: Purpose(
             subject: "Telefon einrichten", title: "Telefon einrichten",
-            lead: "Öffnen Sie dies auf dem Telefon, mit dem Sie Anmeldungen bestätigen wollen.", link: "Dieses Telefon einrichten",
+            lead: "Öffnen Sie diesen Link auf dem Telefon, mit dem Sie Anmeldungen bestätigen möchten.", link: "Dieses Telefon einrichten",
             short: "Dieses Telefon für {name} einrichten:"),
         welcome: Purpose(
             subject: "Konto einrichten", title: "Willkommen bei {name}",

@@ -57,7 +57,7 @@ struct SignalMetrics: Sendable {
         case .recoveryBudgetSpent:
             logger.warning(
                 """
-                Too many wrong codes and answers in account recoveries within an hour: somebody guesses at many accounts. Until the hour is \
+                Too many wrong codes and answers in account recoveries within an hour: an attacker is guessing at many accounts. Until the hour is \
                 over, only users at a known device or network recover. Look for user.account.recovery in the system log.
                 """)
         }

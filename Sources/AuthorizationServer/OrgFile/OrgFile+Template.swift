@@ -128,7 +128,7 @@ extension OrgFile {
             #require_pushed_authorization_requests: true   # sign-in begins at /par only (RFC 9126)
             #dpop_bound_access_tokens: true # its tokens are good only with a key of the app's (DPoP)
             #silent_sign_in: always         # never ask a browser that is signed in whether it meant the app (see SECURITY.md)
-            #backchannel_logout_uri: https://app.example.com/backchannel-logout   # told when a browser's session is over
+            #backchannel_logout_uri: https://app.example.com/backchannel-logout   # told when a browser's session has ended
             #apple_app_ids: [ABCDE12345.com.example.app]   # may take https redirect URIs of this server, and fill in its passwords
           # A service keeps a secret; give it by the environment, as ${REPORTS_SECRET}.
           #- id: reports
@@ -217,7 +217,7 @@ extension OrgFile {
         #    client: phone-app               # the application whose tokens enroll phones
         #    push: "on"                      # as without the line; off: nothing is enrolled, sent or answered
         #    user_verification: preferred    # required: every phone needs a key that the person unlocks
-        #    number_challenge: risky         # never, always, or when somebody signs in from a new address or device
+        #    number_challenge: risky         # never, always, or risky: only for a new address or device
         #    apns:                           # without it nothing is sent, and phones fetch what waits for them
         #      team_id: ABCDE12345
         #      key_id: FGHIJ67890
@@ -248,7 +248,7 @@ extension OrgFile {
         rate_limits:
           per_client: 6000
           per_address: 1200
-          per_address_sign_ins: 120         # passwords tried from one address, whoever's; raise it if many sign in behind one proxy
+          per_address_sign_ins: 120         # passwords tried from one address, for any user; raise it if many users share a proxy
           per_user: 60
           recovery_guesses: 100             # wrong codes and answers in all recoveries, an hour; then only known devices and networks recover
           messages: 600                     # mails, texts and calls to everybody together: what they can cost

@@ -39,7 +39,7 @@ enum CallbackPage: Equatable, Sendable, CaseIterable {
 
     private var text: String {
         switch self {
-        case .taken: "The app has the server’s answer and goes on by itself."
+        case .taken: "The app has received the server’s response. Return to the app."
         case .unexpected: "It may belong to an earlier try. Go back to the app and begin again there."
         case .malformed, .notFound, .notAllowed, .misdirected, .tooLarge: "Go back to the app."
         }

@@ -56,7 +56,7 @@ extension Sandbox {
         let context = RequestContext(now: clock.now, requestID: "sandbox-authenticator-app")
         guard let id = try await engine.user(login: login)?.id,
             let offer = try await engine.grantAuthenticatorApp(userID: id, context: context)
-        else { throw FactorError(.unknownPerson, "There is nobody with the login \(login). Add them to the sandbox first.") }
+        else { throw FactorError(.unknownPerson, "The sandbox has no user \(login). Add the user first.") }
         let app = try AuthenticatorApp(uri: offer.uri, clock: clock)
         apps.keep(app, of: login)
         return app

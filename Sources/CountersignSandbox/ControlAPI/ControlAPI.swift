@@ -117,7 +117,7 @@ struct ControlAPI: Sendable {
         let (login, tokens) = (try body.required("login", example: "jane.doe@example.com"), try body.flag("tokens"))
         guard let sandbox = sandbox() else { return nil }
         guard try await sandbox.signOutEverywhere(login, revokesTokens: tokens ?? true) else {
-            throw ControlBody.Invalid(message: "There is nobody with the login \(login).")
+            throw ControlBody.Invalid(message: "The sandbox has no user \(login).")
         }
         return ["signed_out": .string(login)]
     }

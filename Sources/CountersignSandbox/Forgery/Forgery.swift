@@ -53,7 +53,7 @@ extension Forgery {
         case .unknownKeyID: return try Self.foreignKey(algorithm: key.algorithm, id: "unpublished").sign(claims, header: type)
         case .otherAudience: claims["aud"] = "api://other"
         case .otherIssuer: claims["iss"] = "https://other.example.com/oauth2/default"
-        case .wrongNonce: claims["nonce"] = "nobody-sent-this"
+        case .wrongNonce: claims["nonce"] = "never-sent"
         case .expired:
             claims["iat"] = .integer(seconds - 7200)
             claims["exp"] = .integer(seconds - 3600)

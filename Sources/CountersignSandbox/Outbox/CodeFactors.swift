@@ -28,7 +28,7 @@ extension Sandbox {
         let context = RequestContext(now: clock.now, requestID: "sandbox-code-factor")
         guard let id = try await engine.user(login: login)?.id,
             let factor = try await engine.grantCodeFactor(way, to: place, userID: id, context: context)
-        else { throw Self.nobody(login) }
+        else { throw Self.unknownUser(login) }
         return factor
     }
 
@@ -41,15 +41,15 @@ extension Sandbox {
     @discardableResult
     public func addSecurityQuestion(_ key: String, answer: String, for login: String) async throws -> String {
         let context = RequestContext(now: clock.now, requestID: "sandbox-question")
-        guard let id = try await engine.user(login: login)?.id else { throw Self.nobody(login) }
+        guard let id = try await engine.user(login: login)?.id else { throw Self.unknownUser(login) }
         guard let factor = try await engine.grantQuestion(key, answer: answer, userID: id, context: context) else {
             throw FactorError(.unusableQuestion, "There is no question “\(key)”, or its answer has less than four characters.")
         }
         return factor
     }
 
-    private static func nobody(_ login: String) -> FactorError {
-        FactorError(.unknownPerson, "There is nobody with the login \(login). Add them to the sandbox first.")
+    private static func unknownUser(_ login: String) -> FactorError {
+        FactorError(.unknownPerson, "The sandbox has no user \(login). Add the user first.")
     }
 }
 

@@ -33,7 +33,9 @@ extension VirtualPhone {
         }
         guard read({ $0.isOn }) else { throw isRemoved }
         guard let taken else {
-            throw PhoneError(.unknownRequest, "No request \(id) waits on the phone of \(login). It is over, or was never delivered.")
+            throw PhoneError(
+                .unknownRequest,
+                "No request \(id) waits on the phone of \(login). It was already answered, has expired, or was never delivered.")
         }
         return taken
     }

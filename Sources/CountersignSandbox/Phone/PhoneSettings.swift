@@ -50,7 +50,7 @@ extension VirtualPhone {
         let enrollment = try await device.enroll(link, enrollmentParameters: parameters)
         guard enrollment.user.name?.lowercased() == login.lowercased() else {
             throw PhoneError(
-                .otherPerson, "The code is of a sign-in of \(enrollment.user.name ?? "somebody else"), and this is the phone of \(login).")
+                .otherPerson, "The code is of a sign-in of \(enrollment.user.name ?? "another user"), and this is the phone of \(login).")
         }
         change { _ in }
     }
@@ -87,7 +87,7 @@ extension VirtualPhone {
     /// Signs the user in, and passes the token to `use`.
     private func signIn(needsTwoFactors: Bool, for use: @Sendable (AuthToken) async throws -> Void) async throws {
         guard let person = parts.person() else {
-            throw PhoneError(.unknownPerson, "There is nobody with the login \(login) in the sandbox.")
+            throw PhoneError(.unknownPerson, "The sandbox has no user \(login).")
         }
         // Hide the request that this sign-in itself causes.
         change { $0.inbox.hideOwn(of: parts.signIn.clientID) }

@@ -154,7 +154,7 @@ final class VirtualPhones: Sendable {
                 .noAuthenticator, "The organization has no authenticator of type custom_app with push on. Add one, with an app for it.")
         }
         guard let login = surroundings.people().first(where: { $0.login.lowercased() == login.lowercased() })?.login else {
-            throw PhoneError(.unknownPerson, "There is nobody with the login \(login) in the sandbox. Add them first.")
+            throw PhoneError(.unknownPerson, "The sandbox has no user \(login). Add the user first.")
         }
         let isNew = known(login) == nil
         let phone = try known(login) ?? make(for: login, session: session)

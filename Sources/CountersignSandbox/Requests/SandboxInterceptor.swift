@@ -78,7 +78,7 @@ extension LoggedRequest {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(decoded)
             let value = parts.count > 1 ? parts[1] : ""
-            if parameters[parts[0]] == nil { parameters[parts[0]] = secretParameters.contains(parts[0]) ? "(secret)" : value }
+            if parameters[parts[0]] == nil { parameters[parts[0]] = isSecret(parts[0]) ? "(secret)" : value }
         }
         return parameters
     }
@@ -111,10 +111,18 @@ public struct LoggedRequest: Sendable, Equatable {
     /// The `grant_type` parameter.
     public var grantType: String? { parameters["grant_type"] }
 
-    static let secretParameters: Set<String> = [
-        "password", "client_secret", "client_assertion", "token", "refresh_token", "code", "code_verifier", "mfa_token", "oob_code", "otp",
-        "binding_code", "subject_token", "actor_token", "device_code", "assertion", "access_token", "id_token_hint", "sessionToken",
+    /// Parameters whose names contain a word of `secretWords` and whose values are public.
+    private static let publicParameters: Set<String> = [
+        "token_type_hint", "subject_token_type", "actor_token_type", "requested_token_type", "client_assertion_type", "code_challenge",
+        "code_challenge_method",
     ]
+    private static let secretWords = ["password", "secret", "assertion", "token", "code", "verifier", "otp", "answer"]
+
+    /// Whether the value of a parameter is a secret. A new parameter is a secret if its name contains one of the words.
+    fileprivate static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return !publicParameters.contains(name) && secretWords.contains { name.contains($0) }
+    }
 }
 
 /// The requests that the sandbox received, in the order of the responses. The oldest are removed at the capacity limit.

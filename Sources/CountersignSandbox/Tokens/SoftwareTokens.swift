@@ -98,7 +98,7 @@ extension Sandbox {
         else {
             throw FactorError(
                 .unknownPerson,
-                "There is nobody with the login \(login) who cannot sign in yet. Add them staged, or without a password.")
+                "\(login) is not a user without a password. Add the user staged, or without a password.")
         }
         return token
     }

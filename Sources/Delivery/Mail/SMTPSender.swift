@@ -140,7 +140,7 @@ package struct SMTPConfiguration: Sendable, Redacted {
         }
         let name = clientName ?? sender.domain
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw MessageConfigurationError("The name that the mail server is told must be of letters, digits, dots and hyphens.")
+            throw MessageConfigurationError("The EHLO name may contain only letters, digits, dots and hyphens.")
         }
         self.host = host
         self.port = port ?? (security == .implicitTLS ? 465 : 587)

@@ -33,7 +33,7 @@ struct PushLog: Sendable {
     /// Logs that a provider token was replaced because the gateway called it expired.
     func didRenewToken(_ credentials: APNsCredentials) {
         logger.notice(
-            "the push service called the provider token expired; if that goes on, this machine's clock is wrong",
+            "the push service called the provider token expired; if this repeats, check this machine's clock",
             metadata: ["team": .string(credentials.teamID), "key": .string(credentials.keyID)])
     }
 

@@ -49,9 +49,9 @@ package struct DeviceToken: Sendable {
         claims = try verifier.verify(token, now: now)
         self.keyID = keyID
         guard claims.audience.count == 1 else { throw JOSEError(.wrongAudience, "The token has more than one audience.") }
-        guard claims.subject == expected.subject else { throw JOSEError(.invalidClaim, "The token is about somebody else (sub).") }
+        guard claims.subject == expected.subject else { throw JOSEError(.invalidClaim, "The token belongs to another user (sub).") }
         guard let end = claims.expiresAt, let start = claims.issuedAt, claims.notBefore != nil else {
-            throw JOSEError(.missingClaim, "The token must say when it was issued (iat), and from and to when it is good (nbf, exp).")
+            throw JOSEError(.missingClaim, "The token must say when it was issued (iat) and its period of validity (nbf, exp).")
         }
         guard end - start <= Self.longestLife else {
             throw JOSEError(.invalidClaim, "The token lives longer than \(Int(Self.longestLife)) seconds.")

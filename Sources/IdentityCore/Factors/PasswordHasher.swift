@@ -46,7 +46,7 @@ package final class PasswordHasher: Sendable {
             if try stored.matches(password) { return true }
             // Together with the check itself, these costs add up to 2^logN.
             for cost in stored.logN..<max(stored.logN, logN ?? 0) {
-                _ = try PasswordHash(deriving: password, logN: cost, salt: Self.nobodysSalt)
+                _ = try PasswordHash(deriving: password, logN: cost, salt: Self.decoySalt)
             }
             return false
         }
@@ -58,10 +58,10 @@ package final class PasswordHasher: Sendable {
     /// ``Overloaded`` if too many callers wait.
     package func verifyNobody(_ password: String, logN: Int, for share: HashingShare = .server) async throws {
         OperationMeter.note(.passwordHash, times: 1 << logN)
-        _ = try await threads.run(for: share) { try PasswordHash(deriving: password, logN: logN, salt: Self.nobodysSalt).hash }
+        _ = try await threads.run(for: share) { try PasswordHash(deriving: password, logN: logN, salt: Self.decoySalt).hash }
     }
 
-    private static let nobodysSalt = [UInt8](repeating: 0, count: 16)
+    private static let decoySalt = [UInt8](repeating: 0, count: 16)
 
     /// Whether a stored hash has other parameters than the policy requires.
     package static func needsRehash(_ hash: String, logN: Int) -> Bool {

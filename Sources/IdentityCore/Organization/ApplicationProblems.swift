@@ -16,7 +16,7 @@ extension DefinitionCheck {
         if logins.contains(User.key(forLogin: id)) {
             problem(
                 path + [.key("id")],
-                "The client id “\(id)” is somebody's login, and their tokens could be taken for each other's. Choose another.")
+                "The client ID “\(id)” is also a user's login, so their tokens could be confused. Choose another.")
         }
         credentials(of: application, path)
         known(application.grantTypes, Self.grantTypes, "grant type", path + [.key("grantTypes")])

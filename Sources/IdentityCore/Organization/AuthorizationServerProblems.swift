@@ -64,7 +64,9 @@ extension DefinitionCheck {
     }
 
     private mutating func trustedIssuers(of server: AuthorizationServerDefinition, _ path: [Step]) {
-        if server.id == nil, !server.trustedIssuers.isEmpty { problem(path, "The org server trusts nobody. Name them at a custom server.") }
+        if server.id == nil, !server.trustedIssuers.isEmpty {
+            problem(path, "The org server trusts no issuers. Name them at a custom server.")
+        }
         duplicates(server.trustedIssuers.map(\.issuer), path, "issuer", "Trusted issuer")
         for (index, trusted) in server.trustedIssuers.enumerated() {
             let path = path + [.index(index)]

@@ -120,7 +120,7 @@ struct DefinitionCheck {
             problem(
                 times + [.key("warningDays")],
                 age.maximumDays == nil
-                    ? "Nobody is warned of passwords that never end. Set maximum_days, or remove warning_days."
+                    ? "Passwords that never expire have no warning. Set maximum_days, or remove warning_days."
                     : "People would be warned of every new password. Use fewer days than maximum_days.")
         }
     }
@@ -190,7 +190,7 @@ struct DefinitionCheck {
         if classic.factors[.push] == .required, phones.isEmpty {
             problem(
                 path + [.key("factors"), .key("push")],
-                "Nobody could set a phone up: there is no authenticator whose app has the grant type \(GrantType.enrollmentTicket).")
+                "Users could not enroll a phone: no authenticator's app has the grant type \(GrantType.enrollmentTicket).")
         }
     }
 
@@ -287,7 +287,7 @@ extension OrganizationDefinition {
         return ClassicPolicy.Factor.allCases.filter { $0.tokenProvider != nil && classic.enrolling($0) != .notAllowed }.map { factor in
             OrganizationError.Problem(
                 [.key("classic"), .key("factors"), .key(factor.rawValue)],
-                "This server has no service that judges tokens of \(factor.tokenProvider?.rawValue ?? factor.rawValue), so nobody could set one up. "
+                "This server has no service that judges tokens of \(factor.tokenProvider?.rawValue ?? factor.rawValue), so users could not enroll one. "
                     + "Write not_allowed, or remove the line; a program that brings such a service starts the server by itself.")
         }
     }

@@ -36,8 +36,8 @@ package struct RecoveryState: Sendable {
         guard snapshot.classicApplication != nil else { throw RecoveryRefusal.notEnabled }
         guard stored.value.end == nil, context.now < stored.value.expiresAt else { throw RecoveryRefusal.over("stateToken: expired") }
         // An unknown user name follows the same steps, until a code is correct.
-        let nobody = stored.value.recovery?.stage == .code && stored.value.userID == nil ? StoredUser.nobody : nil
-        guard let user = try view.record(.user, id: stored.value.userID ?? "").map(StoredUser.init) ?? nobody,
+        let unknown = stored.value.recovery?.stage == .code && stored.value.userID == nil ? StoredUser.unknown : nil
+        guard let user = try view.record(.user, id: stored.value.userID ?? "").map(StoredUser.init) ?? unknown,
             stored.value.isAbout(user.value), stored.value.isRecoveryOpen(to: user.value),
             let subject = try view.subject(user.value, of: stored.value, snapshot: snapshot, from: context)
         else { throw RecoveryRefusal.over("stateToken: the account changed") }
@@ -56,7 +56,7 @@ extension SignInTransaction {
 
 extension StoredUser {
     /// The account of an unknown user name; never stored.
-    fileprivate static let nobody = StoredUser(new: User(id: "", login: "", createdAt: .distantPast), origin: .api)
+    fileprivate static let unknown = StoredUser(new: User(id: "", login: "", createdAt: .distantPast), origin: .api)
 }
 
 /// An expected error of a recovery. Each endpoint encodes it in its protocol.

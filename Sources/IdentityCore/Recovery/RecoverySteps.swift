@@ -133,7 +133,7 @@ extension Engine {
                 step: transaction.step(.recoveryCodeWrong(state.subject), now: now), writes: Writes([.put(try counted.record())]),
                 wrong: .wrongCode(limit: state.snapshot.rateLimits.recoveryGuesses))
         case .failed:
-            return RecoveryDecision(step: transaction.step(.recoveryFailed("wrong code, or nobody's"), now: now))
+            return RecoveryDecision(step: transaction.step(.recoveryFailed("wrong code, or unknown user"), now: now))
         }
     }
 

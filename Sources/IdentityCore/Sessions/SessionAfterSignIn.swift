@@ -47,7 +47,7 @@ extension Engine {
         }
         // A browser has one session: the session of another user ends.
         if let other = proved.session {
-            writes += other.ending(reason: "somebody else signed in", clientID: client.id, server: client.server)
+            writes += other.ending(reason: "another user signed in", clientID: client.id, server: client.server)
             writes += backchannelLogouts(of: other, snapshot: proved.snapshot, now: now)
         }
         let secret = try environment.random.secret()

@@ -192,9 +192,10 @@ extension Refusal {
     package static let rejectedOnDevice = Refusal(
         .accessDenied, "The sign-in was rejected on the device.", reason: "rejected")
 
-    static let expiredChallenge = Refusal(.expiredToken, "Nobody answered in time. Sign in again.", reason: "challenge expired")
+    static let expiredChallenge = Refusal(
+        .expiredToken, "The request was not answered in time. Sign in again.", reason: "challenge expired")
 
     /// The refusal if the sign-in has ended or expired, or the account has changed since.
     package static let overTransaction = Refusal(
-        .invalidGrant, "The sign-in is over. Begin again.", reason: "transaction is over, or the account changed")
+        .invalidGrant, "The sign-in has ended. Sign in again.", reason: "transaction has ended, or the account changed")
 }

@@ -56,7 +56,7 @@ struct AuthorizationCodeGrant: GrantHandler {
         try verify(asked.codeChallenge)
         // A sign-out or a change of the account since the sign-in makes the code invalid.
         guard let user, user.status == .active, transaction.isAbout(user), isSessionOpen else {
-            throw Self.invalid("code: session is over")
+            throw Self.invalid("code: session has ended")
         }
         guard request.application.assignment.includes(user) else { throw Self.invalid("user.not_assigned") }
         // One session can give several codes, whose tokens all have the same `auth_time`. It must lie before `iat`, even within one second.

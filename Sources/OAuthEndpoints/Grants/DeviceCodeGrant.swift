@@ -59,7 +59,7 @@ struct DeviceCodeGrant: PollGrantHandler {
         // A sign-out or a change of the account since the sign-in makes the code invalid.
         guard let user, user.status == .active, transaction.isAbout(user), isSessionOpen,
             let authentication = transaction.authentication
-        else { throw Self.invalid("device_code: session is over") }
+        else { throw Self.invalid("device_code: session has ended") }
         guard request.application.assignment.includes(user) else {
             throw Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: "user.not_assigned")
         }
@@ -71,7 +71,8 @@ struct DeviceCodeGrant: PollGrantHandler {
         ).issue(engine, after: Writes([taking]))
     }
 
-    private static let expired = Refusal(.expiredToken, "Nobody entered the code in time. Begin again.", reason: "device_code: expired")
+    private static let expired = Refusal(
+        .expiredToken, "The user code was not entered in time. Start again.", reason: "device_code: expired")
 
     /// Returns the same response for every invalid code.
     private static func invalid(_ reason: String) -> Refusal {

@@ -44,7 +44,7 @@ struct EnrollmentTicketGrant: GrantHandler {
         case .fresh:
             guard let awaited = try view.awaitedPhone(signIn: owner.id, snapshot: request.snapshot, now: now),
                 awaited.ticket.digest == digest.bytes
-            else { throw Self.invalid("ticket: its sign-in is over, or does not wait for it") }
+            else { throw Self.invalid("ticket: its sign-in has ended, or does not wait for it") }
             // The ticket is not consumed, so that the right app can still use it.
             guard awaited.authenticator.clientID == request.application.id else { throw Self.invalid("ticket: the client is not its app") }
             found = .awaited(awaited)

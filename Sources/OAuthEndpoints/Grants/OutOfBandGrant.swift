@@ -26,11 +26,12 @@ struct WaitingTransaction: Sendable {
         }
         switch ticket {
         case .fresh: break
-        case .expired: throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "\(kind.rawValue): expired")
+        case .expired:
+            throw Refusal(.expiredToken, "The request was not answered in time. Start again.", reason: "\(kind.rawValue): expired")
         default: throw Refusal(.invalidGrant, "The code is not known, or was used before.", reason: "\(kind.rawValue): closed")
         }
         if let challenge = stored.value.challenge, now >= challenge.expiresAt {
-            throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "\(kind.rawValue): expired")
+            throw Refusal(.expiredToken, "The request was not answered in time. Start again.", reason: "\(kind.rawValue): expired")
         }
         self.stored = stored
         self.kind = kind

@@ -89,7 +89,7 @@ struct BoundCode: Sendable {
         else { return nil }
         switch ticket {
         case .fresh: break
-        case .expired: throw Refusal(.expiredToken, "Nobody answered in time. Begin again.", reason: "oob_code: expired")
+        case .expired: throw Refusal(.expiredToken, "The request was not answered in time. Start again.", reason: "oob_code: expired")
         default: throw Refusal(.invalidGrant, "The code is not known, or was used before.", reason: "oob_code: closed")
         }
         // A poll without a code is refused; the sign-in stays unchanged.

@@ -64,5 +64,5 @@ public struct OktaSession: Codable, Hashable, Sendable {
 
 extension OktaSession: Redacted {
     /// The username, without the session ID.
-    public var description: String { "OktaSession(\(login ?? "nobody"))" }
+    public var description: String { "OktaSession(\(login ?? "unknown user"))" }
 }

@@ -44,7 +44,7 @@ open class OktaAuthStatusResponseHandler {
         case .MFAEnrollActivate: try OktaAuthStatusFactorEnrollActivate(currentState: currentStatus, model: response)
         case .MFARequired: try OktaAuthStatusFactorRequired(currentState: currentStatus, model: response)
         case .MFAChallenge: try OktaAuthStatusFactorChallenge(currentState: currentStatus, model: response)
-        case .unauthenticated: throw OktaError.wrongStatus("the server says that nobody has begun to sign in")
+        case .unauthenticated: throw OktaError.wrongStatus("the server reports that no sign-in has started")
         case .unknown: throw OktaError.unknownStatus(response)
         }
     }

@@ -46,7 +46,7 @@ extension PageWriter {
             view.login = entered.map { String($0.prefix(20)) }
             view.notice = isWrong ? texts.flows.wrongUserCode : nil
             view.isInvalid = isWrong
-            response = html(view, template: "activate", formsTo: call.snapshot.origin)
+            response = html(view, template: .activate, formsTo: call.snapshot.origin)
             if isWrong { response.trace.reason = "user_code: wrong or over" }
         }
         cookies(for: call).write(answer.cookies, signIn: signIn, of: call.request, to: &response)
@@ -59,7 +59,7 @@ extension PageWriter {
         return html(
             PageView(
                 texts, organization: call.snapshot.organization.name, title: texts.flows.deviceDeniedTitle,
-                lead: texts.flows.activationEnded), template: "message"
+                lead: texts.flows.activationEnded), template: .message
         ).uncached()
     }
 }

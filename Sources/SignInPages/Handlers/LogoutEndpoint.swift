@@ -64,7 +64,7 @@ extension PageWriter {
             let texts = texts(for: call.request)
             response = html(
                 PageView(texts, organization: organization, title: texts.flows.signedOutTitle, lead: texts.flows.signedOut),
-                template: "message")
+                template: .message)
         case .confirm(let question):
             let texts = texts(for: call.request, asked: question.locales)
             var view = PageView(
@@ -74,7 +74,7 @@ extension PageWriter {
             view.action = String(call.request.path)
             view.formToken = question.formToken
             view.parameters = question.parameters.map { PageView.Parameter(name: $0.name, value: $0.value) }
-            response = html(view, template: "signout", formsTo: question.returnURI ?? call.snapshot.origin)
+            response = html(view, template: .signout, formsTo: question.returnURI ?? call.snapshot.origin)
         }
         if answer.endsCookie { cookies(for: call).endSession(in: &response) }
         return response.uncached()

@@ -100,7 +100,7 @@ extension Endpoint {
             let view = PageView(
                 texts, organization: call.snapshot.organization.name, title: texts.phone.hereTitle, lead: texts.phone.here,
                 application: authenticator.name)
-            return pages.html(view, template: "message").uncached()
+            return pages.html(view, template: .message).uncached()
         }
     }
 }

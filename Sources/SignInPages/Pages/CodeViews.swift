@@ -3,7 +3,7 @@ internal import IdentityCore
 
 extension PageView {
     /// Returns the view of a page of sent codes or of a mailed link, and the name of its template.
-    static func code(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
+    static func code(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: PageTemplate) {
         let codes = texts.codes
         switch page.content {
         case .sentCode(let channel, let destination, let hasOthers):
@@ -14,31 +14,31 @@ extension PageView {
             view.hasChoice = hasOthers
             // Only a script continues the page. Reloading it would lose the typed text.
             view.isWaiting = channel == .email
-            return (view, "code")
+            return (view, .code)
         case .enrollNumber(let channel):
             var view = PageView(texts, organization: organization, title: codes.numberTitle, lead: codes.numberLead)
             view.button = codes.first(channel)
-            return (view, "number")
+            return (view, .number)
         case .confirmNumber(let channel, let destination):
             var view = PageView(
                 texts, organization: organization, title: codes.title,
                 lead: (channel == .email ? codes.mailboxLead : codes.lead(channel)).replacing("{place}", with: destination))
             view.resend = codes.again(channel)
-            return (view, "number")
+            return (view, .number)
         case .mailLink(let question):
             var view = PageView(
                 texts, organization: organization, title: codes.linkTitle,
                 lead: codes.linkLead.replacing("{login}", with: question.login),
                 application: question.applicationName ?? page.applicationName)
             view.rules = codes.origin(question)
-            return (view, "confirm")
+            return (view, .confirm)
         case .mailLinkAnswered(let isApproved):
             return (
                 PageView(
                     texts, organization: organization, title: isApproved ? codes.confirmedTitle : codes.deniedTitle,
-                    lead: isApproved ? codes.confirmed : codes.denied), "message"
+                    lead: isApproved ? codes.confirmed : codes.denied), .message
             )
-        default: return (PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.over), "message")
+        default: return (PageView(texts, organization: organization, title: texts.errorTitle, lead: texts.over), .message)
         }
     }
 }

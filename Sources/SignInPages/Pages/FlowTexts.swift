@@ -33,54 +33,55 @@ extension FlowTexts {
     static let english = FlowTexts(
         signOutTitle: "Sign out",
         signOutLead: "Do you want to sign out in this browser?",
-        signOutLeadOfApplication: "{app} asks to sign you out in this browser. Do you want that?",
+        signOutLeadOfApplication: "{app} wants to sign you out in this browser. Do you want to sign out?",
         signOut: "Sign out",
         staySignedIn: "To stay signed in, close this page.",
         signedOutTitle: "You are signed out",
-        signedOut: "You are signed out in this browser. Applications that you used may keep you signed in for themselves.",
+        signedOut: "You are signed out in this browser. You may still be signed in to applications that you used.",
         activateTitle: "Connect a device",
         activateLead: "Enter the code that your device shows.",
-        userCode: "Code of the device",
+        userCode: "Device code",
         next: "Next",
-        wrongUserCode: "The code is wrong, too old, or was used. Look at your device and try again.",
+        wrongUserCode: "The code is wrong, expired or already used. Check your device and try again.",
         activationEnded: "The sign-in was cancelled or not allowed. The device is not connected.",
         deviceTitle: "Connect this device?",
         deviceLead: "{app} wants to sign you in on a device that shows this code:",
         deviceAccount: "You are signed in as {login}.",
         deviceWarning:
-            "Go on only if you hold the device yourself, and it shows this code now. Nobody who calls or writes to you needs this from you.",
+            "Continue only if you have the device with you and it shows this code now. Never confirm because a caller or a message asks you to.",
         allowDevice: "Connect",
-        denyDevice: "Do not connect",
-        deviceAllowedTitle: "The device is connected",
+        denyDevice: "Don't connect",
+        deviceAllowedTitle: "Device connected",
         deviceAllowed: "Go back to your device. You can close this page.",
-        deviceDeniedTitle: "The device is not connected",
-        deviceDenied: "The device was told so. You can close this page.")
+        deviceDeniedTitle: "Device not connected",
+        deviceDenied: "You can close this page.")
 
     static let german = FlowTexts(
         signOutTitle: "Abmelden",
         signOutLead: "Möchten Sie sich in diesem Browser abmelden?",
-        signOutLeadOfApplication: "{app} möchte Sie in diesem Browser abmelden. Möchten Sie das?",
+        signOutLeadOfApplication: "{app} möchte Sie in diesem Browser abmelden. Möchten Sie sich abmelden?",
         signOut: "Abmelden",
         staySignedIn: "Um angemeldet zu bleiben, schließen Sie diese Seite.",
         signedOutTitle: "Sie sind abgemeldet",
-        signedOut: "Sie sind in diesem Browser abgemeldet. Anwendungen, die Sie benutzt haben, können Sie selbst angemeldet lassen.",
+        signedOut: "Sie sind in diesem Browser abgemeldet. In Anwendungen, die Sie benutzt haben, sind Sie möglicherweise noch angemeldet.",
         activateTitle: "Gerät verbinden",
         activateLead: "Geben Sie den Code ein, den Ihr Gerät zeigt.",
-        userCode: "Code des Geräts",
+        userCode: "Gerätecode",
         next: "Weiter",
-        wrongUserCode: "Der Code ist falsch, zu alt oder wurde schon verwendet. Sehen Sie auf Ihr Gerät und versuchen Sie es noch einmal.",
+        wrongUserCode:
+            "Der Code ist falsch, abgelaufen oder schon verwendet. Sehen Sie auf Ihrem Gerät nach und versuchen Sie es noch einmal.",
         activationEnded: "Die Anmeldung wurde abgebrochen oder nicht erlaubt. Das Gerät ist nicht verbunden.",
         deviceTitle: "Dieses Gerät verbinden?",
         deviceLead: "{app} möchte Sie auf einem Gerät anmelden, das diesen Code zeigt:",
         deviceAccount: "Sie sind angemeldet als {login}.",
         deviceWarning:
-            "Machen Sie nur weiter, wenn Sie das Gerät selbst in der Hand haben und es jetzt diesen Code zeigt. Niemand, der Sie anruft oder Ihnen schreibt, braucht das von Ihnen.",
+            "Fahren Sie nur fort, wenn Sie das Gerät bei sich haben und es jetzt diesen Code zeigt. Bestätigen Sie nie, weil ein Anruf oder eine Nachricht Sie dazu auffordert.",
         allowDevice: "Verbinden",
         denyDevice: "Nicht verbinden",
         deviceAllowedTitle: "Das Gerät ist verbunden",
         deviceAllowed: "Kehren Sie zu Ihrem Gerät zurück. Sie können diese Seite schließen.",
         deviceDeniedTitle: "Das Gerät ist nicht verbunden",
-        deviceDenied: "Das Gerät weiß es. Sie können diese Seite schließen.")
+        deviceDenied: "Sie können diese Seite schließen.")
 }
 
 /// Translations of the security questions, whose text in the engine is English.

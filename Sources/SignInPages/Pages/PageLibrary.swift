@@ -1,38 +1,61 @@
 internal import Foundation
 internal import Mustache
 
+/// A template of the pages. `layout` and `leave` are partials of the others.
+enum PageTemplate: String, CaseIterable {
+    case layout, leave, password, factors, push, message, consent, post, signout, activate, device, enroll, phone, renew, recover, take,
+        sent, done, code, confirm, number
+
+    /// The template's text, as UTF-8.
+    var source: [UInt8] {
+        switch self {
+        case .layout: PackageResources.layout_mustache
+        case .leave: PackageResources.leave_mustache
+        case .password: PackageResources.password_mustache
+        case .factors: PackageResources.factors_mustache
+        case .push: PackageResources.push_mustache
+        case .message: PackageResources.message_mustache
+        case .consent: PackageResources.consent_mustache
+        case .post: PackageResources.post_mustache
+        case .signout: PackageResources.signout_mustache
+        case .activate: PackageResources.activate_mustache
+        case .device: PackageResources.device_mustache
+        case .enroll: PackageResources.enroll_mustache
+        case .phone: PackageResources.phone_mustache
+        case .renew: PackageResources.renew_mustache
+        case .recover: PackageResources.recover_mustache
+        case .take: PackageResources.take_mustache
+        case .sent: PackageResources.sent_mustache
+        case .done: PackageResources.done_mustache
+        case .code: PackageResources.code_mustache
+        case .confirm: PackageResources.confirm_mustache
+        case .number: PackageResources.number_mustache
+        }
+    }
+}
+
 /// The templates of the pages, parsed once.
 struct PageLibrary: Sendable {
     private let library: MustacheLibrary
 
     init() {
         MustacheContentTypes.register(PageContent(), named: PageContent.name)
-        let sources: [String: [UInt8]] = [
-            "layout": PackageResources.layout_mustache, "leave": PackageResources.leave_mustache,
-            "password": PackageResources.password_mustache, "factors": PackageResources.factors_mustache,
-            "push": PackageResources.push_mustache, "message": PackageResources.message_mustache,
-            "consent": PackageResources.consent_mustache, "post": PackageResources.post_mustache,
-            "signout": PackageResources.signout_mustache, "activate": PackageResources.activate_mustache,
-            "device": PackageResources.device_mustache,
-            "enroll": PackageResources.enroll_mustache,
-            "phone": PackageResources.phone_mustache, "renew": PackageResources.renew_mustache,
-            "recover": PackageResources.recover_mustache, "take": PackageResources.take_mustache,
-            "sent": PackageResources.sent_mustache, "done": PackageResources.done_mustache,
-            "code": PackageResources.code_mustache, "confirm": PackageResources.confirm_mustache,
-            "number": PackageResources.number_mustache,
-        ]
-        library = MustacheLibrary(
-            templates: sources.mapValues { source in
-                // Sets the escaping of every template, partials included, so that no template can omit it.
-                let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: source, as: UTF8.self)
-                // The templates are part of the program: an invalid one fails in every test that starts a server.
-                guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("no template: \(text)") }
-                return template
-            })
+        var templates: [String: MustacheTemplate] = [:]
+        for template in PageTemplate.allCases {
+            // Sets the escaping of every template, partials included, so that no template can omit it.
+            let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: template.source, as: UTF8.self)
+            // The templates are part of the program: an invalid one fails in every test that starts a server.
+            guard let parsed = try? MustacheTemplate(string: text) else { preconditionFailure("no template: \(text)") }
+            templates[template.rawValue] = parsed
+        }
+        library = MustacheLibrary(templates: templates)
     }
 
     /// Returns a page in HTML, as UTF-8.
-    func render(_ view: some Sendable, template: String) -> [UInt8] { Array((library.render(view, withTemplate: template) ?? "").utf8) }
+    func render(_ view: some Sendable, template: PageTemplate) -> [UInt8] {
+        // `init` parses every template, so none is missing here.
+        Array((library.render(view, withTemplate: template.rawValue) ?? "").utf8)
+    }
 }
 
 /// The escaping of values in the pages. It works on Unicode scalars, because the library's own escapes characters: a quote with a combining

@@ -99,12 +99,12 @@ extension PageView {
     }
 
     /// Returns the view of a sign-in's page, and the name of its template.
-    static func signIn(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: String) {
+    static func signIn(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: PageTemplate) {
         var view: PageView
-        let template: String
+        let template: PageTemplate
         switch page.content {
         case .password(let login, let isLoginFixed, let canRecover, let canUnlock):
-            template = "password"
+            template = .password
             view = PageView(
                 texts, organization: organization, title: texts.signInTitle, lead: texts.signInLead, application: page.applicationName)
             view.login = login.isEmpty ? nil : login
@@ -117,7 +117,7 @@ extension PageView {
         case .sentCode, .mailLink, .mailLinkAnswered, .enrollNumber, .confirmNumber:
             (view, template) = code(page, token: token, organization: organization, texts: texts)
         case .factors(let choices):
-            template = "factors"
+            template = .factors
             view = PageView(
                 texts, organization: organization, title: texts.factorsTitle, lead: texts.factorsLead, application: page.applicationName)
             view.factors = choices.compactMap { choice in
@@ -127,7 +127,7 @@ extension PageView {
             view.hasFactors = !view.factors.isEmpty
             view.hasChoice = view.hasFactors && view.asksForCode
         case .enrollment(let offer, let choices):
-            template = "enroll"
+            template = .enroll
             let canAddPhone = choices.contains(where: \.isPhone)
             let isChoice = offer == nil && choices != [.app]
             view = PageView(
@@ -142,14 +142,14 @@ extension PageView {
             view.picture = (offer?.uri).flatMap { try? QRSymbol($0) }?.svg(title: texts.enroll.picture)
             view.secret = (offer?.secret).map(Self.grouped)
         case .newPassword(let login, let rules, let violated):
-            template = "renew"
+            template = .renew
             view = PageView(
                 texts, organization: organization, title: texts.passwords.title, lead: texts.passwords.lead,
                 application: page.applicationName)
             view.button = texts.passwords.change
             view.ask(for: login, rules: rules, violated: violated)
         case .phone(let offer, let canAddApp):
-            template = "phone"
+            template = .phone
             view = PageView(
                 texts, organization: organization, title: texts.phone.title, lead: offer.uri == nil ? texts.phone.taken : texts.phone.lead,
                 application: offer.authenticatorName)
@@ -159,7 +159,7 @@ extension PageView {
             view.isWaiting = true
             view.refresh = "3"
         case .push(let wait):
-            template = "push"
+            template = .push
             view = PageView(
                 texts, organization: organization, title: texts.pushTitle, lead: wait.number == nil ? texts.pushLead : texts.pushNumberLead)
             view.number = wait.number
@@ -169,19 +169,19 @@ extension PageView {
             view.isWaiting = true
             view.refresh = "3"
         case .consent(let scopes):
-            template = "consent"
+            template = .consent
             view = PageView(
                 texts, organization: organization, title: texts.consentTitle, lead: texts.consentLead, application: page.applicationName)
             view.scopes = scopes.map { texts.sentence(for: $0) }
         case .device(let userCode, let login):
-            template = "device"
+            template = .device
             view = PageView(
                 texts, organization: organization, title: texts.flows.deviceTitle, lead: texts.flows.deviceLead,
                 application: page.applicationName)
             view.number = userCode
             view.detail = texts.flows.deviceAccount.replacing("{login}", with: login)
         case .deviceDecided(let isAllowed):
-            template = "message"
+            template = .message
             let flows = texts.flows
             view = PageView(
                 texts, organization: organization, title: isAllowed ? flows.deviceAllowedTitle : flows.deviceDeniedTitle,

@@ -48,7 +48,7 @@ package struct PageWriter: Sendable {
         case .respond(let answer):
             if answer.mode == .formPost {
                 let view = PageView.post(answer, organization: organization, texts: texts(for: call.request))
-                response = html(view, template: "post", formsTo: answer.redirectURI, runsScript: true)
+                response = html(view, template: .post, formsTo: answer.redirectURI, runsScript: true)
             } else {
                 // 303 makes the browser use GET; with 302 that is only customary.
                 response = redirect(to: answer.location, status: call.request.head.method == .post ? .seeOther : .found)
@@ -64,7 +64,7 @@ package struct PageWriter: Sendable {
     func refusal(_ refusal: HostedRefusal, to call: Endpoint.Call) -> ServerResponse {
         let view = PageView.refusal(
             refusal, organization: call.snapshot.organization.name, texts: texts(for: call.request))
-        var response = html(view, template: "message")
+        var response = html(view, template: .message)
         response.status =
             switch refusal.reason {
             case .badRequest, .over, .link: .badRequest
@@ -83,7 +83,7 @@ package struct PageWriter: Sendable {
         let texts = texts(for: call.request)
         let view = PageView(
             texts, organization: call.snapshot.organization.name, title: texts.errorTitle, lead: texts[keyPath: sentence])
-        var response = html(view, template: "message")
+        var response = html(view, template: .message)
         response.status = status
         return response.uncached()
     }
@@ -99,7 +99,7 @@ package struct PageWriter: Sendable {
         return response
     }
 
-    func html(_ view: PageView, template: String, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
+    func html(_ view: PageView, template: PageTemplate, formsTo uri: String? = nil, runsScript: Bool = false) -> ServerResponse {
         var view = view
         view.assets = assets.addresses
         if let name = branding.name { view.organization = name }

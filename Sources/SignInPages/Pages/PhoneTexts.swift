@@ -26,38 +26,38 @@ extension PhoneTexts {
     static let english = PhoneTexts(
         chooseTitle: "Set up a second factor",
         chooseLead: "{app} asks for a second factor, and you have none yet. Choose one to set up.",
-        begin: "Confirm sign-ins on a phone",
-        beginWith: "Confirm sign-ins on a phone with {app}",
-        beginApp: "An app that shows codes",
+        begin: "Approve sign-ins on your phone",
+        beginWith: "Approve sign-ins with {app}",
+        beginApp: "Authenticator app",
         title: "Set up your phone",
-        lead: "Open {app} on your phone, and scan this picture with it. The code is good once, for ten minutes at most.",
+        lead: "Open {app} on your phone and scan this QR code. The code works once and is valid for ten minutes.",
         picture: "QR code for your phone",
-        byHand: "I cannot scan it",
+        byHand: "Can't scan the code?",
         waiting: "Waiting for your phone",
         taken: "Your phone has scanned the code and is being set up.",
-        another: "Show another code",
+        another: "Show a new code",
         done: "Set up. One moment.",
-        hereTitle: "Scan this with the app",
+        hereTitle: "Scan the code with the app",
         here:
-            "This code is for {app}. Open that app on your phone, and scan the picture on the sign-in page with it. There is nothing to do on this page."
+            "This code is for {app}. Open {app} on your phone and scan the QR code on the sign-in page. You can close this page."
     )
 
     static let german = PhoneTexts(
         chooseTitle: "Zweiten Faktor einrichten",
         chooseLead: "{app} verlangt einen zweiten Faktor, und Sie haben noch keinen. Wählen Sie, was Sie einrichten.",
         begin: "Anmeldungen am Telefon bestätigen",
-        beginWith: "Anmeldungen am Telefon mit {app} bestätigen",
-        beginApp: "Eine App, die Codes zeigt",
+        beginWith: "Anmeldungen mit {app} bestätigen",
+        beginApp: "Authenticator-App",
         title: "Telefon einrichten",
-        lead: "Öffnen Sie {app} auf Ihrem Telefon und scannen Sie damit dieses Bild. Der Code gilt einmal, höchstens zehn Minuten.",
+        lead: "Öffnen Sie {app} auf Ihrem Telefon und scannen Sie diesen QR-Code. Er funktioniert einmal und ist zehn Minuten gültig.",
         picture: "QR-Code für Ihr Telefon",
-        byHand: "Ich kann es nicht scannen",
+        byHand: "Sie können den Code nicht scannen?",
         waiting: "Warten auf Ihr Telefon",
         taken: "Ihr Telefon hat den Code gescannt und wird eingerichtet.",
-        another: "Anderen Code zeigen",
+        another: "Neuen Code zeigen",
         done: "Eingerichtet. Einen Moment.",
         hereTitle: "Mit der App scannen",
         here:
-            "Dieser Code ist für {app}. Öffnen Sie diese App auf Ihrem Telefon und scannen Sie damit das Bild auf der Anmeldeseite. Auf dieser Seite ist nichts zu tun."
+            "Dieser Code ist für {app}. Öffnen Sie {app} auf Ihrem Telefon und scannen Sie den QR-Code auf der Anmeldeseite. Diese Seite können Sie schließen."
     )
 }

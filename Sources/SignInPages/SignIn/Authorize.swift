@@ -134,7 +134,7 @@ private struct AuthorizeStart: Sendable {
             }
             // A link of an attacker must not replace the user's session by the session of another user.
             guard known.map({ $0.1.value.id == proved.user.value.id }) ?? true else {
-                throw refusal("Somebody else is signed in with this browser.", "authorize: sessionToken of another person")
+                throw refusal("Another user is signed in with this browser.", "authorize: sessionToken of another person")
             }
             writes += [.take(.sessionToken, digest: digest, now: now, gave: [])]
             (user, proofs) = (proved.user, proved.transaction.proofs)
@@ -183,7 +183,7 @@ private struct AuthorizeStart: Sendable {
         }
         return .refused(
             transaction.proofs.isEmpty
-                ? Refusal(.loginRequired, "Nobody is signed in whose sign-in is enough.", reason: "prompt=none: no session")
+                ? Refusal(.loginRequired, "No session satisfies this request.", reason: "prompt=none: no session")
                 : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
     }
 

@@ -17,7 +17,7 @@ struct CredentialSummary {
         let token = credential.token
         id = credential.id
         isDefault = Credential.default?.id == credential.id
-        name = token.idToken?.preferredUsername ?? token.idToken?.name ?? token.idToken?.subject ?? "somebody"
+        name = token.idToken?.preferredUsername ?? token.idToken?.name ?? token.idToken?.subject ?? "unknown user"
         issuer = token.context.configuration.issuerURL.absoluteString
         clientID = token.context.configuration.clientId
         scopes = token.scope ?? []

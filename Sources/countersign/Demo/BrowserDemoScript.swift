@@ -48,7 +48,7 @@ struct BrowserDemoScript {
             guard try idToken.validate(using: try await signin.signInFlow.client.jwks()) else { throw JWTError.signatureInvalid }
             return idToken
         } telling: {
-            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "nobody"), for \($0.preferredUsername ?? "")"
+            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "unknown user"), for \($0.preferredUsername ?? "")"
         }
         browser.tell("A second app sends the browser to the same server. Nothing is asked there: it comes back by itself.")
         let pages = browser.pageCount
@@ -57,7 +57,7 @@ struct BrowserDemoScript {
             guard browser.pageCount == pages else { throw CommandFailure("The server showed a page.") }
             return token
         } telling: {
-            "sso-app has \($0.idToken?.preferredUsername ?? "nobody") signed in by the browser's session; no page was shown"
+            "sso-app has \($0.idToken?.preferredUsername ?? "unknown user") signed in by the browser's session; no page was shown"
         }
         try await signOut(token, of: signin, telling: "The browser opens once more, to end its session.")
     }
@@ -99,7 +99,7 @@ struct BrowserDemoScript {
             try await browser.connect(verification)
             return try await flow.resume()
         } telling: {
-            "in a browser where Jane is signed in she allowed it; it has tokens of its own for \($0.idToken?.preferredUsername ?? "nobody")"
+            "in a browser where Jane is signed in she allowed it; it has tokens of its own for \($0.idToken?.preferredUsername ?? "unknown user")"
         }
     }
 
@@ -114,7 +114,7 @@ struct BrowserDemoScript {
                 throw CommandFailure("The access token is still active.")
             }
         } telling: {
-            "the browser's session is over, and the app's tokens are revoked"
+            "the browser's session has ended, and the app's tokens are revoked"
         }
     }
 

@@ -80,7 +80,7 @@ struct DemoScript {
             }
             return idToken
         } telling: {
-            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "nobody"), for \($0.preferredUsername ?? ""), amr \($0.authenticationMethods?.map(\.rawValue).joined(separator: " ") ?? "")"
+            "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "unknown user"), for \($0.preferredUsername ?? ""), amr \($0.authenticationMethods?.map(\.rawValue).joined(separator: " ") ?? "")"
         }
         return token
     }
@@ -161,9 +161,9 @@ struct DemoScript {
             let second = try await client.refresh(first)
             sandbox.advance(by: 31)
             try await refused("the old refresh token") { _ = try await client.refresh(first) }
-            try await refused("the new one, after somebody used the old one") { _ = try await client.refresh(second) }
+            try await refused("the new one, after the old one was used again") { _ = try await client.refresh(second) }
         } telling: {
-            "31 seconds on; whoever stole it has ended the session, not taken it over"
+            "31 seconds on; a stolen refresh token ends the session instead of taking it over"
         }
     }
 

@@ -91,7 +91,8 @@ struct Diagnosis {
             findings.append(.right("Scheme", "https"))
         }
         if !list.scope.contains("openid") {
-            findings.append(.warning("Scopes", "Without the scope openid there is no id token, and nobody knows who signed in."))
+            findings.append(
+                .warning("Scopes", "Without the scope openid there is no ID token, so the client does not learn who signed in."))
         }
         if !list.scope.contains("offline_access") {
             findings.append(

@@ -17,7 +17,7 @@ struct TrialSignIn {
         }
 
         /// A user who cannot exist: the top-level domain `invalid` is reserved (RFC 2606).
-        fileprivate static let nobody = Person(name: "countersign.doctor@invalid", password: "countersign-doctor")
+        fileprivate static let decoy = Person(name: "countersign.doctor@invalid", password: "countersign-doctor")
     }
 
     let client: OAuth2Client
@@ -30,7 +30,7 @@ struct TrialSignIn {
     private var scopes: String { client.configuration.scope.joined(separator: " ") }
 
     func run() async -> [Finding] {
-        let who = person ?? .nobody
+        let who = person ?? .decoy
         do {
             switch try await DirectAuthenticationFlow(client: client).start(who.name, with: who.password) {
             case .success(let token): return await signedIn(token)
@@ -48,8 +48,8 @@ struct TrialSignIn {
     /// Reports the sign-in and revokes its tokens.
     private func signedIn(_ token: Token) async -> [Finding] {
         var findings: [Finding] = [
-            person.map { .right("Sign-in", "\($0.name) is let in.") }
-                ?? .warning("Client", "The issuer let in a person who should not exist. Check what it is.")
+            person.map { .right("Sign-in", "\($0.name) can sign in.") }
+                ?? .warning("Client", "The issuer accepted a user that cannot exist. Check that it is the right server.")
         ]
         do {
             try await client.revoke(token, type: .all)
@@ -62,7 +62,7 @@ struct TrialSignIn {
 
     private var passwordTaken: Finding {
         guard let person else { return unknownBeyondGrant }
-        return .right("Sign-in", "The password of \(person.name) is right; the issuer goes on with a second factor.")
+        return .right("Sign-in", "The password of \(person.name) is correct; the issuer asks for a second factor.")
     }
 
     private var unknownBeyondGrant: Finding {
@@ -127,7 +127,7 @@ struct TrialNavigation {
             let token = try await flow.resume(with: redirect)
             // The tokens are not needed.
             try? await client.revoke(token, type: .all)
-            return .warning("Browser", "The issuer let in a browser that it does not know. Check what it is.")
+            return .warning("Browser", "The issuer accepted an unknown browser session. Check that it is the right server.")
         } catch {
             return finding(for: error)
         }

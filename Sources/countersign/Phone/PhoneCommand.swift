@@ -233,7 +233,7 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
 
     private func remove(_ enrollment: AuthenticatorEnrollment, from device: TerminalPhone) async throws {
         guard let name = enrollment.user.name else {
-            throw CommandFailure("The name of the account is not known, so nobody can sign in. Use --here, and tell the administrator.")
+            throw CommandFailure("The account's name is unknown, so the command cannot sign in. Use --here, and tell the administrator.")
         }
         let authenticator = DeviceAuthenticatorConfig(orgURL: enrollment.organization.url, oidcClientId: enrollment.oidcClientId)
         let answering = SelfAnswer(device, username: name, at: authenticator, json: json)

@@ -6,11 +6,11 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enroll", abstract: "Sign in at the organization and make this terminal a phone of that account.",
         discussion: """
-            The password is asked for without showing it, and whoever has a second factor already is asked for that too. The access token \
+            The command asks for the password without showing it, and for a second factor if the user has one. The access token \
             of this sign-in is never stored, and revoked afterwards. Where the standard input is no terminal, its first line is the \
             password, and the second the PIN.
 
-            With --uri nobody signs in here: the sign-in page that shows the QR code goes on by itself.
+            With --uri the command needs no password: the sign-in page that shows the QR code continues by itself.
 
             Enrolling again takes the place of the older account of the same person and client.
             """)

@@ -40,7 +40,7 @@ enum PhoneFailure {
         case .userVerificationKeyNotEnrolled: "This phone was enrolled without a PIN: it answers without verifying you."
         case .userVerificationCancelledByUser: "No PIN was given."
         case .userVerificationKeyCorruptedOrMissing: "The key that the PIN opens is damaged or gone. Enroll again with --user-verification."
-        case .userVerificationFailed: "The PIN is wrong: the organization is told that you were not verified."
+        case .userVerificationFailed: "The PIN is wrong. The server received the answer that you were not verified."
         }
     }
 }

@@ -107,7 +107,7 @@ struct PhoneListener: Sendable {
 
     private func tellOver(_ id: String) {
         if json { return Terminal.write(json: ["event": "over", "id": .string(id)]) }
-        Terminal.write("The request \(id) is over: it was answered, cancelled where it was started, or it has expired.")
+        Terminal.write("The request \(id) is no longer pending: it was answered, cancelled or has expired.")
     }
 }
 

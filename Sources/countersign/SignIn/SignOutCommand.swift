@@ -51,7 +51,7 @@ struct SignOutCommand: AsyncParsableCommand {
         let session =
             switch report.session {
             case .done: "The session has ended."
-            case .skipped: "The session, if there is one, goes on."
+            case .skipped: "A browser session, if there is one, stays signed in."
             case .failed: "The session could not be ended."
             }
         let tokens =

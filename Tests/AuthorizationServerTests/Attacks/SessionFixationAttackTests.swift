@@ -56,7 +56,7 @@ struct SessionFixationAttackTests {
             let app = WireRelyingParty.browserApp
             let plot = try await Plot(server, app)
             let choice = try await plot.victim.signIn(plot.page)
-            #expect(choice.body.contains("Confirm that it is you"))
+            #expect(choice.body.contains("Verify your identity"))
             #expect(try await plot.attacker.get(plot.address).status == 403)
             #expect(try await plot.attacker.get("\(plot.address)/events").body == #"{"waiting":false}"#)
             let known = try WireBrowser.form(plot.page, "password").fields
@@ -86,7 +86,7 @@ struct SessionFixationAttackTests {
             own.fields["username"] = PushOrganization.john
             #expect(try await plot.attacker.post(own.action, own.fields).status == 403)
             let page = try await plot.victim.get(plot.address)
-            #expect(page.body.contains("Confirm that it is you") && !page.body.contains("role=\"alert\""), "\(page.status) \(page.body)")
+            #expect(page.body.contains("Verify your identity") && !page.body.contains("role=\"alert\""), "\(page.status) \(page.body)")
             #expect(choice.status == 200)
         }
     }
@@ -167,7 +167,7 @@ struct SessionFixationAttackTests {
             let next = try await victim.submit(question, "answer", ["answer": "Swimming cup"])
             #expect(next.body.contains("Choose a new password"))
             #expect(try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }).status == 403)
-            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Your password is changed"))
+            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Password changed"))
         }
     }
 
@@ -220,7 +220,7 @@ struct SessionFixationAttackTests {
             let third = try await Self.app.begin(browser)
             _ = try Self.app.code(try await browser.signIn(other))
             _ = try Self.app.code(try await browser.signIn(third))
-            #expect(waiting.body.contains("Confirm that it is you"))
+            #expect(waiting.body.contains("Verify your identity"))
             let pushed = try await browser.submit(waiting, "factor", ["factor": "push"])
             #expect(pushed.body.contains("/events\""))
         }
@@ -257,7 +257,7 @@ struct SessionFixationAttackTests {
             #expect(try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }).status == 403)
             let next = try await victim.follow(step)
             #expect(next.body.contains("Choose a new password"))
-            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Your password is changed"))
+            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Password changed"))
             #expect(try await desk.code(RecoveryDesk.new) != nil)
         }
     }
@@ -279,7 +279,7 @@ struct SessionFixationAttackTests {
             let again = try await desk.browser.follow(
                 try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }))
             #expect(again.body.contains("Choose a new password"))
-            #expect(try await desk.set(RecoveryDesk.new, on: again).body.contains("Your password is changed"))
+            #expect(try await desk.set(RecoveryDesk.new, on: again).body.contains("Password changed"))
         }
     }
 
@@ -295,7 +295,7 @@ struct SessionFixationAttackTests {
                 let answer = try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 })
                 return try await desk.browser.follow(answer)
             }
-            #expect(try await send(code == "000000" ? "000001" : "000000").body.contains("The code is wrong, or too old."))
+            #expect(try await send(code == "000000" ? "000001" : "000000").body.contains("The code is wrong or expired."))
             for _ in 0...3 {
                 let next = try await send(code)
                 #expect(next.body.contains("Choose a new password") && !next.body.contains("role=\"alert\""), "\(next.body)")
@@ -324,7 +324,7 @@ struct SessionFixationAttackTests {
             victim.cookies = proved.filter { !$0.key.hasPrefix("signin-") }
             #expect(try await victim.get(address).status == 403)
             victim.cookies = proved
-            #expect(try await desk.set(RecoveryDesk.new, on: page, in: victim).body.contains("Your password is changed"))
+            #expect(try await desk.set(RecoveryDesk.new, on: page, in: victim).body.contains("Password changed"))
             #expect(try await desk.code(RecoveryDesk.new) != nil)
         }
     }

@@ -13,7 +13,7 @@ struct CodeFlowTests {
             let page = try await app.begin(browser, ["scope": "openid offline_access"])
             #expect(page.status == 200)
             #expect(page["Content-Type"] == "text/html; charset=utf-8")
-            #expect(page.body.contains("Sign in to go on to Reading app."))
+            #expect(page.body.contains("Sign in to continue to Reading app."))
             server.clock.advance(by: 5)
             let code = try app.code(try await browser.signIn(page))
             let tokens = try await IssuedTokens(try await app.exchange(code, server.wire), keysFrom: app.base, server.wire)

@@ -55,7 +55,7 @@ struct MailLinkPageTests {
             // Another sign-in of the same person, by somebody who knows the password.
             let attacker = WireBrowser(server.wire)
             let choice = try await attacker.signIn(try await Self.app.begin(attacker))
-            #expect(choice.body.contains("Confirm that it is you"))
+            #expect(choice.body.contains("Verify your identity"))
 
             let code = try Self.app.code(try await browser.get(address))
             let tokens = try await IssuedTokens(try await Self.app.exchange(code, server.wire), keysFrom: Self.app.base, server.wire)
@@ -76,7 +76,7 @@ struct MailLinkPageTests {
             let no = try await other.post(form.action, form.fields.merging(["answer": "no"]) { $1 })
             #expect(no.body.contains("Not confirmed"))
             let late = try await browser.submit(page, "sent-code", ["code": code])
-            #expect(!late.body.contains("Confirm that it is you") && late["Location"] == nil && browser.cookies["session"] == nil)
+            #expect(!late.body.contains("Verify your identity") && late["Location"] == nil && browser.cookies["session"] == nil)
             #expect(try await server.logged("user.account.report_suspicious_activity") == 1)
         }
     }

@@ -47,7 +47,7 @@ struct NumberEnrollmentTests {
             var page = try await browser.submit(offer, "set-up", ["choice": channel])
             #expect(page.body.contains("Enter your number") && page.body.contains("autocomplete=\"tel\""))
             page = try await browser.submit(page, "number", ["number": "030 5550123"])
-            #expect(page.body.contains("The number cannot be read.") && page.body.contains("aria-invalid"))
+            #expect(page.body.contains("This is not a valid phone number.") && page.body.contains("aria-invalid"))
             #expect(server.messages.sent.isEmpty)
             page = try await browser.submit(page, "number", ["number": "+49 (30) 555-0123"])
             let message = try #require(await server.messages.received())
@@ -55,15 +55,15 @@ struct NumberEnrollmentTests {
             #expect(page.body.contains("+49 XXX-XXX-0123") && !page.body.contains("5550123"))
             let code = try #require(message.code)
             page = try await browser.submit(page, "number")
-            #expect(page.body.contains("A message was asked for a moment ago."))
+            #expect(page.body.contains("A message was sent moments ago."))
             page = try await browser.submit(page, "confirm", ["code": code == "000000" ? "000001" : "000000"])
-            #expect(page.body.contains("The code is wrong, or too old."))
+            #expect(page.body.contains("The code is wrong or expired."))
             let answer = try Self.app.code(try await browser.submit(page, "confirm", ["code": code]))
             let tokens = try await IssuedTokens(try await Self.app.exchange(answer, server.wire), keysFrom: Self.app.base, server.wire)
             #expect(tokens.idToken["amr"] == ["pwd", channel == "sms" ? "sms" : "tel", "mfa"])
             let other = WireBrowser(server.wire)
             let again = try await other.signIn(try await Self.app.begin(other))
-            #expect(again.body.contains("Confirm that it is you") && !again.body.contains("set-up"))
+            #expect(again.body.contains("Verify your identity") && !again.body.contains("set-up"))
         }
     }
 
@@ -101,7 +101,7 @@ struct NumberEnrollmentTests {
                 ("set-up", ["choice": "email"]), ("set-up", ["choice": "voice"]), ("number", ["number": "+49305550199"]),
             ] {
                 let page = try await browser.follow(try await browser.post("\(base)/\(step)", form.fields.merging(fields) { $1 }))
-                #expect(page.body.contains("Confirm that it is you"), "\(step)")
+                #expect(page.body.contains("Verify your identity"), "\(step)")
             }
             #expect(server.messages.sent.isEmpty)
         }

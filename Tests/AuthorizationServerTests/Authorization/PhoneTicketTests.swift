@@ -63,7 +63,7 @@ struct PhoneTicketTests {
         try await PushServer.with(organization) { server in
             let showing = try await Showing(server)
             #expect(showing.page.body.contains("/enroll\"") == canAddApp)
-            #expect(showing.page.body.contains("An app that shows codes") == canAddApp)
+            #expect(showing.page.body.contains("Authenticator app") == canAddApp)
         }
     }
 

@@ -227,7 +227,7 @@ struct RequestFormTests {
             let browser = WireBrowser(server.wire)
             let page = try await browser.signIn(try await app.begin(browser, ["scope": "openid email"]))
             #expect(page.body.contains("<p>Strange &lt;app&gt; asks to:</p>"))
-            #expect(page.body.contains("<li>See your e-mail address</li>"))
+            #expect(page.body.contains("<li>See your email address</li>"))
             #expect(browser.cookies["session"] == nil)
             #expect(try app.error(try await browser.submit(page, "consent", ["answer": "deny"])) == "access_denied")
             let again = try await browser.signIn(try await app.begin(browser, ["scope": "openid email"]))

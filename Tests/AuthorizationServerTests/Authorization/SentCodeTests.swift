@@ -35,9 +35,9 @@ struct SentCodeTests {
             let code = try #require(message.code)
             // The form that chose it, sent twice.
             _ = try await Self.choose(factor, page, browser)
-            #expect(page.body.contains("Enter the code") && !page.body.contains("Choose another way") && !page.body.contains("<script"))
+            #expect(page.body.contains("Enter the code") && !page.body.contains("Try another way") && !page.body.contains("<script"))
             page = try await browser.submit(page, "sent-code", ["code": Self.wrong(code)])
-            #expect(page.body.contains("The code is wrong, or too old.") && page.body.contains("aria-invalid"))
+            #expect(page.body.contains("The code is wrong or expired.") && page.body.contains("aria-invalid"))
             let tokens = try await IssuedTokens(
                 try await Self.app.exchange(
                     try Self.app.code(try await browser.submit(page, "sent-code", ["code": code])), server.wire),
@@ -56,14 +56,14 @@ struct SentCodeTests {
             let first = try #require(await server.messages.received()?.code)
             server.clock.advance(by: 10)
             page = try await Self.choose("sms", page, browser)
-            #expect(page.body.contains("A message was asked for a moment ago.") && page.body.contains("Enter the code"))
+            #expect(page.body.contains("A message was sent moments ago.") && page.body.contains("Enter the code"))
             server.clock.advance(by: 21)
             page = try await Self.choose("sms", page, browser)
             #expect(!page.body.contains("role=\"alert\""))
             let second = try #require(await server.messages.received()?.code)
             if first != second {
                 page = try await browser.submit(page, "sent-code", ["code": first])
-                #expect(page.body.contains("The code is wrong, or too old."))
+                #expect(page.body.contains("The code is wrong or expired."))
             }
             _ = try Self.app.code(try await browser.submit(page, "sent-code", ["code": second]))
         }
@@ -84,7 +84,7 @@ struct SentCodeTests {
             let form = try WireBrowser.form(stolen, "factor")
             let step = form.action.replacing("/factor", with: "/sent-code")
             let answer = try await attacker.follow(try await attacker.post(step, form.fields.merging(["code": code]) { $1 }))
-            #expect(answer.body.contains("Confirm that it is you"))
+            #expect(answer.body.contains("Verify your identity"))
             server.clock.advance(by: 31)
             var page = try await Self.choose("sms", stolen, attacker)
             let second = try #require(await server.messages.received()?.code)
@@ -95,11 +95,11 @@ struct SentCodeTests {
             let third = try #require(await server.messages.received()?.code)
             for _ in 1...2 { page = try await other.submit(page, "sent-code", ["code": Self.wrong(third)]) }
             page = try await other.submit(page, "sent-code", ["code": third])
-            #expect(page.body.contains("There were too many attempts."))
+            #expect(page.body.contains("Too many attempts."))
             // The first sign-in's code was replaced twice.
             let late = try WireBrowser.form(own, "sent-code")
             let refused = try await victim.follow(try await victim.post(late.action, late.fields.merging(["code": code]) { $1 }))
-            #expect(refused["Location"] == nil && refused.body.contains("Confirm that it is you"))
+            #expect(refused["Location"] == nil && refused.body.contains("Verify your identity"))
         }
     }
 
@@ -113,11 +113,11 @@ struct SentCodeTests {
             let waiting = try await Self.choose("push", choice, browser)
             #expect(waiting.body.contains("Look at your device"))
             let page = try await Self.choose("sms", choice, browser)
-            #expect(page.body.contains("Enter the code") && page.body.contains("Choose another way"))
+            #expect(page.body.contains("Enter the code") && page.body.contains("Try another way"))
             #expect(!page.body.contains("role=\"alert\""))
             #expect(try await phone.waiting().isEmpty)
             let again = try await browser.submit(page, "choose-again")
-            #expect(again.body.contains("Confirm that it is you"))
+            #expect(again.body.contains("Verify your identity"))
             let code = try #require(await server.messages.received()?.code)
             _ = try await Self.choose("push", again, browser)
             try await phone.approve()
@@ -143,7 +143,7 @@ struct SentCodeTests {
             let code = try #require(await server.messages.received()?.code)
             server.clock.advance(by: 300)
             let late = try await browser.submit(page, "sent-code", ["code": code])
-            #expect(late.body.contains("The code is wrong, or too old.") && late.body.contains("Confirm that it is you"))
+            #expect(late.body.contains("The code is wrong or expired.") && late.body.contains("Verify your identity"))
         }
     }
 }

@@ -113,7 +113,7 @@ struct SessionTests {
             // Nothing is asked of a session that is over.
             let form = try WireBrowser.form(stepping, "factor")
             let late = try await browser.post(form.action, form.fields.merging(["factor": "push"]) { $1 })
-            #expect(late.status == 400 && late.body.contains("This sign-in is over"))
+            #expect(late.status == 400 && late.body.contains("This sign-in has expired"))
         }
     }
 

@@ -161,7 +161,7 @@ struct SignInPageTests {
             var page = try await app.begin(browser)
             for _ in 1...2 { page = try await browser.signIn(page, PushOrganization.jane, "Wrong-Horse-7") }
             page = try await browser.signIn(page)
-            #expect(page.body.contains("There were too many attempts."))
+            #expect(page.body.contains("Too many attempts."))
             server.clock.advance(by: 60)
             _ = try app.code(try await browser.signIn(page))
         }
@@ -208,7 +208,7 @@ struct SignInPageTests {
                 form.action,
                 form.fields.merging(["username": PushOrganization.jane, "password": PushOrganization.janesPassword]) { $1 })
             #expect(over.status == 200)
-            #expect(over.body.contains("This sign-in was finished before."))
+            #expect(over.body.contains("This sign-in is already complete."))
             #expect(over["Location"] == nil)
             // And the session that it began is the last one that the browser was given.
             _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
@@ -233,7 +233,7 @@ struct SignInPageTests {
                 form.action,
                 form.fields.merging(["username": PushOrganization.jane, "password": PushOrganization.janesPassword]) { $1 })
             #expect(late.status == 400)
-            #expect(late.body.contains("This sign-in is over."))
+            #expect(late.body.contains("This sign-in has expired."))
         }
     }
 
@@ -251,7 +251,7 @@ struct SignInPageTests {
             let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
             server.clock.advance(by: 300)
             waiting = try await browser.get(address)
-            #expect(waiting.body.contains("Nobody answered on a device in time."))
+            #expect(waiting.body.contains("The request was not answered on a device in time."))
             waiting = try await browser.submit(waiting, "factor", ["factor": "push"])
             try await phone.deny()
             waiting = try await browser.get(address)

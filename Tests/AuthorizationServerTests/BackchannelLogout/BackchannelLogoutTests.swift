@@ -5,7 +5,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Telling applications that a session is over")
+@Suite("Telling applications that a session has ended")
 struct BackchannelLogoutTests {
     /// The header and the claims of a logout token, its signature checked by the published keys.
     static func read(_ token: String, _ server: PushServer, base: String = "/oauth2/default/v1") async throws -> (JSONValue, JSONValue) {

@@ -68,7 +68,7 @@ struct EndedSignInsTests {
             try expectClassicRefusal(late, 401, "E0000011")
             let form = try WireBrowser.form(page, "code")
             let over = try await browser.post(form.action, form.fields.merging(["code": app.code()]) { $1 })
-            #expect(over.status == 400 && over.body.contains("This sign-in is over"))
+            #expect(over.status == 400 && over.body.contains("This sign-in has expired"))
             let answer = try await direct.post(
                 "token", ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": mfaToken, "otp": app.code()])
             try expectRefusal(answer, 400, "invalid_grant")

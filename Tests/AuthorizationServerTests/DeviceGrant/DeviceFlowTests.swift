@@ -71,7 +71,7 @@ struct DeviceFlowTests {
             let browser = WireBrowser(server.wire)
             // However it is typed.
             let page = try await browser.enter(" \(userCode.prefix(4).lowercased())-\(userCode.dropFirst(4)) ")
-            #expect(page.body.contains("Sign in to go on to TV app."))
+            #expect(page.body.contains("Sign in to continue to TV app."))
             let question = try await browser.signIn(page)
             #expect(question.body.contains("TV app wants to sign you in on a device"))
             #expect(question.body.contains(">\(userCode)</p>"))
@@ -79,7 +79,7 @@ struct DeviceFlowTests {
             server.clock.advance(by: 5)
             try expectRefusal(try await device.poll(code), 400, "authorization_pending")
             let done = try await browser.submit(question, "device", ["decision": "allow"])
-            #expect(done.body.contains("<h1>The device is connected</h1>"))
+            #expect(done.body.contains("<h1>Device connected</h1>"))
             server.clock.advance(by: 5)
             let tokens = try await IssuedTokens(try await device.poll(code), keysFrom: device.base, server.wire)
             #expect(tokens.idToken["aud"] == "tv-app")
@@ -90,7 +90,7 @@ struct DeviceFlowTests {
             try expectRefusal(try await device.poll(code), 400, "invalid_grant")
             #expect(try await server.logged("device.authorization") == 1)
             // The code is used up.
-            #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, too old, or was used."))
+            #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, expired or already used."))
         }
     }
 
@@ -105,7 +105,7 @@ struct DeviceFlowTests {
             let form = try WireBrowser.form(page, "activate")
             let question = try await signedIn.browser.follow(
                 try await signedIn.browser.post(form.action, form.fields.merging(["user_code": userCode]) { $1 }))
-            #expect(question.body.contains("Go on only if you hold the device yourself"))
+            #expect(question.body.contains("Continue only if you have the device with you"))
             try expectRefusal(try await device.poll(code), 400, "authorization_pending")
             _ = try await signedIn.browser.submit(question, "device", ["decision": "allow"])
             #expect(try await device.poll(code).status == 200)
@@ -141,9 +141,9 @@ struct DeviceFlowTests {
             let browser = WireBrowser(server.wire)
             let question = try await browser.signIn(try await browser.enter(userCode))
             let done = try await browser.submit(question, "device", ["decision": "deny"])
-            #expect(done.body.contains("<h1>The device is not connected</h1>"))
+            #expect(done.body.contains("<h1>Device not connected</h1>"))
             // Going back and saying yes changes nothing.
-            #expect(try await browser.submit(question, "device", ["decision": "allow"]).body.contains("is not connected"))
+            #expect(try await browser.submit(question, "device", ["decision": "allow"]).body.contains("not connected"))
             try expectRefusal(try await device.poll(code), 400, "access_denied")
             try expectRefusal(try await device.poll(code), 400, "invalid_grant")
             // No session came of it.
@@ -182,7 +182,7 @@ struct DeviceFlowTests {
             let late = try await browser.follow(try await browser.post(form.action, form.fields.merging(["decision": "allow"]) { $1 }))
             #expect(late.status == 400)
             try expectRefusal(try await device.poll(code), 400, "expired_token")
-            #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, too old, or was used."))
+            #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, expired or already used."))
         }
     }
 
@@ -272,7 +272,7 @@ struct DeviceFlowTests {
             let (second, theirs) = try await closed.begin()
             let other = WireBrowser(server.wire)
             let question = try await other.signIn(try await other.enter(theirs))
-            #expect(try await other.submit(question, "device", ["decision": "allow"]).body.contains("is not connected"))
+            #expect(try await other.submit(question, "device", ["decision": "allow"]).body.contains("not connected"))
             try expectRefusal(try await closed.poll(second), 400, "access_denied")
         }
     }
@@ -348,7 +348,7 @@ struct DeviceFlowTests {
             for typed in Array(repeating: "BCDFGHJ1", count: 35) + Array(repeating: "BCDFGHJK", count: 30) {
                 let guess = try await browser.post(form.action, form.fields.merging(["user_code": typed]) { $1 })
                 #expect(guess.status == 200)
-                #expect(guess.body.contains("The code is wrong, too old, or was used."))
+                #expect(guess.body.contains("The code is wrong, expired or already used."))
             }
             let right = form.fields.merging(["user_code": userCode]) { $1 }
             #expect(try await browser.post(form.action, right).status == 429)

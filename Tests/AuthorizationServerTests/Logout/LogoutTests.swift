@@ -97,7 +97,7 @@ struct LogoutTests {
             let page = try await signedIn.browser.get(
                 Self.url(["client_id": "reading-app", "post_logout_redirect_uri": Self.bye, "state": "s-1"]))
             #expect(page.status == 200)
-            #expect(page.body.contains("Reading app asks to sign you out in this browser."))
+            #expect(page.body.contains("Reading app wants to sign you out in this browser."))
             #expect(page["Content-Security-Policy"]?.contains("form-action 'self' https://reading.example.com;") == true)
             #expect(try await signedIn.isSignedIn())
             let form = try WireBrowser.form(page, "logout")
@@ -221,7 +221,7 @@ struct LogoutTests {
             #expect(answer.status == 400)
             #expect(answer["Location"] == nil)
             #expect(answer["Content-Type"] == "text/html; charset=utf-8")
-            #expect(answer.body.contains("<h1>This did not work</h1>"))
+            #expect(answer.body.contains("<h1>Something went wrong</h1>"))
             #expect(try await signedIn.isSignedIn())
         }
     }

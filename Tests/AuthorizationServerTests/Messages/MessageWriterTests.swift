@@ -42,7 +42,7 @@ struct MessageWriterTests {
     @Test("says in English or German who signs in where, with which code, and for how long")
     func mails() throws {
         let english = try mail(message(by: .email, link: "ml_abc"))
-        #expect(english.recipient == "jane@example.org" && english.subject == "Your code to sign in" && english.language == "en")
+        #expect(english.recipient == "jane@example.org" && english.subject == "Your sign-in code" && english.language == "en")
         for part in ["Hello Jane,", "Portal", "123456", "https://id.example.com/signin/mail/ml_abc", "5 minutes", "Acme"] {
             #expect(english.text.contains(part) && english.html.contains(part), "\(part)")
         }

@@ -51,7 +51,7 @@ struct PushPageTests {
             let (phone, page) = try await Self.wait(server, browser)
             #expect(page.body.contains("Try another way"))
             let choice = try await browser.submit(page, "choose-again")
-            #expect(choice.body.contains("Confirm that it is you") && !choice.body.contains("role=\"alert\""))
+            #expect(choice.body.contains("Verify your identity") && !choice.body.contains("role=\"alert\""))
             #expect(try await phone.waiting().isEmpty)
             let code = try await browser.submit(choice, "factor", ["factor": "sms"])
             let text = try #require(await server.messages.received()?.code)

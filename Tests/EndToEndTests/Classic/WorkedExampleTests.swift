@@ -34,9 +34,10 @@ struct WorkedExampleTests {
         let file = OutsidePart.root.appending(path: "Tests/EndToEndTests/Classic/WorkedExamples.swift")
         let run = Self.lines(try String(contentsOf: file, encoding: .utf8))
         let page = try Self.examples(of: "Sources/OktaAuthSdk/OktaAuthSdk.docc/OktaAuthSdk.md")
-        let readMe = try Self.examples(of: "README.md").filter { $0.contains { $0.contains("OktaAuthStatus") } }
-        #expect(page.count == 4 && readMe.count == 1)
-        for example in page + readMe {
+        let guide = try Self.examples(of: "Documentation/Countersign.docc/TheClassicStateMachine.md")
+            .filter { $0.first?.hasPrefix("let start = OktaAuthStatusUnauthenticated") == true }
+        #expect(page.count == 4 && guide.count == 1)
+        for example in page + guide {
             let isThere = run.indices.contains { run[$0...].starts(with: example) }
             #expect(isThere, "\(example.joined(separator: "\n"))")
         }

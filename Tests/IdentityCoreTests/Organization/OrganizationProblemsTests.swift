@@ -144,7 +144,7 @@ struct OrganizationProblemsTests {
         origin("https://portal.example.com/"), origin("portal.example.com"), origin("http://portal.example.com"),
         origin("https://Portal.example.com"), origin("*"), origin("https://a@portal.example.com"),
         Flaw("keyRotation.publishedDaysAfter", "out of range") { $0.keyRotation.publishedDaysAfter = 0 },
-        Flaw("applications[0].id", "somebody's login") { $0.applications[0].id = "JANE.doe@example.com" },
+        Flaw("applications[0].id", "also a user's login") { $0.applications[0].id = "JANE.doe@example.com" },
         Flaw("users[3].login", "twice") { $0.users.append(UserDefinition(login: "JANE.DOE@example.com")) },
         Flaw("users[0].login", "no white space") { $0.users[0].login = "jane doe" },
         Flaw("users[0].groups[0]", "no group") { $0.users[0].groups = ["x"] },

@@ -175,7 +175,7 @@ struct NewPasswordTests {
         definition.passwordPolicy.age = .init(warningDays: 3)
         #expect(
             definition.problems().map(\.message) == [
-                "Nobody is warned of passwords that never end. Set maximum_days, or remove warning_days."
+                "Passwords that never expire have no warning. Set maximum_days, or remove warning_days."
             ])
     }
 }

@@ -180,7 +180,7 @@
   function emptyView() {
     return make("div", { class: "empty" }, problem ? make("p", { class: "notice error", role: "alert" }, problem) : null,
       make("h2", null, "No phone is shown"),
-      make("p", null, state.phones.length ? "Pick a person to see their phone." : "Set up a phone for somebody: they sign in with their password, and the phone is enrolled."));
+      make("p", null, state.phones.length ? "Choose a user to see the phone." : "Set up a phone for a user. The phone is enrolled with the user's password."));
   }
 
   // ---- Showing

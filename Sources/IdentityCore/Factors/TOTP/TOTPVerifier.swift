@@ -25,8 +25,8 @@ package struct TOTPVerifier: FactorVerifier {
             // Does the same work as for a user with an app, so that the time does not reveal whether the user has one.
             for app in decoyApps { _ = try app.using(code: code, environment: environment, now: now) }
             guard decoyApps.isEmpty else { return .failed }
-            let nobody = try TOTPMethod(sealing: [UInt8](repeating: 0, count: 20), forEnrollment: "", environment: environment)
-            let secret = try nobody.secret(ofEnrollment: "", environment: environment)
+            let decoy = try TOTPMethod(sealing: [UInt8](repeating: 0, count: 20), forEnrollment: "", environment: environment)
+            let secret = try decoy.secret(ofEnrollment: "", environment: environment)
             _ = TimeBasedCode.step(ofTyped: code, secret: secret, now: now, after: nil)
             return .failed
         }

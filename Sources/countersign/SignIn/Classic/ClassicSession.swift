@@ -182,7 +182,7 @@ enum ClassicText {
     private static func result(of status: OktaAuthStatus) -> String {
         switch status.factorResult {
         case .rejected: " It was denied."
-        case .timeout: " Nobody answered in time."
+        case .timeout: " The request was not answered in time."
         case .waiting: " It waits for an answer."
         case .passcodeReplayed: " That code was used before."
         case .timeWindowExceeded: " That code is of another time."
