@@ -4,12 +4,12 @@ import JOSE
 import TestSupport
 import Testing
 
-/// An attacker who wants to know which user names have an account, in raw requests without any proof.
+/// An attacker who wants to know which user names have an account, and sends raw requests without any proof.
 @Suite("Attacks: account enumeration")
 struct AccountEnumerationAttacks {
     static let unknown = "nobody@example.com"
 
-    /// Everything of an answer that the attacker can compare: the status, the names of the headers, and the body without random values.
+    /// The parts of a response that the attacker can compare: the status, the names of the headers, and the body without random values.
     private struct Visible: Hashable {
         let status: Int
         let headers: Set<String>
@@ -27,7 +27,7 @@ struct AccountEnumerationAttacks {
     }
 
     @Test(
-        "A user who is not assigned to the client gets the answer of an unknown name from primary-authenticate.",
+        "A user who is not assigned to the client gets the response of an unknown user name from primary-authenticate",
         arguments: ["push", "sms", "voice"])
     func unassigned(channel: String) async throws {
         try await PushServer.with { server in
@@ -42,7 +42,7 @@ struct AccountEnumerationAttacks {
     }
 
     @Test(
-        "A user whom the sign-on policy denies gets the answer of an unknown name from primary-authenticate.",
+        "A user denied by the sign-on policy gets the response of an unknown user name from primary-authenticate",
         arguments: ["push", "sms", "voice"])
     func deniedByPolicy(channel: String) async throws {
         try await PushServer.with { server in
@@ -56,7 +56,7 @@ struct AccountEnumerationAttacks {
         }
     }
 
-    @Test("A user with too many pushes gets the answer of an unknown name from a client whose policy denies the user.")
+    @Test("At clients that deny the user, a user over the push limit and an unknown user name get the same response")
     func flooded() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -69,7 +69,7 @@ struct AccountEnumerationAttacks {
         }
     }
 
-    @Test("A user who is not assigned to the client gets the answer of an unknown name from the back-channel endpoint.")
+    @Test("A user who is not assigned to the client gets the response of an unknown user name from the backchannel endpoint")
     func backchannel() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -111,7 +111,9 @@ struct AccountEnumerationAttacks {
         }
     }
 
-    @Test("A failing raw request does the same reads and writes for known and unknown user names.", arguments: Door.allCases)
+    @Test(
+        "A request with a user name and no valid proof causes the same writes and lookups for known and unknown users",
+        arguments: Door.allCases)
     func sameWork(door: Door) async throws {
         let classic = ClassicPolicy(signOnPolicy: "one factor", recovery: [.email, .sms], unlocksBySelfService: true)
         let store = MeteredStore()
@@ -135,7 +137,8 @@ struct AccountEnumerationAttacks {
     }
 
     @Test(
-        "Known, suspended, staged and unknown user names get the same answer from every endpoint that takes one.", arguments: Door.allCases)
+        "Known, suspended, staged and unknown user names get the same response from every endpoint that accepts one",
+        arguments: Door.allCases)
     func everyDoor(door: Door) async throws {
         let classic = ClassicPolicy(signOnPolicy: "one factor", recovery: [.email, .sms], unlocksBySelfService: true)
         try await PushServer.with(PushOrganization(classic: classic)) { server in

@@ -4,7 +4,7 @@ import JOSE
 import Testing
 
 /// Concurrent requests with activation tokens of a user that an administrator created.
-@Suite("Attacks: races of activation tokens")
+@Suite("Attacks: activation token races")
 struct ActivationRaceAttackTests {
     private static let portal = "a-token-of-the-portal-0123456789"
     private static let password = "First-Horse-1"
@@ -27,12 +27,12 @@ struct ActivationRaceAttackTests {
         try #require(try await issue(server).json["activationToken"]?.stringValue)
     }
 
-    /// Begins the activation by a token.
+    /// Begins the activation with a token.
     private static func begin(_ server: PushServer, _ token: String) async throws -> WireResponse {
         try await ClassicClient(server).post("", ["token": .string(token)])
     }
 
-    /// Sets the first password, where an activation was begun.
+    /// Sets the first password in an activation that was begun.
     private static func finish(
         _ server: PushServer, _ begun: WireResponse, _ password: String = password
     ) async throws -> WireResponse {
@@ -55,7 +55,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("Of several concurrent activations with one token, one begins, and the account gets one password.")
+    @Test("Of several concurrent activations with one token, exactly one begins, and the account gets exactly one password")
     func parallelActivations() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -66,7 +66,7 @@ struct ActivationRaceAttackTests {
                         && begun.allSatisfy { $0.status == 200 || $0.status == 401 })
                 let winner = try #require(begun.first { $0.status == 200 })
                 #expect(try ClassicStatus(winner).name == "PASSWORD_RESET")
-                // The one that began is finished several times with different passwords.
+                // The activation that began is finished several times, with different passwords.
                 let finished = try await withThrowingTaskGroup(of: (Int, String).self) { group in
                     for index in 1...6 {
                         let password = "First-Horse-\(index)"
@@ -83,7 +83,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("Concurrently requested activation tokens are all issued, and only the last one activates.")
+    @Test("Concurrent requests for activation tokens all succeed, and exactly one of the tokens is valid")
     func parallelTokens() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -100,7 +100,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("An activation that races with a newer token does not finish after the newer token was issued.")
+    @Test("An activation that races with a newer token cannot finish, and the newer token activates the account")
     func activationAgainstToken() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -119,7 +119,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("An activation that races with a deactivation leaves the account deactivated and starts no session.")
+    @Test("An activation that races with a deactivation leaves the account deactivated and starts no session")
     func activationAgainstDeactivation() async throws {
         for _ in 0..<Self.rounds {
             try await Self.with { server in
@@ -144,7 +144,7 @@ struct ActivationRaceAttackTests {
         }
     }
 
-    @Test("An activation token is refused at every endpoint for tokens of other kinds, and is not used up there.")
+    @Test("An activation token is rejected at endpoints for tokens of other kinds, and is not consumed there")
     func confusion() async throws {
         try await Self.with { server in
             let token = try await Self.token(server)

@@ -7,7 +7,7 @@ import Testing
 struct AuthorizationRequestAttackTests {
     private static let noChallenge = ["code_challenge": "", "code_challenge_method": ""]
 
-    @Test("A confidential client's request without PKCE is rejected: a code that is injected into its session would be exchanged.")
+    @Test("An authorization request without a PKCE challenge is rejected, even from a confidential client")
     func pkce() async throws {
         let server = try await PushServer.refusing().server
         for app in [WireRelyingParty.webApp, .readingApp, .browserApp] {
@@ -16,7 +16,7 @@ struct AuthorizationRequestAttackTests {
         }
     }
 
-    @Test("A client that must push its requests gets invalid_request for a request in the browser, by GET and by POST.")
+    @Test("A client that must push its authorization requests gets invalid_request for an unpushed one, by GET and by POST")
     func unpushed() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.pushingApp
@@ -36,7 +36,7 @@ struct AuthorizationRequestAttackTests {
     }
 
     @Test(
-        "A loopback redirect URI of a web application is compared with its port.",
+        "A web application's loopback redirect URI must match the registered URI, including the port",
         arguments: [
             ("http://127.0.0.1/web", true), ("http://127.0.0.1:4711/web", false), ("http://127.0.0.1:80/web", false),
             ("http://[::1]/web", false),
@@ -51,7 +51,7 @@ struct AuthorizationRequestAttackTests {
     }
 
     @Test(
-        "A loopback redirect URI for sign-out of a web application is compared with its port too.",
+        "A web application's loopback sign-out redirect URI must match the registered URI, including the port",
         arguments: [("http://127.0.0.1/web-bye", true), ("http://127.0.0.1:4711/web-bye", false)])
     func logoutPort(uri: String, isRegistered: Bool) async throws {
         let server = try await PushServer.refusing().server

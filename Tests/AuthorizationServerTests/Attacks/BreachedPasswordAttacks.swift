@@ -18,13 +18,13 @@ struct BreachedPasswordAttacks {
         Insecure.SHA1.hash(data: Data(password.utf8)).map { String(format: "%02X", $0) }.joined()
     }
 
-    /// An endpoint that lists one password for every prefix.
+    /// Returns the response of a range endpoint that lists one password for every prefix.
     private static func known() -> String {
         let body = "0018A45C4D1DEF81644B54AB7F969B88D65:0\r\n\(digest(breached).dropFirst(5)):4711\r\n"
         return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
     }
 
-    /// Runs a server that asks a range endpoint.
+    /// Runs a test with a server that looks up passwords at a range endpoint.
     private static func with(
         answering answers: [String] = [known()], _ body: @escaping @Sendable (PushServer, PlainListener) async throws -> Void
     ) async throws {
@@ -41,7 +41,7 @@ struct BreachedPasswordAttacks {
 
     private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
 
-    @Test("A breached password is refused by the classic API's change of a password that is due.")
+    @Test("The classic API rejects a breached password when the user changes an expired password")
     func classicChange() async throws {
         try await Self.with { server, _ in
             let client = ClassicClient(server)
@@ -58,7 +58,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("The page for a due password refuses a breached password with a sentence.")
+    @Test("The page for an expired password rejects a breached password and explains why")
     func pageChange() async throws {
         try await Self.with { server, _ in
             let browser = WireBrowser(server.wire)
@@ -71,7 +71,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("A breached password is refused by an administrator's change and by the org file, which names the user.")
+    @Test("A breached password is rejected in an administrator's change and in the org file, whose error names the place")
     func administration() async throws {
         try await Self.with { server, _ in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
@@ -88,7 +88,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("A sign-in looks up no list, even with a password that was breached later.")
+    @Test("Sign-ins and a repeated apply of the org file look up no password in the breach list")
     func signIn() async throws {
         try await Self.with { server, endpoint in
             let asked = endpoint.received.count
@@ -106,9 +106,9 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("A failing endpoint does not prevent a user from setting a new password.", arguments: ["", PlainListener.answer(503)])
+    @Test("A password change succeeds while the breach list endpoint fails", arguments: ["", PlainListener.answer(503)])
     func failsOpen(answer: String) async throws {
-        // The users of the org file are asked for first: three failures in a row would make a pause.
+        // The first three lookups are for the users of the org file: three failures in a row would pause the lookups.
         try await Self.with(answering: [Self.known(), Self.known(), Self.known(), answer]) { server, endpoint in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
             let asked = endpoint.received.count
@@ -121,7 +121,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("An endpoint that is down is asked for a few passwords of an org file, and not for each.")
+    @Test("While the breach list endpoint is down, an org file with 24 new users causes fewer than ten lookups")
     func endpointDown() async throws {
         try await Self.with(answering: [PlainListener.answer(503)]) { server, endpoint in
             let asked = endpoint.received.count
@@ -135,7 +135,7 @@ struct BreachedPasswordAttacks {
         }
     }
 
-    @Test("No request to the endpoint holds a password or more than five digits of its digest.")
+    @Test("No request to the breach list endpoint contains a password or more than five digits of its digest")
     func anonymity() async throws {
         try await Self.with { server, endpoint in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)

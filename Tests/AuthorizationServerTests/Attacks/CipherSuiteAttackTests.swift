@@ -2,7 +2,7 @@ import AuthorizationServer
 import NIOSSL
 import Testing
 
-@Suite("Attacks: weak TLS")
+@Suite("Attacks: weak cipher suites")
 struct CipherSuiteAttackTests {
     private static func status(_ change: @Sendable (inout TLSConfiguration) -> Void) async throws -> Int? {
         let configuration = AuthorizationServer.Configuration(
@@ -19,7 +19,7 @@ struct CipherSuiteAttackTests {
     }
 
     @Test(
-        "A client that offers only CBC suites, or suites without forward secrecy, gets no TLS 1.2 connection.",
+        "A client that offers only CBC suites, or only suites without forward secrecy, gets no TLS 1.2 connection",
         arguments: [
             NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA,
             .TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, .TLS_RSA_WITH_AES_128_CBC_SHA, .TLS_RSA_WITH_AES_128_GCM_SHA256,
@@ -33,7 +33,7 @@ struct CipherSuiteAttackTests {
     }
 
     @Test(
-        "A client with an authenticated cipher suite and forward secrecy gets a TLS 1.2 connection.",
+        "A client that offers an authenticated cipher suite with forward secrecy gets a TLS 1.2 connection",
         arguments: [
             NIOTLSCipher.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
             .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,

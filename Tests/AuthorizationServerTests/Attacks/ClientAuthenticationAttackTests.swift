@@ -25,7 +25,7 @@ struct ClientAuthenticationAttackTests {
     }
 
     @Test(
-        "A correct secret that is sent by an unregistered method is rejected like a wrong one, at every endpoint.",
+        "A correct client secret that is sent by an unregistered method is rejected like a wrong secret",
         arguments: ["token", "introspect", "revoke", "par", "device/authorize", "bc/authorize"])
     func otherMethod(endpoint: String) async throws {
         let server = try await PushServer.refusing().server
@@ -60,7 +60,7 @@ struct ClientAuthenticationAttackTests {
         return try await running.wire.post("\(base)/\(endpoint)", Form.encode(form))
     }
 
-    @Test("An assertion that names a second audience is rejected: the other server could replay it here, and this one there.")
+    @Test("A client assertion with two audiences is rejected, even if one of them is this server")
     func foreignAudience() async throws {
         try await RunningServer.with { running in
             let issuer = RunningServer.origin + "/oauth2/default"
@@ -79,7 +79,7 @@ struct ClientAuthenticationAttackTests {
         }
     }
 
-    @Test("With strict_audience and require_jti, an assertion needs the issuer as its audience and a jti, and is accepted once.")
+    @Test("With strict_audience and require_jti, an assertion needs the issuer as its audience and a jti, and is accepted once")
     func strictAssertions() async throws {
         try await RunningServer.with { running in
             let issuer = RunningServer.origin + "/oauth2/default"
@@ -95,7 +95,7 @@ struct ClientAuthenticationAttackTests {
         }
     }
 
-    @Test("An assertion is accepted for the endpoint that is called, and rejected for another endpoint or another server.")
+    @Test("A client assertion is accepted at the endpoint of its audience, and rejected at another endpoint or server")
     func otherEndpoint() async throws {
         try await RunningServer.with { running in
             let base = RunningServer.origin + Self.base

@@ -14,7 +14,7 @@ private struct HeldConnection: Sendable {
     let channel: any Channel
     private let firstBytes: EventLoopFuture<Bool>
 
-    /// Connects and sends.
+    /// Connects and sends a text.
     init(_ port: Int, sending text: String = "") async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = loop.makePromise(of: Bool.self)
@@ -68,7 +68,7 @@ struct ConnectionFloodAttackTests {
         return configuration
     }
 
-    @Test("Silent connections of one address, however many, do not keep its neighbours out.")
+    @Test("Silent connections beyond the limit of an address do not block a new connection from the same address")
     func silent() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
             var silent: [HeldConnection] = []
@@ -85,7 +85,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("A new connection of an address at its limit closes the one that waited longest for its client, also within a request.")
+    @Test("A new connection from an address at its limit closes the one that waited longest for its client, even mid-request")
     func longestIdle() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
             // One segment: the server has read the beginning of the second request when it answers the first one.
@@ -102,7 +102,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("Connections whose request is being answered are never closed for new ones, which are closed unanswered instead.")
+    @Test("At an address's limit, connections with a request in progress stay open, and new ones are closed unanswered")
     func answering() async throws {
         let gate = Gate()
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
@@ -129,7 +129,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("Event streams wait for their client: they make room for the new connections of their address, also with a request behind them.")
+    @Test("An event stream is closed for a new connection from the same address, even with a request queued behind it")
     func eventStreams() async throws {
         let gate = Gate()
         let interceptor: AuthorizationServer.Interceptor = { request, next in
@@ -147,7 +147,7 @@ struct ConnectionFloodAttackTests {
             let request = "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"
             var streams: [HeldConnection] = []
             for start in [request + HeldConnection.request, request] {
-                // Answered before the next one begins, so that the first has waited longest.
+                // The server answers each stream before the next one begins, so the first stream has waited longest.
                 let stream = try await HeldConnection(port, sending: start)
                 #expect(try await stream.isAnswered)
                 streams.append(stream)
@@ -163,7 +163,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("A connection that sends no request in time is closed.", arguments: ["", "GET /health/live HT"])
+    @Test("A connection that does not complete its first request in time is closed", arguments: ["", "GET /health/live HT"])
     func firstRequest(start: String) async throws {
         var configuration = try Self.configuration([:])
         configuration.limits.firstRequestTimeout = .milliseconds(200)
@@ -174,7 +174,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("A connection that sent its first request in time stays open for the next one.")
+    @Test("A connection that sent its first request in time stays open for the next request")
     func laterRequest() async throws {
         var configuration = try Self.configuration([:])
         configuration.limits.firstRequestTimeout = .seconds(2)
@@ -189,7 +189,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("A trusted proxy opens as many connections as it needs.")
+    @Test("The limit of connections per address does not apply to a trusted proxy")
     func trustedProxy() async throws {
         let configuration = try Self.configuration(["max-connections-per-address": "1", "trusted-proxies": "127.0.0.1"])
         try await RunningServer.fresh(configuration: configuration) { running in

@@ -10,13 +10,13 @@ struct GuessingAttacks {
     private static let home = "198.51.100.7"
     private static let hotel = "192.0.2.44"
 
-    /// A server where Jane has an authenticator app, and an attacker who knows her name.
+    /// A server where Jane has an authenticator app. The attacker knows her user name.
     private struct Target: Sendable {
         let server: PushServer
         let app: ClassicApp
-        /// An app that asks for one factor.
+        /// A client whose policy requires one factor.
         let easy: DirectClient
-        /// An app that asks for two factors.
+        /// A client whose policy requires two factors.
         let strict: DirectClient
 
         init(_ server: PushServer) async throws {
@@ -40,7 +40,7 @@ struct GuessingAttacks {
             try await easy.at(address).password(["password": password])
         }
 
-        /// Waits until every temporary lock is over and the app shows a new code.
+        /// Waits until every temporary lock has expired and the app shows a new code.
         func waitForLocks() { server.clock.advance(by: 900) }
     }
 
@@ -53,9 +53,7 @@ struct GuessingAttacks {
         try await PushServer.with(organization) { try await body(Target($0)) }
     }
 
-    @Test(
-        "After 100 wrong codes in a row, the right code of an authenticator app is refused as a first factor, however long the attacker waits."
-    )
+    @Test("After 100 wrong codes in a row, an authenticator app's correct code is rejected as a first factor, even 90 days later")
     func codesAsFirstFactor() async throws {
         try await Self.attack { target in
             for _ in 0..<100 {
@@ -72,7 +70,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("After the password, 100 wrong codes close an authenticator app until an administrator unlocks the account.")
+    @Test("After the password, 100 wrong codes lock an authenticator app until an administrator unlocks the account")
     func codesAfterPassword() async throws {
         try await Self.attack { target in
             for round in 0..<100 {
@@ -93,7 +91,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("After the password, an authenticator app that 100 wrong codes closed is opened by a sign-in with another second factor.")
+    @Test("An authenticator app that 100 wrong codes locked is unlocked by a sign-in with another second factor")
     func anotherFactorOpens() async throws {
         try await Self.attack { target in
             try await target.server.give(.sms, "+49 30 5550123")
@@ -117,15 +115,13 @@ struct GuessingAttacks {
         }
     }
 
-    @Test(
-        "An attacker who knows the password gets no new attempts at codes by signing in from another address to an app that asks for no code."
-    )
+    @Test("An attacker who knows the password gets no new code attempts by signing in to a one-factor app from other addresses")
     func movingWithPassword() async throws {
         try await Self.attack { target in
             var wrong = 0
             for number in 0..<50 {
                 let address = "203.0.113.\(number)"
-                // Makes the address known.
+                // A successful sign-in makes the address known.
                 #expect(try await target.password(from: address).status == 200)
                 for _ in 0..<4 {
                     let token = try await target.strict.at(address).mfaToken()
@@ -145,7 +141,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("Locks grow with each wrong password: 30 seconds, 1, 2, 5 and 15 minutes, then 15 again.")
+    @Test("From the fifth wrong password on, each one locks the account for longer: 30 seconds, then 1, 2, 5 and 15 minutes")
     func growingLocks() async throws {
         try await Self.attack { target in
             for _ in 0..<4 { _ = try await target.password("wrong", from: Self.attacker) }
@@ -161,7 +157,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("A lock caused by wrong passwords from other addresses does not affect the owner at an address that the owner has used.")
+    @Test("A lock caused by attempts from other addresses does not apply at an address that the owner has signed in from")
     func strangersLockNobodyOut() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: Self.home).status == 200)
@@ -169,14 +165,14 @@ struct GuessingAttacks {
             for _ in 0..<40 { _ = try await target.first(target.app.wrongCode, from: Self.attacker) }
             try expectRefusal(try await target.password(from: Self.attacker), 400, "invalid_grant")
             try expectRefusal(try await target.password(from: Self.hotel), 400, "invalid_grant")
-            // Each step of a sign-in with two factors, too.
+            // The lock applies to no step of a sign-in with two factors either.
             #expect(try await target.password(from: Self.home).status == 200)
             let token = try await target.strict.at(Self.home).mfaToken()
             #expect(try await target.second(target.app.code(), token, from: Self.home).status == 200)
         }
     }
 
-    @Test("Attempts for the owner's name from elsewhere do not use up the attempts of a device that the owner has used.")
+    @Test("Attempts for a user name from elsewhere do not count against a device that the user has signed in with")
     func attemptsForTheName() async throws {
         try await Self.attack {
             $0.rateLimits.perUser = 10
@@ -193,7 +189,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("After the attempts for a name are exhausted, an attacker can't tell from which networks the user has signed in.")
+    @Test("After the attempts for a user name are exhausted, responses do not reveal which networks the user has signed in from")
     func networksOfTheName() async throws {
         try await Self.attack {
             $0.rateLimits.perUser = 10
@@ -212,7 +208,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("An IPv6 address in a network that the owner has used counts as the owner's; an address in another network does not.")
+    @Test("A lock does not apply to an IPv6 address in a /64 that the owner has signed in from, and applies in another /64")
     func networks() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: "2001:db8:1:2::10").status == 200)
@@ -222,7 +218,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("An attacker who shares the owner's address is locked there, which locks neither another address of the owner nor strangers.")
+    @Test("Wrong passwords from an address that the owner has used lock that address, and not the owner's other addresses")
     func sharedAddress() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: Self.home).status == 200)
@@ -237,7 +233,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("A device that the owner has used is not locked by an attacker at the same address.")
+    @Test("Wrong passwords from the owner's address do not lock a device that the owner has signed in with")
     func sharedAddressWithDevice() async throws {
         try await Self.attack { target in
             let own = ClassicClient(
@@ -252,7 +248,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("On the pages, a browser that the owner has used signs in from any network while strangers keep the account locked.")
+    @Test("On the hosted pages, a browser that the owner has used signs in from a new network while the account is locked")
     func browserOnPages() async throws {
         try await Self.attack { target in
             let app = WireRelyingParty.readingApp
@@ -273,7 +269,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("A device cookie that an attacker planted in the owner's browser does not make the attacker's device known.")
+    @Test("A device cookie that an attacker planted in the owner's browser does not make the attacker's device known")
     func plantedDevice() async throws {
         try await Self.attack { target in
             let app = WireRelyingParty.readingApp
@@ -294,7 +290,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("Unknown, locked and closed accounts and wrong passwords get the same answer.")
+    @Test("Wrong passwords, wrong codes, locked accounts and unknown users get the same response")
     func sameAnswers() async throws {
         try await Self.attack { target in
             var answers: Set<String> = []
@@ -316,7 +312,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("Passwords from unknown addresses are refused after 100 wrong ones in a row, and a sign-in at a known address resets the count.")
+    @Test("After 100 wrong passwords in a row, passwords from unknown addresses are rejected until a sign-in at a known address")
     func passwordsFromElsewhere() async throws {
         try await Self.attack { target in
             #expect(try await target.password(from: Self.home).status == 200)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import IdentityCore
 
-/// Attackers who keep the password hashing busy.
-@Suite("Attacks: keeping the password hashing busy")
+/// Attackers who overload the password hashing queue.
+@Suite("Attacks: password hashing queue")
 struct HashingQueueAttacks {
-    /// Blocks the only thread of a hasher until it is opened.
+    /// A block on the only thread of a hasher, until the gate is opened.
     private struct Gate {
         let hasher: PasswordHasher
         private let semaphore = DispatchSemaphore(value: 0)
@@ -46,7 +46,7 @@ struct HashingQueueAttacks {
     ) async throws -> (before: Int, status: Int) {
         var organization = PushOrganization()
         organization.trustsForwardedAddresses = true
-        // A hash takes longer than an answer, so that answers come in the order of the hashes.
+        // A hash takes longer than a response, so responses arrive in the order of the hashes.
         organization.passwordPolicy.scryptLogN = 13
         let hasher = PasswordHasher(width: 1, queueLimit: 100)
         organization.passwordHasher = hasher
@@ -83,21 +83,21 @@ struct HashingQueueAttacks {
         }
     }
 
-    @Test("90 wrong passwords from one address delay a correct one from another address by fewer than half of them.")
+    @Test("Fewer than half of 90 wrong passwords from one address are answered before a correct one from another address")
     func oneAddress() async throws {
         let (before, status) = try await Self.attack(90) { _ in "203.0.113.66" }
         #expect(status == 200)
         #expect(before < 45, "\(before) were answered before")
     }
 
-    @Test("Wrong passwords from 90 addresses delay a correct one from an address that the owner has used by fewer than half of them.")
+    @Test("Fewer than half of the wrong passwords from 90 addresses are answered before a correct one from a known address")
     func manyAddresses() async throws {
         let (before, status) = try await Self.attack(90, isHomeKnown: true) { "203.0.113.\($0)" }
         #expect(status == 200)
         #expect(before < 45, "\(before) were answered before")
     }
 
-    @Test("An attacker who fills the queue from one address loses a place to the owner at another address.")
+    @Test("A hashing queue that one address has filled drops a request of that address for a password from another address")
     func fullQueue() async throws {
         let (before, status) = try await Self.attack(100) { _ in "203.0.113.66" }
         #expect(status == 200)

@@ -28,7 +28,7 @@ struct KnownOriginAttacks {
         for _ in 0..<5 { _ = try await easy(server, attacker).password(["password": "wrong"]) }
     }
 
-    @Test("A lock for unknown origins applies at the address of a back end, except for devices that the user has used.")
+    @Test("A lock for unknown origins applies at a back end's address, except for devices that the user has signed in with")
     func backEndOfClient() async throws {
         try await Self.attack { server in
             let app = DirectClient(server, id: "mute-desk", additional: ["client_secret": "mute-desk-secret-0123"]).at(Self.backEnd)
@@ -41,14 +41,14 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("Pushes through a back end require the number even after an approval, except with a known device of the user.")
+    @Test("A push through a back end requires a number challenge even after an approval, except with a known device")
     func numberThroughBackEnd() async throws {
         var organization = PushOrganization(numberChallenge: .risky)
         organization.trustsForwardedAddresses = true
         try await PushServer.with(organization) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
             let app = DirectClient(server, id: "back-end", additional: ["client_secret": "back-end-secret-01234"]).at(Self.backEnd)
-            /// Signs in, and returns whether the push asked for a number.
+            /// Signs in, and returns whether the push required a number.
             func asksNumber(_ client: DirectClient) async throws -> Bool {
                 let token = try await client.mfaToken()
                 let sent = try await client.challenge(token).json
@@ -67,7 +67,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A lock for unknown origins applies at the address of a back end with an API token that does not forward user addresses.")
+    @Test("A lock for unknown origins applies to a back end with an API token that does not forward user addresses")
     func backEndWithAPIToken() async throws {
         try await Self.attack(
             ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken)])
@@ -79,7 +79,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A user address that a back end with an API token forwards from its gateway is known after a sign-in.")
+    @Test("A user address that a back end with an API token forwards from its gateway is known after a sign-in")
     func forwardedAddress() async throws {
         try await Self.attack(
             ClassicPolicy(
@@ -97,7 +97,7 @@ struct KnownOriginAttacks {
     }
 
     @Test(
-        "An attacker who writes the owner's and the gateway's address into X-Forwarded-For does not count as the owner.",
+        "An attacker who writes the owner's and the gateway's address into X-Forwarded-For does not count as the owner",
         arguments: [true, false])
     func forgedGateway(isBehindProxy: Bool) async throws {
         let gateway = isBehindProxy ? Self.backEnd : "127.0.0.1"
@@ -105,7 +105,7 @@ struct KnownOriginAttacks {
             ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: Self.apiToken, gateways: [gateway])]),
             isBehindProxy: isBehindProxy
         ) { server in
-            /// A request of a user whom the back end saw at an address, and who sent the back end this header.
+            /// Returns the back end's client for a user at an address who sent this header to the back end.
             func portal(_ address: String, sent header: String? = nil) -> ClassicClient {
                 // A proxy in front of the server appends the address of the back end.
                 let all = [header, address, isBehindProxy ? gateway : nil].compactMap(\.self).joined(separator: ", ")
@@ -119,7 +119,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("A password change makes origins unknown where only the old password was proved, except the origin of the change.")
+    @Test("After a password change, origins where only the old password was proved are unknown, except the origin of the change")
     func passwordChange() async throws {
         try await Self.attack { server in
             let new = "Another-Horse-8"
@@ -136,13 +136,13 @@ struct KnownOriginAttacks {
             let change: [String: JSONValue] = ["oldPassword": .string(PushOrganization.janesPassword), "newPassword": .string(new)]
             #expect(try ClassicStatus(try await owner.follow(due.next, of: due, change)).name == "SUCCESS")
             for _ in 0..<5 { _ = try await Self.easy(server, "192.0.2.44").password(["password": "wrong"]) }
-            // A known origin would not be locked out with the unknown ones.
+            // The lock for unknown origins would not apply to a known origin.
             for thief in [device, network] { try expectRefusal(try await thief.password(["password": new]), 400, "invalid_grant") }
             #expect(try await Self.easy(server, Self.home).password(["password": new]).status == 200)
         }
     }
 
-    @Test("On the pages, a network that the user has signed in from is known, also for an application with a back end.")
+    @Test("On the hosted pages, a network that the user has signed in from is known, even for a client with a back end")
     func pagesOfClientWithBackEnd() async throws {
         try await Self.attack { server in
             func browser() -> WireBrowser {
@@ -159,7 +159,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("An attacker who knows only the password does not make the server forget where the owner proved a second factor.")
+    @Test("An attacker who knows only the password does not make the server forget where the owner proved a second factor")
     func evictionByPassword() async throws {
         try await Self.attack { server in
             let app = try await ClassicClient(server).app()
@@ -175,7 +175,7 @@ struct KnownOriginAttacks {
         }
     }
 
-    @Test("Wrong codes from a network that is forgotten stay counted: they are added to those from unknown origins.")
+    @Test("Wrong codes from a network that the server has forgotten still count, as wrong codes from unknown origins")
     func evictionKeepsCounts() async throws {
         try await Self.attack { server in
             let app = try await ClassicClient(server).app()

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 /// The attacker has a link of their own account and makes the victim's browser open it.
-@Suite("Attacks: foreign links of mails in the victim's browser")
+@Suite("Attacks: mailed links planted in the victim's browser")
 struct PlantedLinkAttackTests {
-    @Test("A foreign recovery link that the browser opens meanwhile does not change the victim's own page.")
+    @Test("A recovery link of another account that the victim's browser opens does not change the victim's recovery page")
     func planted() async throws {
         try await RecoveryDesk.with { desk in
             let janes = try await desk.link()
@@ -13,7 +13,7 @@ struct PlantedLinkAttackTests {
             desk.server.clock.advance(by: 31)
             let attackers = try await desk.link(as: PushOrganization.john)
             _ = try await desk.browser.get(attackers)
-            // Loading the page again, or sending its form, is about Jane's account.
+            // Reloading the page and submitting its form still apply to Jane's account.
             let reloaded = try await desk.browser.get(address)
             #expect(reloaded.body.contains(PushOrganization.jane) && !reloaded.body.contains(PushOrganization.john))
             let next = try await desk.browser.submit(page, "recover")
@@ -21,7 +21,7 @@ struct PlantedLinkAttackTests {
         }
     }
 
-    @Test("The page of a recovery link names the account before the user continues.")
+    @Test("The page of a recovery link shows the account's user name before the user continues")
     func named() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.open(try await desk.link(as: PushOrganization.john), in: WireBrowser(desk.server.wire))
@@ -30,7 +30,7 @@ struct PlantedLinkAttackTests {
     }
 
     @Test(
-        "A link that another site's page loads as a picture or a frame, or fetches, sets no cookie.",
+        "A mailed link that another origin's page loads as an image or a frame, or fetches, sets no cookie",
         arguments: [("cross-site", "no-cors", "image"), ("cross-site", "navigate", "iframe"), ("same-site", "cors", "empty")])
     func subresource(site: String, mode: String, destination: String) async throws {
         try await RecoveryDesk.with { desk in
@@ -42,7 +42,7 @@ struct PlantedLinkAttackTests {
         }
     }
 
-    @Test("The address that a link redirects to is rejected in another browser.")
+    @Test("The address that a recovery link redirects to is rejected in another browser")
     func otherBrowser() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.open(try await desk.link())
@@ -51,7 +51,7 @@ struct PlantedLinkAttackTests {
         }
     }
 
-    @Test("A browser that opens many links keeps a bounded number of cookies.")
+    @Test("A browser that opens many recovery links keeps at most four link cookies")
     func bounded() async throws {
         try await RecoveryDesk.with { desk in
             for _ in 1...12 {

@@ -5,7 +5,7 @@ import Testing
 /// An attacker who knows a password and wants the user to approve a push by sending many.
 @Suite("Attacks: push fatigue")
 struct PushFatigueAttacks {
-    @Test("Denied pushes of all sign-ins count towards the limit of five.", arguments: [true, false])
+    @Test("Five denied pushes exhaust the user's push limit for five minutes, in one sign-in or in several", arguments: [true, false])
     func denials(isOneSignIn: Bool) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -24,7 +24,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("For a long sign-in, only the pushes of the last five minutes count.")
+    @Test("In a long sign-in, only the pushes of the last five minutes count towards the push limit")
     func window() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -34,7 +34,7 @@ struct PushFatigueAttacks {
                 #expect(try await client.challenge(token).status == 200)
                 server.clock.advance(by: 70)
             }
-            // The first one is older than five minutes by now, the second is not.
+            // The first push is older than five minutes by now, and the second is not.
             #expect(try await client.challenge(token).status == 200)
             let refused = try await client.challenge(token)
             try expectText(refused)
@@ -42,7 +42,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("A push that the user reported as suspicious ends the sign-in for every factor.")
+    @Test("A push that the user reports as suspicious ends the sign-in for every factor")
     func reported() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -58,13 +58,13 @@ struct PushFatigueAttacks {
         }
     }
 
-    /// How an attacker takes a push back before the user answers it.
+    /// An action of the attacker that replaces a push before the user answers it.
     enum Withdrawal: CaseIterable {
         case anotherPush, anotherFactor, approvedPush
     }
 
     @Test(
-        "A suspicious report ends the sign-in and is logged, also if the attacker has asked for another factor since.",
+        "A report of a suspicious push ends the sign-in and is logged, even after a newer push or another factor",
         arguments: Withdrawal.allCases)
     func reportedLate(_ withdrawal: Withdrawal) async throws {
         try await PushServer.with { server in
@@ -85,13 +85,13 @@ struct PushFatigueAttacks {
             try expectRefusal(try await client.post("token", code), 400, "invalid_grant")
             try expectRefusal(try await client.challenge(pending.mfaToken), 400, "access_denied")
             #expect(try await phone.waiting().isEmpty)
-            // The report has come too late for what is over.
+            // A second report has no effect, because the sign-in has ended.
             #expect(try await phone.answer(reported, .report).status == 400)
             #expect(try await server.logged("user.account.report_suspicious_activity") == 1)
         }
     }
 
-    @Test("A push that was replaced can neither be approved nor denied, and the sign-in waits for the new one.")
+    @Test("A replaced push can be neither approved nor denied, and the sign-in waits for the newer push")
     func replaced() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -109,7 +109,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("On the pages, denied pushes count towards the limit of five, and the user continues with another factor.")
+    @Test("On the hosted pages, five denied pushes exhaust the push limit, and another factor completes the sign-in")
     func denialsOnPages() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -136,7 +136,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("Denied and expired pushes after a password do not use up the pushes of sign-ins that begin with a push.")
+    @Test("Denied and pending pushes after a password do not count against sign-ins that begin with a push")
     func provedPushes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -151,7 +151,7 @@ struct PushFatigueAttacks {
         }
     }
 
-    @Test("A code that is requested again within 30 seconds is refused with a text that the official client shows at once.")
+    @Test("A second SMS code within 30 seconds is refused with Retry-After and an error that clients show to the user")
     func resend() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+15551234821")

@@ -30,7 +30,7 @@ struct PushFloodingAttacks {
         #expect(response.status == 429, "\(response.body)", sourceLocation: sourceLocation)
     }
 
-    @Test("Push requests that an attacker sends without a password do not block the owner's push sign-in from another address.")
+    @Test("Push requests that an attacker sends without a password do not block the owner's push sign-in from another address")
     func ownerIsNotBlocked() async throws {
         try await Self.attack { client, phone in
             let attacker = client.at("203.0.113.66")
@@ -43,7 +43,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("An attacker with many addresses sends at most ten unapproved pushes a day to one user.")
+    @Test("An attacker with many addresses sends at most ten unapproved pushes a day to one user")
     func dailyCap() async throws {
         try await Self.attack { client, _ in
             var sent = 0
@@ -58,14 +58,14 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("Neither limit on unproved pushes applies after the password or at an address that the owner has used.")
+    @Test("Limits on pushes without a password do not apply after the password or at an address that the owner has used")
     func ownerIsExempt() async throws {
         try await Self.attack { client, phone in
             let known = try await client.at(Self.home).primaryCode()
             try await phone.approve()
             #expect(try await client.at(Self.home).pollPrimary(known).status == 200)
             for number in 1...60 { _ = try await client.at("203.0.113.\(number)").primary() }
-            // Within five minutes, more than an attacker could send from one address.
+            // These are more than an attacker could send from one address within five minutes.
             for number in 61...70 { Self.expectTooMany(try await client.at("203.0.113.\(number)").primary()) }
             for _ in 0..<3 { #expect(try await client.at(Self.home).primary().status == 200) }
             let strict = DirectClient(client.server).at("192.0.2.44")
@@ -83,7 +83,7 @@ struct PushFloodingAttacks {
         #expect(try await client.pollPrimary(code).status == 200)
     }
 
-    @Test("Pushes without a proof from a known network do not use up the five pushes of a sign-in that proved the password.")
+    @Test("Pushes without a password from a known network do not count against the five pushes after the password")
     func provedPasswordIsExempt() async throws {
         try await Self.attack { client, phone in
             try await Self.signIn(client.at(Self.home), phone)
@@ -96,7 +96,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("An attacker who shares a network with the owner sends at most ten unapproved pushes a day without the password.")
+    @Test("An attacker who shares a network with the owner sends at most ten unapproved pushes a day without the password")
     func dailyCapOfSharedNetwork() async throws {
         try await Self.attack { client, phone in
             let home = client.at(Self.home)
@@ -111,7 +111,7 @@ struct PushFloodingAttacks {
                 client.server.clock.advance(by: 301)
             }
             #expect(sent == 10)
-            // Neither another network of the owner's nor a sign-in that proved the password is over a limit.
+            // The owner's other network and a sign-in that proved the password are not over a limit.
             let elsewhere = client.at("192.0.2.44")
             try await Self.signIn(elsewhere, phone)
             for _ in 0..<4 { #expect(try await elsewhere.primary().status == 200) }
@@ -122,7 +122,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("An attacker who names another device in each request sends two pushes from one network.")
+    @Test("An attacker who names another device in each request sends at most two pushes from one network")
     func inventedDevices() async throws {
         try await Self.attack { client, _ in
             let backEnd = Self.backEnd(client)
@@ -133,7 +133,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("The address of a back end counts as unknown for pushes even after sign-ins; a device that the owner has used is known.")
+    @Test("For pushes, a back end's address stays unknown after a sign-in, and a device that the owner has used is known")
     func backEnd() async throws {
         try await Self.attack { client, phone in
             let backEnd = Self.backEnd(client)
@@ -150,7 +150,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("Pushes from a device where only the password was proved have the limits of an unknown origin.")
+    @Test("Pushes from a device where only the password was proved have the limits of an unknown origin")
     func devicesOfPassword() async throws {
         try await Self.attack { client, _ in
             let device = "a-device-of-the-attacker"
@@ -168,7 +168,7 @@ struct PushFloodingAttacks {
         }
     }
 
-    @Test("Pushes from one device of the user leave those of another device to it.")
+    @Test("Pushes from one device of the user do not count against another device of the user")
     func twoDevices() async throws {
         try await Self.attack { client, phone in
             let devices = ["a-stolen-laptop", "a-device-of-jane"].map { Self.backEnd(client).with(device: $0) }

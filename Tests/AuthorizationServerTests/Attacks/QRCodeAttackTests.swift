@@ -31,7 +31,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    /// The path of the picture that a status shows.
+    /// Returns the path of the picture in a status.
     private static func path(_ status: ClassicStatus) throws -> String {
         let href = try #require(
             ClassicPhone.activation(status)?["_links"]?["qrcode"]?["href"]?.stringValue)
@@ -39,13 +39,13 @@ struct QRCodeAttackTests {
         return String(href.dropFirst(RunningServer.origin.utf8.count))
     }
 
-    /// The response to a request for a picture, as text without the request's id, so that refusals can be compared.
+    /// Returns the response to a request for a picture, as text without the request's id, so that refusals can be compared.
     private static func look(_ server: PushServer, _ path: String) async throws -> String {
         let response = try await server.wire.get(path, headers: [("Accept", "text/plain")])
         return "\(response.status) \(response.body)".replacing(/oae[0-9A-Za-z_-]+/, with: "")
     }
 
-    @Test("A request for another user's picture, with any parts of the address exchanged, is refused like one for an unknown picture.")
+    @Test("Another user's QR code is refused like an unknown one, whichever parts of its address are exchanged")
     func foreignPictures() async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
             let client = ClassicClient(server)
@@ -85,7 +85,7 @@ struct QRCodeAttackTests {
     }
 
     @Test(
-        "The picture of an app is unavailable as soon as its sign-in no longer waits for the app.",
+        "The QR code of an authenticator app is unavailable as soon as its sign-in no longer waits for the app",
         arguments: End.allCases)
     func pictureAfterwards(end: End) async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
@@ -117,7 +117,7 @@ struct QRCodeAttackTests {
                 _ = try await server.engine.setPassword(userID: id, to: "Another-Horse-8", context: context)
             }
             #expect(try await Self.look(server, pending.path).hasPrefix("404 "))
-            // Its code completes no setup either.
+            // A code completes no setup either.
             guard end != .activated else { return }
             let late = try await client.follow(
                 pending.status.next, of: pending.status, ["passCode": "000000"])
@@ -125,7 +125,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A picture is served for GET only, and never in a format that a browser would run as a page of this origin.")
+    @Test("A QR code is served for GET only, and never in a format that a browser would run as a page of this origin")
     func formats() async throws {
         try await PushServer.with(PushOrganization(classic: Self.policy)) { server in
             let path = try await Pending(ClassicClient(server)).path
@@ -142,14 +142,14 @@ struct QRCodeAttackTests {
                     response["X-Content-Type-Options"] == "nosniff"
                         && response["Cache-Control"] == "no-cache, no-store")
             }
-            // Pages of other origins cannot read it.
+            // Pages of other origins cannot read the picture.
             let foreign = try await server.wire.get(
                 path, headers: [("Accept", "text/plain"), ("Origin", "https://evil.example")])
             #expect(foreign["Access-Control-Allow-Origin"] == nil)
         }
     }
 
-    @Test("A ticket that several phones exchange concurrently enrols none of them.")
+    @Test("An enrolment ticket that several phones exchange concurrently enrols none of them")
     func ticketRace() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -165,7 +165,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A ticket enrols one phone, even if its access token is used several times concurrently.")
+    @Test("An enrolment ticket enrols one phone, even if its access token is used several times concurrently")
     func enrolmentRace() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -186,7 +186,7 @@ struct QRCodeAttackTests {
         }
     }
 
-    @Test("A ticket is refused and not consumed for another app, another grant and at another endpoint.")
+    @Test("An enrolment ticket is rejected and not consumed for another app, grant type or scope, and at other endpoints")
     func foreignTicket() async throws {
         try await ClassicPhone.with(Self.policy) { client, server in
             let ticket = try await ClassicPhone.mailed(
@@ -207,7 +207,7 @@ struct QRCodeAttackTests {
             ] {
                 #expect(try await post(path, good.merging(changes) { $1 }) >= 400, "\(changes)")
             }
-            // It is no valid state token, activation token or recovery token.
+            // The ticket is not valid as a state token, activation token or recovery token.
             for (path, member) in [
                 ("", "token"), ("", "stateToken"), ("/recovery/token", "recoveryToken"),
             ] {

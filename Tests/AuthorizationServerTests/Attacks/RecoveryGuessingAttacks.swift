@@ -4,7 +4,7 @@ import JOSE
 import Testing
 
 /// Attackers who request recovery codes for a user name and guess them.
-@Suite("Attacks: guessing recovery codes")
+@Suite("Attacks: recovery code guessing")
 struct RecoveryGuessingAttacks {
     private static let policy = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms])
 
@@ -24,7 +24,7 @@ struct RecoveryGuessingAttacks {
         ClassicClient(server, headers: [("X-Forwarded-For", address)])
     }
 
-    /// Requests a code; `nil` if none was sent.
+    /// Requests a recovery, and returns its status and the code, or `nil` if no code was sent.
     private static func begin(_ client: ClassicClient, _ login: String = PushOrganization.jane) async throws -> (ClassicStatus, String?) {
         let before = try await sent(client.server)
         let status = try ClassicStatus(
@@ -32,7 +32,7 @@ struct RecoveryGuessingAttacks {
         return (status, try await sent(client.server) > before ? try await client.server.messages.code() : nil)
     }
 
-    /// The number of codes that were handed over for sending.
+    /// Returns the number of codes that were handed over for sending.
     private static func sent(_ server: PushServer) async throws -> Int {
         try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.code.send", limit: 1_000)).events
             .count { $0.outcome == .success }
@@ -52,7 +52,7 @@ struct RecoveryGuessingAttacks {
         return code == nil ? 0 : 1
     }
 
-    @Test("After 100 wrong recovery codes on any days, no correct code recovers the account until the user signs in.")
+    @Test("After 100 wrong recovery codes over several days, no recovery code is sent until the user signs in")
     func lastingLimit() async throws {
         try await Self.attack { server in
             let attacker = Self.client(server, "203.0.113.66")
@@ -74,9 +74,7 @@ struct RecoveryGuessingAttacks {
         }
     }
 
-    @Test(
-        "Wrong recovery codes of all accounts spend a budget; then codes from unknown addresses are refused, and operators are alerted."
-    )
+    @Test("After the hourly budget of wrong recovery codes, codes from unknown addresses are rejected, and the event is logged")
     func budget() async throws {
         try await Self.attack {
             $0.rateLimits.recoveryGuesses = 6
@@ -104,7 +102,7 @@ struct RecoveryGuessingAttacks {
         }
     }
 
-    @Test("Ten wrong recovery codes in a day close the recovery for the day, even if the telephone is set up again meanwhile.")
+    @Test("After ten wrong recovery codes in a day, no code is sent until the next day, even to a new phone number")
     func dailyLimit() async throws {
         try await Self.attack { server in
             let attacker = Self.client(server, "203.0.113.66")

@@ -16,7 +16,7 @@ struct RedactionTests {
     private static let pem = P256.Signing.PrivateKey().pemRepresentation
     private static let masterKey = Data("planted-master-key-of-32-bytes!!".utf8).base64EncodedString()
 
-    /// An org file with a secret in each place that takes one.
+    /// An org file with a secret in each place that accepts one.
     private static let file = Result {
         try OrgFile.load(
             yaml: """
@@ -66,7 +66,7 @@ struct RedactionTests {
         }
     }
 
-    @Test("The org file and everything that is read from it print none of its secrets.")
+    @Test("Descriptions of the org file and of its parts contain no secret")
     func orgFile() throws {
         let file = try Self.file.get()
         expectNoSecret(file)
@@ -83,7 +83,7 @@ struct RedactionTests {
         }
     }
 
-    @Test("The server's configuration prints no key, whether a key is given as text or beside a certificate.")
+    @Test("Descriptions of the server's configuration contain neither the TLS key nor the master key")
     func configuration() throws {
         let configuration = AuthorizationServer.Configuration(
             tls: .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(Self.pem)),
@@ -97,7 +97,7 @@ struct RedactionTests {
         #expect("\(configuration)".contains("127.0.0.1:8080"))
     }
 
-    @Test("A server, its engine and its senders print none of their stored properties.")
+    @Test("Descriptions of a server, its engine and its mail sender contain no secret")
     func server() async throws {
         let file = try Self.file.get()
         let environment = EngineEnvironment(
@@ -119,7 +119,7 @@ struct RedactionTests {
         await mail.shutdown()
     }
 
-    @Test("A request and a response print neither body, query nor headers.")
+    @Test("Descriptions of a request and a response contain no body, query or header values")
     func exchange() {
         let head = HTTPRequest(
             method: .post, scheme: "https", authority: "id.example.com", path: "/oauth2/v1/token?login_hint=planted-query",
@@ -129,7 +129,7 @@ struct RedactionTests {
         expectNoSecret(ServerResponse(status: .ok, headers: [.setCookie: "planted-cookie"], body: Array("planted-body".utf8)))
     }
 
-    @Test("A sandbox's configuration and its users print no password.")
+    @Test("Descriptions of a sandbox's configuration, users and applications contain no secret")
     func sandbox() {
         expectNoSecret(
             Sandbox.Configuration(

@@ -39,9 +39,7 @@ struct RememberedDeviceAttackTests {
         return answer
     }
 
-    @Test(
-        "A guessed or changed device token, another user's token, or the device's id or digest does not replace the second factor."
-    )
+    @Test("A guessed or changed device token, another user's token, or the device's id or digest does not replace the second factor")
     func forgedTokens() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")
@@ -68,15 +66,14 @@ struct RememberedDeviceAttackTests {
             ] {
                 #expect(try await Self.client(server, cookie).begin().name == "MFA_REQUIRED", "\(cookie)")
             }
-            // It is unknown to another user's account.
+            // The device is not remembered for another user's account.
             _ = try await own.app(PushOrganization.john)
             let john = try await own.signIn(PushOrganization.john, PushOrganization.johnsPassword)
             #expect(try ClassicStatus(john).name == "MFA_REQUIRED")
         }
     }
 
-    @Test(
-        "Only the cookie or a trusted caller identifies the device; other headers and members are ignored.")
+    @Test("Headers other than the cookie, and body members, of an untrusted caller do not identify a remembered device")
     func otherCarriers() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")
@@ -99,7 +96,7 @@ struct RememberedDeviceAttackTests {
     }
 
     @Test(
-        "A device token that was planted in a browser is never remembered, whatever origin the page has.",
+        "A device token that was planted in a browser is never remembered, whatever the origin of the page",
         arguments: [
             "https://portal.example.com", RunningServer.origin, "null", "https://evil.example", "",
         ])
@@ -126,7 +123,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("A device is not remembered by a step that proves no second factor.")
+    @Test("A step that proves no second factor does not remember the device")
     func unproved() async throws {
         try await Self.with { server in
             let attacker = Self.client(server, "DT=\(Self.device)")
@@ -146,7 +143,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("A sign-in that began on one device remembers that device, not the one that another request names.")
+    @Test("A sign-in that began on one device remembers that device, not the one that a later request names")
     func exchanged() async throws {
         try await Self.with { server in
             let victim = Self.client(server, "DT=\(Self.device)")
@@ -165,7 +162,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("Sign-ins that race with the removal of the device require the second factor as soon as the removal is committed.")
+    @Test("Sign-ins that race with the removal of a remembered device require the second factor after the removal")
     func removalRace() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")
@@ -187,7 +184,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("The list of remembered devices shows no token and no digest, and only trusted callers can read it.")
+    @Test("The list of remembered devices contains no token and no digest, and only trusted callers can read it")
     func list() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")

@@ -3,9 +3,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// The attacker has the user's password, mailbox and telephone, and guesses the answer to the security question: as the second factor of the
-/// classic API, in its recovery, and in the recovery of the hosted pages.
-@Suite("Attacks: guesses at the security question at several endpoints", .timeLimit(.minutes(3)))
+/// The attacker has the user's password, mailbox and telephone, and guesses the answer to the security question: as the second factor
+/// of the classic API, in its recovery, and in the recovery of the hosted pages.
+@Suite("Attacks: security question guessing at several endpoints", .timeLimit(.minutes(3)))
 struct SecurityQuestionAttackTests {
     private static let right = "Swimming cup"
 
@@ -13,7 +13,7 @@ struct SecurityQuestionAttackTests {
         let server: PushServer
         let client: ClassicClient
 
-        /// Runs a test where the account is not locked, so that only the limit of the question itself holds.
+        /// Runs a test without an account lockout, so that only the limit of the question itself applies.
         static func with(recoveryGuesses: Int? = nil, _ body: @Sendable (Attacker) async throws -> Void) async throws {
             var organization = PushOrganization(
                 classic: ClassicPolicy(signOnPolicy: "two factors", factors: [.question: .optional], recovery: [.sms, .email]))
@@ -66,7 +66,7 @@ struct SecurityQuestionAttackTests {
         }
     }
 
-    @Test("Wrong answers count together at every endpoint: after ten in a day the right answer is refused at each of them.")
+    @Test("Wrong security answers count together at all endpoints: after ten in a day, each endpoint rejects the correct answer")
     func spread() async throws {
         try await Attacker.with { attacker in
             let signIn = try await attacker.signIn()
@@ -91,7 +91,7 @@ struct SecurityQuestionAttackTests {
         }
     }
 
-    @Test("Concurrent wrong answers in many sign-ins get no more attempts than sequential ones.")
+    @Test("After 22 concurrent wrong answers to the security question, the correct answer is rejected")
     func parallel() async throws {
         try await Attacker.with { attacker in
             var signIns: [ClassicStatus] = []
@@ -109,7 +109,7 @@ struct SecurityQuestionAttackTests {
         }
     }
 
-    @Test("Answers to a closed question do not count against the recovery budget of all users.")
+    @Test("Answers to a locked security question do not count against the recovery budget of all users")
     func budget() async throws {
         try await Attacker.with(recoveryGuesses: 3) { attacker in
             for round in 0..<5 {

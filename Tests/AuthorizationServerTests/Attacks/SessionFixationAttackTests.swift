@@ -7,7 +7,7 @@ import Testing
 struct SessionFixationAttackTests {
     private static let app = WireRelyingParty.readingApp
 
-    /// An attacker and a victim with the same cookies, on the page of one sign-in.
+    /// An attacker and a victim with the same cookies, on the same sign-in page.
     private struct Plot {
         let attacker: WireBrowser
         let victim: WireBrowser
@@ -32,7 +32,7 @@ struct SessionFixationAttackTests {
         return form
     }
 
-    @Test("An attacker who planted the browser cookie gets no code after the victim signed in on the attacker's page.")
+    @Test("An attacker who planted the browser cookie gets no code after the victim signed in on the attacker's page")
     func plantedCookie() async throws {
         try await PushServer.with { server in
             let plot = try await Plot(server, Self.app)
@@ -49,7 +49,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who planted the browser cookie can neither see nor use the steps after the victim's password.")
+    @Test("An attacker who planted the browser cookie can neither see nor use the steps after the victim's password")
     func laterSteps() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -72,7 +72,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who guesses at the password on the victim's page changes nothing there, and each guess counts.")
+    @Test("An attacker's password guesses on the victim's page do not affect the victim's sign-in, and count for the lockout")
     func guesses() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -91,7 +91,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser whose answer was lost gets its code by sending the password again.")
+    @Test("A browser that lost the response gets its code by submitting the password again")
     func lostAnswer() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -107,7 +107,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who planted the browser cookie and knows the password gets nothing of what the victim proved after it.")
+    @Test("An attacker with the browser cookie and the password gains nothing from the second factor that the victim proves")
     func knownPassword() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -116,7 +116,7 @@ struct SessionFixationAttackTests {
             let known = try Self.password(plot.page)
             let waiting = try await plot.victim.submit(try await plot.victim.signIn(plot.page), "factor", ["factor": "push"])
             #expect(waiting.body.contains("/events\""))
-            // While the push waits, after it was approved, and after the code was given.
+            // While the push waits, after it was approved, and after the code was issued.
             #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
             try await phone.approve()
             #expect(try await plot.attacker.post(known.action, known.fields).status == 403)
@@ -127,7 +127,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("If the victim and an attacker both send the password, only the latest browser continues to the second factor.")
+    @Test("If the victim and an attacker both submit the password, only the latest browser continues to the second factor")
     func latestPassword() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -135,14 +135,14 @@ struct SessionFixationAttackTests {
             let known = try Self.password(plot.page)
             let choice = try await plot.victim.signIn(plot.page)
             #expect(try await plot.attacker.post(known.action, known.fields).status == 303)
-            // The victim requests no push whose approval the attacker could use.
+            // The victim's browser cannot request a push whose approval the attacker could use.
             let form = try WireBrowser.form(choice, "factor")
             #expect(try await plot.victim.post(form.action, form.fields.merging(["factor": "push"]) { $1 }).status == 403)
             #expect(try await phone.waiting().isEmpty)
         }
     }
 
-    @Test("An attacker who knows the password gets no session of the victim's by sending it after the victim's sign-in.")
+    @Test("An attacker who submits the password after the victim's sign-in gets no session of the victim")
     func earlierSession() async throws {
         try await PushServer.with { server in
             let plot = try await Plot(server, Self.app)
@@ -154,7 +154,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who knows the code of a recovery gets nothing of it after the victim answered the question.")
+    @Test("An attacker who knows the recovery code cannot continue after the victim answered the security question")
     func knownCode() async throws {
         try await RecoveryDesk.with { desk in
             try await desk.giveQuestion()
@@ -171,7 +171,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser continues after two responses to the same form, whichever cookie it keeps.")
+    @Test("A browser that submitted the password form twice continues with the cookies of either response")
     func doubleClick() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -190,7 +190,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser continues after several concurrent submissions of a form, whichever response it keeps.")
+    @Test("A browser that submits the password form several times concurrently continues with any of the responses")
     func atOnce() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -210,7 +210,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("Sign-ins in other tabs of the same browser continue while one of them finishes.")
+    @Test("Sign-ins in other tabs of the same browser continue after one of them finishes")
     func tabs() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -226,7 +226,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser that signs in many times within half an hour keeps a bounded number of cookies.")
+    @Test("A browser that signs in many times keeps at most eight sign-in cookies")
     func boundedCookies() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -235,7 +235,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who planted the browser cookie can't set the password after the victim entered the recovery code.")
+    @Test("An attacker who planted the browser cookie can't set the password after the victim entered the recovery code")
     func recovery() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.ask("sms")
@@ -249,7 +249,7 @@ struct SessionFixationAttackTests {
             let stolen = try await desk.browser.post(
                 "\(address)/new-password", form.fields.merging(["password": "Stolen-Horse-9", "repeated": "Stolen-Horse-9"]) { $1 })
             #expect(stolen.status == 403)
-            // Guessing the code does not help either.
+            // Wrong and correct codes are refused too.
             for guess in 0..<5 {
                 let wrong = code == "00000\(guess)" ? "999999" : "00000\(guess)"
                 #expect(try await desk.browser.post(form.action, form.fields.merging(["code": wrong]) { $1 }).status == 403)
@@ -262,7 +262,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A browser continues after a recovery code that was sent twice, or whose response was lost.")
+    @Test("A browser that submitted the recovery code twice, or lost the response, continues the recovery")
     func recoveryTwice() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.ask("sms")
@@ -275,7 +275,7 @@ struct SessionFixationAttackTests {
                     try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }))
                 #expect(next.body.contains("Choose a new password"), "\(next.status) \(next.body)")
             }
-            // Going back and sending the form once more, with the cookie.
+            // The user goes back and submits the form once more, with the cookie.
             let again = try await desk.browser.follow(
                 try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }))
             #expect(again.body.contains("Choose a new password"))
@@ -283,7 +283,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("A right recovery code does not count as a repeated one: the browser can repeat it three times, and sees no old problem.")
+    @Test("A browser can repeat a correct recovery code three times without seeing an old error, and is then refused")
     func recoveryRepeats() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.ask("sms")
@@ -304,7 +304,7 @@ struct SessionFixationAttackTests {
         }
     }
 
-    @Test("An attacker who planted the browser cookie gets nothing of a recovery after the victim opened the mailed link.")
+    @Test("An attacker who planted the browser cookie cannot continue a recovery after the victim opened the mailed link")
     func recoveryLink() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await desk.link()
@@ -319,7 +319,7 @@ struct SessionFixationAttackTests {
             #expect(stolen.status == 403)
             let page = try await victim.follow(step)
             #expect(page.body.contains("Choose a new password"))
-            // The victim's browser keeps only the new secret for it.
+            // Without its new secret, the victim's browser is refused too.
             let proved = victim.cookies
             victim.cookies = proved.filter { !$0.key.hasPrefix("signin-") }
             #expect(try await victim.get(address).status == 403)

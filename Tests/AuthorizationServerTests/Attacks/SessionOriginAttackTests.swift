@@ -3,7 +3,7 @@ import JOSE
 import Testing
 
 /// Login CSRF: a page of another site makes the victim's browser exchange the attacker's session token.
-@Suite("Attacks: session tokens posted by pages of other sites")
+@Suite("Attacks: session tokens posted from other sites")
 struct SessionOriginAttackTests {
     private static let organization = PushOrganization(
         classic: ClassicPolicy(signOnPolicy: "one factor", trustedOrigins: ["https://portal.example.com"]))
@@ -18,7 +18,7 @@ struct SessionOriginAttackTests {
     }
 
     @Test(
-        "A session token from a page whose origin the organization does not trust begins no session.",
+        "A session token from a page of an untrusted origin starts no session",
         arguments: [
             "https://evil.example.com", "null", "http://id.example.com", "https://id.example.com:8443",
             "https://id.example.com.evil.example",
@@ -32,7 +32,7 @@ struct SessionOriginAttackTests {
         }
     }
 
-    @Test("A session token from another site's page begins no session if the browser sends no Origin.")
+    @Test("A session token from another origin's page starts no session if the browser sends Sec-Fetch-Site but no Origin")
     func fetchMetadata() async throws {
         try await PushServer.with(Self.organization) { server in
             for site in ["cross-site", "same-site"] {
@@ -43,7 +43,7 @@ struct SessionOriginAttackTests {
         }
     }
 
-    @Test("A session token begins a session from the server's own origin, from a trusted origin, and from a program other than a browser.")
+    @Test("A session token starts a session from the server's own origin, a trusted origin, and a program that is no browser")
     func trusted() async throws {
         try await PushServer.with(Self.organization) { server in
             let callers: [[(String, String)]] = [

@@ -4,9 +4,9 @@ import NIOPosix
 import Testing
 
 /// A client that sends requests endlessly and reads no response, so that responses pile up.
-@Suite("Attacks: clients that do not read", .timeLimit(.minutes(1)))
+@Suite("Attacks: clients that read no responses", .timeLimit(.minutes(1)))
 struct SlowReaderAttackTests {
-    @Test("A connection whose client does not read its answers is closed.")
+    @Test("A connection whose client reads no responses is closed")
     func unread() async throws {
         var configuration = AuthorizationServer.Configuration(port: 0)
         configuration.limits.answerTimeout = .milliseconds(500)

@@ -1,9 +1,9 @@
 import Testing
 
 /// A push service that accepts pushes and never responds.
-@Suite("Attacks: a push service that hangs", .timeLimit(.minutes(2)))
+@Suite("Attacks: hanging push service", .timeLimit(.minutes(2)))
 struct StuckPushServiceAttackTests {
-    @Test("A hanging push service delays no sign-in: devices fetch their challenges and answer them.")
+    @Test("A hanging push service does not delay sign-ins: devices fetch their challenges and answer them")
     func hanging() async throws {
         try await PushServer.with { server in
             server.pushes.hang()

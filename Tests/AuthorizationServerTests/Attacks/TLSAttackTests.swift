@@ -8,7 +8,7 @@ import Testing
 /// Malicious bytes for the TLS port of `serve`. After each attack the server still answers other clients.
 @Suite("Attacks: TLS", .timeLimit(.minutes(2)))
 struct TLSAttackTests {
-    /// A TLS handshake's first message (RFC 5246 §7.4.1.2), with what an attacker chooses.
+    /// The first message of a TLS handshake (RFC 5246 §7.4.1.2), with values that the attacker chooses.
     private struct ClientHello {
         /// The newest version that the client offers: 0x0303 is TLS 1.2.
         var version: UInt16 = 0x0303
@@ -51,12 +51,12 @@ struct TLSAttackTests {
         return WireClient(port: running.wire.port, tls: try NIOSSLContext(configuration: client))
     }
 
-    /// The alert (RFC 5246 §7.2) that ends a connection; nil if the answer is no alert.
+    /// Returns the alert (RFC 5246 §7.2) that ends a connection, or `nil` if the response is not an alert.
     private static func alert(_ answer: [UInt8]) -> UInt8? {
         answer.count >= 7 && answer[0] == 0x15 && answer[5] == 2 ? answer[6] : nil
     }
 
-    @Test("A handshake of an older version than TLS 1.2 is refused.", arguments: [0x0300, 0x0301, 0x0302] as [UInt16])
+    @Test("A handshake of a version older than TLS 1.2 is refused", arguments: [0x0300, 0x0301, 0x0302] as [UInt16])
     func oldVersions(version: UInt16) async throws {
         try await Self.with { running in
             let answer = try await running.wire.send(
@@ -66,7 +66,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A client that was downgraded to an older version gets the alert inappropriate_fallback (RFC 7507).")
+    @Test("A client that was downgraded to an older version gets the alert inappropriate_fallback (RFC 7507)")
     func downgrade() async throws {
         try await Self.with { running in
             let answer = try await running.wire.send(ClientHello(suites: [0xC02B, 0x5600]).record)
@@ -76,12 +76,12 @@ struct TLSAttackTests {
     }
 
     @Test(
-        "A suite without encryption, without authentication, with a broken cipher or without forward secrecy is refused.",
+        "A handshake that offers only weak, unknown or no cipher suites is refused",
         arguments: [
             [0x0000, 0x0001, 0x0002, 0x003B, 0xC006, 0xC010], [0x0004, 0x0005, 0xC007, 0xC011], [0x000A, 0xC008, 0xC012, 0x0016],
             [0x0003, 0x0006, 0x0008, 0x0014], [0x0018, 0x001B, 0x0034, 0x006C, 0x00A6, 0xC018, 0xC019], [0x009C, 0x009D, 0x002F, 0x0035],
             [0x0033, 0x0039, 0x009E, 0x009F], [0x008C, 0x00A8, 0xC0A4], [0x0BAD], [],
-            // Suites with CBC of the kind that this server's certificate has.
+            // CBC suites for the key type of this server's certificate.
             [0xC009, 0xC00A], [0xC023, 0xC024],
         ] as [[UInt16]])
     func weakSuites(suites: [UInt16]) async throws {
@@ -93,7 +93,7 @@ struct TLSAttackTests {
     }
 
     @Test(
-        "Plain HTTP, SSL 2, HTTP/2 and other protocols at the TLS port get no response in their protocol.",
+        "Plain HTTP, SSL 2, HTTP/2 and other protocols at the TLS port get no response in their protocol",
         arguments: [
             "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n", "POST /oauth2/v1/token HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "EHLO localhost\r\n", "SSH-2.0-x\r\n", "\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}\u{0}",
@@ -118,7 +118,7 @@ struct TLSAttackTests {
         message([0x80, 0x2E, 0x01, 0x00, 0x02, 0x00, 0x15, 0x00, 0x00, 0x00, 0x10], then: 5, 40),
     ]
 
-    @Test("A record or a handshake message that is larger than TLS allows, or out of order, is refused.", arguments: oversizedMessages)
+    @Test("A record or a handshake message that is larger than TLS allows, or out of order, is refused", arguments: oversizedMessages)
     func oversized(bytes: [UInt8]) async throws {
         try await Self.with(limits: .init(idleTimeout: .seconds(1))) { running in
             let answer = try await running.wire.send(bytes)
@@ -130,10 +130,10 @@ struct TLSAttackTests {
         [], [0x16], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01], Array(ClientHello().record.dropLast(3)),
     ]
 
-    @Test("A connection that begins no handshake, or does not complete it, is closed.", arguments: unfinished)
+    @Test("A connection that begins no handshake, or does not complete it, is closed", arguments: unfinished)
     func slowHandshake(bytes: [UInt8]) async throws {
         try await Self.with(limits: .init(idleTimeout: .milliseconds(300))) { running in
-            // Returns when the server has closed.
+            // Each call returns when the server has closed the connection.
             let answers = try await withThrowingTaskGroup(of: [UInt8].self) { group in
                 for _ in 0..<20 { group.addTask { try await running.wire.send(bytes) } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -142,7 +142,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A connection without a request after its handshake is closed.")
+    @Test("A connection that sends no complete request after its TLS handshake is closed")
     func silentClient() async throws {
         try await Self.with(limits: .init(idleTimeout: .milliseconds(300))) { running in
             let begun = try await Self.tls(running).send(Array("GET /health/live HT".utf8))
@@ -151,7 +151,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A client without a server name, or with another one, gets the same certificate and the same response.")
+    @Test("A client without a server name, or with another one, gets the same certificate and the same response")
     func serverNames() async throws {
         try await Self.with { running in
             for name in [nil, "evil.example", "id.example.com", String(repeating: "a", count: 60) + ".example"] {
@@ -164,7 +164,7 @@ struct TLSAttackTests {
         }
     }
 
-    @Test("A client that supports TLS 1.3 gets TLS 1.3; a client that supports at most TLS 1.2 gets TLS 1.2.")
+    @Test("A client that supports only TLS 1.2 or only TLS 1.3 connects; a client that supports at most TLS 1.1 does not")
     func versions() async throws {
         try await Self.with { running in
             for version in [TLSVersion.tlsv12, .tlsv13] {
@@ -179,7 +179,7 @@ struct TLSAttackTests {
                     $0.minimumTLSVersion = .tlsv1
                     $0.maximumTLSVersion = version
                 }
-                // The handshake fails: with an error, or with a connection that says nothing.
+                // The handshake fails with an error or an empty response.
                 let answer = try? await wire.send(Array("GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
                 #expect(answer?.isEmpty ?? true)
             }

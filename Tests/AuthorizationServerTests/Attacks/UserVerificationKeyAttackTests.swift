@@ -6,13 +6,13 @@ import Testing
 
 /// The attacker has the user's password and the keys of the phone that sign without the user: the client instance key and the
 /// proof-of-possession key. Only the user verification key, which the user unlocks, is out of reach.
-@Suite("Attacks: the user verification key of a phone")
+@Suite("Attacks: user verification key of a phone")
 struct UserVerificationKeyAttackTests {
     /// The change of the user verification key in the attacker's enrolment.
     enum Replacement: CaseIterable, Sendable { case otherKey, noKey }
 
     @Test(
-        "Re-enrolment with the instance key and a password does not replace or remove the user verification key.",
+        "Re-enrolment with the instance key and a password does not replace or remove the user verification key",
         arguments: [PushAuthenticator.UserVerification.required, .preferred], [Replacement.otherKey, .noKey])
     func replacement(policy: PushAuthenticator.UserVerification, replacement: Replacement) async throws {
         try await DeviceServer.with({ $0.authenticators[0].userVerification = policy }) { server in
@@ -34,7 +34,7 @@ struct UserVerificationKeyAttackTests {
         }
     }
 
-    @Test("Re-enrolment with the instance key and a password adds no user verification key to a phone without one.")
+    @Test("Re-enrolment with the instance key and a password adds no user verification key to a phone without one")
     func addition() async throws {
         try await DeviceServer.with { server in
             let (token, attackersToken) = (try await server.accessToken(), try await server.accessToken())
@@ -48,7 +48,7 @@ struct UserVerificationKeyAttackTests {
         }
     }
 
-    @Test("A sign-in with two factors may replace the user verification key; a re-enrolment that keeps it needs the password only.")
+    @Test("A two-factor sign-in can replace the user verification key; a re-enrolment that keeps it needs only the password")
     func permitted() async throws {
         try await DeviceServer.with({ $0.authenticators[0].userVerification = .required }) { server in
             let (token, weak) = (try await server.accessToken(), try await server.accessToken())
@@ -69,7 +69,7 @@ struct UserVerificationKeyAttackTests {
         }
     }
 
-    @Test("A forged UV_PERMANENTLY_UNAVAILABLE from the possession key does not disable the phone.")
+    @Test("A forged UV_PERMANENTLY_UNAVAILABLE answer signed by the possession key does not disable the phone")
     func forgedLoss() async throws {
         try await PushServer.with(PushOrganization(userVerification: .required)) { server in
             let phone = try await server.enroll(.init(verifiesUser: true))

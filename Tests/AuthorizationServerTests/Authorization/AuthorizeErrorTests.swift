@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Authorize requests that are refused")
+@Suite("Rejected authorization requests")
 struct AuthorizeErrorTests {
-    /// What a request is changed to, and what becomes of it.
+    /// Changes to a valid request, and the error that the server reports for them.
     struct Case: Sendable, CustomTestStringConvertible {
         var changes: [String: String]
         var error = "invalid_request"
@@ -13,7 +13,7 @@ struct AuthorizeErrorTests {
     static let longText = String(repeating: "a", count: 3_000)
 
     @Test(
-        "Nobody is redirected for an unknown client or an address that it did not register",
+        "An authorization request with an invalid client, redirect URI or request URI gets an error page and no redirect",
         arguments: [
             ["client_id": ""], ["client_id": "nobody"], ["client_id": "closed-app", "redirect_uri": "https://closed.example.com/callback"],
             ["client_id": longText], ["redirect_uri": ""], ["redirect_uri": "https://evil.example.com/callback"],
@@ -38,7 +38,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "Of a loopback address any port goes, and nothing else",
+        "A native application's loopback redirect URI can have any port, and everything else must match the registered URI",
         arguments: [
             ("http://127.0.0.1/callback", true), ("http://127.0.0.1:1/callback", true), ("http://127.0.0.1:65535/callback", true),
             ("http://127.0.0.1:0/callback", false), ("http://127.0.0.1:65536/callback", false), ("http://127.0.0.1:/callback", false),
@@ -57,7 +57,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "The server reports all other errors to the client, with its state",
+        "The server reports errors of an authorization request to the client's redirect URI, with its state",
         arguments: [
             Case(changes: ["response_type": ""]), Case(changes: ["response_type": "token"], error: "unsupported_response_type"),
             Case(changes: ["response_type": "code id_token"], error: "unsupported_response_type"),
@@ -86,7 +86,7 @@ struct AuthorizeErrorTests {
         #expect(response.headers.allSatisfy { $0.name != "Set-Cookie" })
     }
 
-    @Test("A client without the grant is told so, and one at a server whose policies forbid it after the sign-in")
+    @Test("A client without the code grant gets unauthorized_client, and a user denied by policy or assignment gets access_denied")
     func unauthorized() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty(id: "no-code-app", redirectURI: "https://nocode.example.com/callback")
@@ -96,18 +96,20 @@ struct AuthorizeErrorTests {
                 try await browser.get("/oauth2/closed/v1/authorize?" + Form.encode(WireRelyingParty.readingApp.parameters())))
             let location = try #require(try await browser.signIn(page)["Location"])
             #expect(location.contains("error=access_denied"))
-            // That is the end: the page says the same again, and the log is told once.
+            // The result is final: the page redirects to the same location again, and the system log has one entry.
             let address = try WireBrowser.form(page, "password").action.replacing("/password", with: "")
             for _ in 1...2 { #expect(try await browser.get(address)["Location"] == location) }
             #expect(try await server.logged("authorization.code") == 1)
             #expect(browser.cookies["session"] == nil)
-            // Whoever may not use the application is told after the right password only.
+            // A user who is not assigned to the application learns this only after the correct password.
             let staff = WireRelyingParty.staffApp
             #expect(try staff.error(try await browser.signIn(try await staff.begin(browser))) == "access_denied")
         }
     }
 
-    @Test("A state that is missing, too long or not visible is not sent back", arguments: ["", longText, "a\u{1}b", "\u{E9}"])
+    @Test(
+        "A missing, too long or non-printable state gets invalid_request and is not returned",
+        arguments: ["", longText, "a\u{1}b", "\u{E9}"])
     func state(_ state: String) async throws {
         let server = try await PushServer.refusing().server
         let app = WireRelyingParty.readingApp
@@ -116,7 +118,7 @@ struct AuthorizeErrorTests {
         #expect(answer["state"] == nil)
     }
 
-    @Test("What is sent back is escaped, so that it adds no parameter and no header")
+    @Test("The redirect to the client escapes the state, so that it adds no parameter and no header")
     func escaped() async throws {
         let server = try await PushServer.refusing().server
         let app = WireRelyingParty.readingApp
@@ -128,7 +130,7 @@ struct AuthorizeErrorTests {
     }
 
     @Test(
-        "A parameter that comes twice is refused, on a page if it says where to return to",
+        "A repeated parameter is rejected, on an error page if it is the client ID or the redirect URI",
         arguments: ["state", "scope", "client_id", "redirect_uri"])
     func twice(name: String) async throws {
         let server = try await PushServer.refusing().server
@@ -143,7 +145,7 @@ struct AuthorizeErrorTests {
         }
     }
 
-    @Test("A query or form that cannot be read is refused on a page")
+    @Test("An unreadable authorization request gets status 400, an unknown server 404 and another method 405")
     func unreadable() async throws {
         let server = try await PushServer.refusing().server
         for query in ["client_id=%GG", "client_id=%FF", "a=%00"] {

@@ -3,9 +3,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("The authorization code flow")
+@Suite("Authorization code flow")
 struct CodeFlowTests {
-    @Test("A password leads to a code, and the code to tokens")
+    @Test("A sign-in with a password yields a code, which the client exchanges for tokens")
     func password() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -26,7 +26,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("Two factors take a push, which the page waits for")
+    @Test("A sign-in page waits for the push of the second factor, and yields a code after its approval")
     func push() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .always)) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -47,7 +47,7 @@ struct CodeFlowTests {
         }
     }
 
-    @Test("A confidential client that opted out of PKCE exchanges its code with its secret, at the org server too.")
+    @Test("A confidential client that opted out of PKCE exchanges its code with its secret at the org server")
     func confidential() async throws {
         try await PushServer.with { server in
             var app = WireRelyingParty.legacyApp

@@ -2,15 +2,15 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Exchanging codes")
+@Suite("Authorization code exchange")
 struct CodeRedemptionTests {
-    /// A browser that is signed in, and a code for an app.
+    /// Signs in with a new browser, and returns a code for an app.
     private static func code(_ server: PushServer, _ app: WireRelyingParty, _ changes: [String: String] = [:]) async throws -> String {
         let browser = WireBrowser(server.wire)
         return try app.code(try await browser.signIn(try await app.begin(browser, changes)))
     }
 
-    @Test("A code that comes back is refused and ends what it gave, its refresh tokens too")
+    @Test("A reused authorization code is rejected, and the access and refresh tokens of its first use are revoked")
     func replay() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -30,7 +30,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("Of two who bring a code at the same time at most one keeps tokens")
+    @Test("Of several concurrent exchanges of one code, one succeeds, and its access token is revoked")
     func race() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -48,7 +48,7 @@ struct CodeRedemptionTests {
     }
 
     @Test(
-        "A code is good for its client, redirect URI, verifier and server only, and not spent by who brings others",
+        "A code is rejected with another client, redirect URI, verifier or server, and is not consumed by the attempt",
         arguments: [
             ["redirect_uri": "https://reading.example.com/callback"], ["redirect_uri": ""], ["code_verifier": ""],
             ["code_verifier": "another-verifier-of-forty-three-characters-0123"], ["code_verifier": WireRelyingParty.challenge],
@@ -66,7 +66,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("A code is good for five minutes", arguments: [(299.0, 200), (300, 400)])
+    @Test("An authorization code expires after five minutes", arguments: [(299.0, 200), (300, 400)])
     func expiry(seconds: TimeInterval, status: Int) async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -76,7 +76,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("A verifier for a code without a challenge is refused: somebody took the challenge away")
+    @Test("A code verifier for a code without a challenge is rejected, and the code is not consumed")
     func downgrade() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.legacyApp
@@ -86,7 +86,7 @@ struct CodeRedemptionTests {
         }
     }
 
-    @Test("A confidential client must authenticate, and a code needs to be there")
+    @Test("A code exchange is rejected without a confidential client's authentication, or without a code")
     func client() async throws {
         try await PushServer.with { server in
             var app = WireRelyingParty.webApp

@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("Pages of other origins at the authorize endpoint")
+@Suite("CORS at the authorize endpoint")
 struct CrossOriginTests {
-    @Test("No page of another origin may read the authorize endpoint or the pages")
+    @Test("Pages of other origins cannot read the authorize endpoint or the sign-in pages")
     func closed() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp

@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("The page of a password that is due")
+@Suite("Expired password page")
 struct DuePasswordPageTests {
     private static let new = "Next-Horse-Staple-8"
     private static let organization: PushOrganization = {
@@ -19,14 +19,14 @@ struct DuePasswordPageTests {
 
     private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
 
-    /// What a new password is given on the page.
+    /// Submits a new password on the page.
     private static func change(
         _ browser: WireBrowser, _ page: WireResponse, to password: String, repeated: String? = nil
     ) async throws -> WireResponse {
         try await browser.submit(page, "new-password", ["password": password, "repeated": repeated ?? password])
     }
 
-    @Test("who proves a password that has ended is asked for another, told the rules, and goes on with it")
+    @Test("A user with an expired password sees the password rules, sets a new password and completes the sign-in")
     func changes() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = WireRelyingParty.readingApp
@@ -43,7 +43,7 @@ struct DuePasswordPageTests {
             #expect(tokens.idToken["amr"] == ["pwd"])
             #expect(try await server.logged("user.account.update_password") == 1)
 
-            // From now on it is the one that signs in, and it is as new as it is.
+            // From now on, only the new password signs in, and it has not expired.
             let other = WireBrowser(server.wire)
             let again = try await app.begin(other)
             #expect(try await other.signIn(again).body.contains("The user name or the password is wrong"))
@@ -51,7 +51,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("a new password that will not do is refused by sentence, and nothing is changed")
+    @Test("A new password that breaks the rules is rejected with a message for each rule, and the password is not changed")
     func refuses() async throws {
         try await PushServer.with(Self.organization) { server in
             let browser = WireBrowser(server.wire)
@@ -74,7 +74,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("the sentences are in the person's language")
+    @Test("The expired password page and its messages are in the language of the browser")
     func german() async throws {
         try await PushServer.with(Self.organization) { server in
             let browser = WireBrowser(server.wire)
@@ -86,7 +86,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("the old password alone opens no page where a second factor is asked for, and a form of that page changes nothing before")
+    @Test("A user with an expired password can change it only after the second factor that the policy requires")
     func secondFactorFirst() async throws {
         try await PushServer.with(Self.organization) { server in
             let phone = try await server.enroll()
@@ -108,7 +108,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("the change ends all that the old password gave: other browsers' sessions, grants, and sign-ins under way")
+    @Test("Changing an expired password ends the user's sessions, grants and unfinished sign-ins in other browsers")
     func endsOthers() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = WireRelyingParty.readingApp
@@ -119,7 +119,7 @@ struct DuePasswordPageTests {
             _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))
             let waiting = try await underWay.signIn(try await app.begin(underWay))
 
-            // The session was begun with a password that was good.
+            // The session began while the password was valid, so it stays valid until the change.
             _ = try app.code(try await elsewhere.get(app.authorizeURL(["prompt": "none"])))
             let browser = WireBrowser(server.wire)
             let page = try await browser.signIn(try await app.begin(browser))
@@ -136,7 +136,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("of two forms at one moment one changes the password, and both lead on")
+    @Test("Of several concurrent submissions of a new password, one changes the password, and all continue the sign-in")
     func race() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = WireRelyingParty.readingApp
@@ -164,7 +164,7 @@ struct DuePasswordPageTests {
         }
     }
 
-    @Test("a client that signs in by itself is told that it takes a browser")
+    @Test("The password grant rejects an expired password with a message to set a new one in a browser")
     func direct() async throws {
         try await PushServer.with(Self.organization) { server in
             _ = try await server.engine.expirePassword(userID: Self.janesID(server), context: Self.context(server))

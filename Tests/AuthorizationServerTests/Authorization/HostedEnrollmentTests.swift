@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Setting up an authenticator app on the pages")
+@Suite("Authenticator app setup on the hosted pages")
 struct HostedEnrollmentTests {
     private static func secret(_ page: WireResponse) throws -> String {
         let shown = try #require(page.body.firstMatch(of: /translate="no">([A-Z2-7 ]+)</)?.1, "\(page.body)")
@@ -15,7 +15,7 @@ struct HostedEnrollmentTests {
         return TimeBasedCode.code(secret: bytes, step: TimeBasedCode.step(at: server.clock.now))
     }
 
-    @Test("who has no second factor sets one up, and is signed in with two")
+    @Test("A user without a second factor sets up an authenticator app and is signed in with two factors")
     func setsUp() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.browserApp
@@ -26,7 +26,7 @@ struct HostedEnrollmentTests {
             let scan = try await browser.submit(offer, "enroll")
             #expect(scan.body.contains("<svg") && scan["Cache-Control"] == "no-cache, no-store")
             let secret = try Self.secret(scan)
-            // Looking again shows the same; beginning again in another tab another, and the last one counts.
+            // The page shows the same secret after a wrong code.
             let wrong = try await browser.submit(scan, "confirm", ["code": "000000"])
             #expect(wrong.body.contains("The code is wrong"))
             #expect(try Self.secret(wrong) == secret)
@@ -35,7 +35,7 @@ struct HostedEnrollmentTests {
             #expect(tokens.idToken["amr"] == ["pwd", "otp", "mfa"])
             #expect(try await server.logged("user.mfa.factor.activate") == 1)
 
-            // Next time it is asked for, and the code that set it up is used.
+            // The next sign-in asks for the app, and the code from the setup is consumed.
             let other = WireBrowser(server.wire)
             let again = try await other.signIn(try await app.begin(other))
             #expect(again.body.contains("asks for a second factor") && !again.body.contains("Set up"))
@@ -45,7 +45,7 @@ struct HostedEnrollmentTests {
         }
     }
 
-    @Test("a secret that was shown too long ago is good for nothing")
+    @Test("A setup code is rejected when the page showed the secret more than ten minutes ago")
     func late() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -60,7 +60,7 @@ struct HostedEnrollmentTests {
         }
     }
 
-    @Test("a password alone sets nothing up where there is a phone")
+    @Test("A user with an enrolled phone cannot set up an authenticator app after the password alone")
     func notBesidePhone() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()

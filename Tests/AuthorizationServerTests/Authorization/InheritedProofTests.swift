@@ -3,7 +3,7 @@ import Foundation
 import IdentityCore
 import Testing
 
-@Suite("What a session proves to the next app")
+@Suite("Proofs that apps inherit from a session")
 struct InheritedProofTests {
     private static let manage = "openid \(PushOrganization.manageScope)"
 
@@ -14,7 +14,7 @@ struct InheritedProofTests {
         return app
     }
 
-    /// Signs Jane in to the app that asks for two factors.
+    /// Signs Jane in to the app that requires two factors.
     private static func signInTwice(_ browser: WireBrowser, _ phone: WirePhone) async throws {
         let app = WireRelyingParty.browserApp
         let choice = try await browser.signIn(try await app.begin(browser))
@@ -24,7 +24,7 @@ struct InheritedProofTests {
         _ = try app.code(try await browser.get(address))
     }
 
-    @Test("A key is registered after a sign-in for that: no session counts, also none that an app's page has just renewed")
+    @Test("The scope that registers keys requires a fresh sign-in, even if another app has just renewed the session")
     func interactive() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -41,12 +41,12 @@ struct InheritedProofTests {
             let choice = try await browser.signIn(page)
             #expect(choice.body.contains("asks for a second factor."))
             #expect(try app.error(try await browser.get(silent)) == "login_required")
-            // For what is no such scope, the session is as good as before.
+            // For other scopes, the session is still enough.
             _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
         }
     }
 
-    @Test("What was proved with a phone counts as long as the person has it", arguments: ["removed", "suspended"])
+    @Test("A session's second factor by a phone is invalid after the phone is removed or suspended", arguments: ["removed", "suspended"])
     func takenAway(_ how: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -64,7 +64,7 @@ struct InheritedProofTests {
             } else {
                 #expect(try await server.engine.suspendDevice(phone.deviceID, context: context))
             }
-            // Where nothing is left, the next one is set up, though never by what an old session proved: she signs in anew for it.
+            // A user without a second factor sets up a new one, but only after a fresh sign-in: the old session is not enough.
             #expect(try app.error(try await browser.get(silent)) == (how == "removed" ? "login_required" : "access_denied"))
             if how == "removed" {
                 let page = try await app.begin(browser)
@@ -72,17 +72,17 @@ struct InheritedProofTests {
                 let offered = try await browser.signIn(page)
                 #expect(offered.body.contains("Set up an authenticator app"))
             }
-            // A page that leaned on it goes no further.
+            // A consent page that relied on the phone yields no code.
             let form = try WireBrowser.form(consent, "consent")
             let allowed = try await browser.post(form.action, form.fields.merging(["answer": "allow"]) { $1 })
             #expect(allowed["Location"] == nil)
-            // The password is as good as before.
+            // The session's proof of the password is still valid.
             _ = try WireRelyingParty.readingApp.code(
                 try await browser.get(WireRelyingParty.readingApp.authorizeURL(["prompt": "none"])))
         }
     }
 
-    @Test("A proof that grows too old while a page waits is not enough any more")
+    @Test("A consent page yields no code after the session's proof has become older than max_age")
     func grownOld() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -107,7 +107,7 @@ struct InheritedProofTests {
         }
     }
 
-    @Test("A finished page gives another code as long as the first one would have been good, and none after that")
+    @Test("A finished sign-in page issues another code for five minutes, and none after that")
     func finishedPage() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)

@@ -3,11 +3,11 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("The link that comes with a code by mail")
+@Suite("Mailed confirmation links")
 struct MailLinkPageTests {
     private static let app = WireRelyingParty.browserApp
 
-    /// Signs in to where the page waits for a mail.
+    /// Signs in until the page waits for the code or the link of a mail.
     private static func begin(_ server: PushServer, _ browser: WireBrowser) async throws -> (page: WireResponse, link: String, code: String)
     {
         browser.headers = [("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0 Safari/537.36 Press Yes <b>")]
@@ -24,7 +24,7 @@ struct MailLinkPageTests {
         }
     }
 
-    @Test("asks in any browser whether it is the person, tells where from, and lets that sign-in go on, and no other")
+    @Test("A mailed link shows the sign-in's details in any browser, and confirming it completes that sign-in only")
     func approves() async throws {
         try await Self.with { server in
             let browser = WireBrowser(server.wire)
@@ -44,7 +44,7 @@ struct MailLinkPageTests {
             #expect(!question.body.contains("Press Yes"), "what a stranger wrote stands beside the question")
             #expect(question["Content-Security-Policy"]?.contains("frame-ancestors 'none'") == true)
             #expect(!question.body.contains("<script") && question["Cache-Control"] == "no-cache, no-store")
-            // To open it, how often ever, is no answer.
+            // Opening the link confirms nothing.
             #expect(try await browser.get(address).body.contains("Enter the code"))
             let form = try WireBrowser.form(question, "confirm")
             let yes = try await other.post(form.action, form.fields.merging(["answer": "yes"]) { $1 })
@@ -52,7 +52,7 @@ struct MailLinkPageTests {
             #expect(other.cookies["session"] == nil && !other.hasLink)
             #expect(try await browser.get("\(address)/events").body == #"{"waiting":false}"#)
 
-            // Another sign-in of the same person, by somebody who knows the password.
+            // The attacker knows the password, but the confirmation does not apply to the attacker's sign-in.
             let attacker = WireBrowser(server.wire)
             let choice = try await attacker.signIn(try await Self.app.begin(attacker))
             #expect(choice.body.contains("Verify your identity"))
@@ -60,13 +60,13 @@ struct MailLinkPageTests {
             let code = try Self.app.code(try await browser.get(address))
             let tokens = try await IssuedTokens(try await Self.app.exchange(code, server.wire), keysFrom: Self.app.base, server.wire)
             #expect(tokens.idToken["amr"] == ["pwd", "email", "mfa"])
-            // Used: it looks like any that is not good.
+            // A used link is rejected.
             let used = try await WireBrowser(server.wire).follow(try await other.get(link))
             #expect(used.status == 400)
         }
     }
 
-    @Test("takes no for an answer: neither code nor link is worth anything then, and the sign-in is over")
+    @Test("Denying a mailed link ends the sign-in, invalidates its code and is logged as suspicious activity")
     func denies() async throws {
         try await Self.with { server in
             let browser = WireBrowser(server.wire)
@@ -81,7 +81,7 @@ struct MailLinkPageTests {
         }
     }
 
-    @Test("is answered by the page that asked, not by one of another link that the browser shows beside it")
+    @Test("The form of one mailed link cannot confirm another link that the same browser has opened")
     func otherLink() async throws {
         try await Self.with { server in
             let jane = WireBrowser(server.wire)
@@ -98,7 +98,7 @@ struct MailLinkPageTests {
         }
     }
 
-    @Test("is answered by a form of its page only, and looks the same whenever it is not good")
+    @Test("A mailed link is confirmed only by its own page's form, and all invalid links get the same response")
     func attacks() async throws {
         try await Self.with { server in
             let browser = WireBrowser(server.wire)
@@ -119,9 +119,9 @@ struct MailLinkPageTests {
             }
             let bad = try await look("/signin/mail/ml_" + String(repeating: "a", count: 43))
             #expect(bad.hasPrefix("400 "))
-            // One of another kind is none.
+            // A link of another kind is invalid.
             #expect(try await look("/signin/reset-password/" + (link.split(separator: "/").last ?? "")) == bad)
-            // A code that was entered uses it up.
+            // Entering the code consumes the link.
             _ = try Self.app.code(try await browser.submit(page, "sent-code", ["code": code]))
             #expect(try await look(link) == bad)
         }

@@ -4,7 +4,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Setting up a telephone or a mailbox on the pages")
+@Suite("Telephone and mailbox setup on the hosted pages")
 struct NumberEnrollmentTests {
     private static let app = WireRelyingParty.browserApp
     private static let policy = ClassicPolicy(
@@ -26,7 +26,7 @@ struct NumberEnrollmentTests {
         page.body.matches(of: /name="choice" value="([^"]+)"/).map { String($0.1) }
     }
 
-    @Test("offers what the policy allows, and no question", arguments: [true, false])
+    @Test("The setup page offers the factors that the policy allows, and no security question", arguments: [true, false])
     func offers(enrollsPhones: Bool) async throws {
         try await Self.with(Self.policy) {
             $0.enrollsByTicket = enrollsPhones
@@ -41,7 +41,7 @@ struct NumberEnrollmentTests {
         try await Self.with(nil) { _, _, page in #expect(Self.offered(page).isEmpty && page.body.contains("/enroll\"")) }
     }
 
-    @Test("a telephone by its number and the code that comes there, which signs in", arguments: ["sms", "voice"])
+    @Test("A user sets up a telephone by its number and the code sent to it, and is signed in with it", arguments: ["sms", "voice"])
     func telephone(channel: String) async throws {
         try await Self.with { server, browser, offer in
             var page = try await browser.submit(offer, "set-up", ["choice": channel])
@@ -67,7 +67,7 @@ struct NumberEnrollmentTests {
         }
     }
 
-    @Test("a mailbox by the code that comes there")
+    @Test("A user sets up a mailbox by the code sent to it")
     func mailbox() async throws {
         try await Self.with { server, browser, offer in
             let page = try await browser.submit(offer, "set-up", ["choice": "email"])
@@ -77,7 +77,7 @@ struct NumberEnrollmentTests {
         }
     }
 
-    @Test("What the policy does not allow, and beside a second factor anything, is not set up by a form that was made up")
+    @Test("A forged form sets up no factor that the policy forbids, and no factor for a user who already has one")
     func attacks() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "one factor", factors: [.email: .optional])) { server, browser, offer in
             let form = try WireBrowser.form(offer, "set-up")

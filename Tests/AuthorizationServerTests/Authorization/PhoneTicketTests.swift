@@ -4,7 +4,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Setting up a phone by the QR code of a sign-in page")
+@Suite("Phone setup by the QR code of a sign-in page")
 struct PhoneTicketTests {
     static let grantType = "urn:countersign:params:oauth:grant-type:enrollment-ticket"
     private static let organization: PushOrganization = {
@@ -19,7 +19,7 @@ struct PhoneTicketTests {
         let browser: WireBrowser
         var page: WireResponse
         var ticket: String
-        /// The address of its page.
+        /// The address of the sign-in page.
         let address: String
 
         init(_ server: PushServer, login: String = PushOrganization.jane, password: String = PushOrganization.janesPassword) async throws {
@@ -34,7 +34,7 @@ struct PhoneTicketTests {
 
         func look() async throws -> WireResponse { try await browser.get(address) }
 
-        /// What the page's script is told.
+        /// Returns whether the page still waits, as its script sees it.
         func isWaiting() async throws -> Bool? { try await browser.get(address + "/events").json["waiting"]?.boolValue }
 
         func exchange(_ changes: [String: String] = [:], server path: String = "/oauth2/v1") async throws -> WireResponse {
@@ -43,12 +43,12 @@ struct PhoneTicketTests {
 
         func accessToken() async throws -> String { try #require(try await exchange().json["access_token"]?.stringValue) }
 
-        /// Enrols a phone, as far as the server lets it.
+        /// Enrols a phone with an access token.
         func enroll(_ accessToken: String) async throws -> WirePhone {
             try await WirePhone.enroll(server.wire, clock: server.clock, accessToken: accessToken, .init())
         }
 
-        /// Whether the server refuses to enrol a phone.
+        /// Expects the server to refuse the enrolment of a phone.
         func expectRefused(_ accessToken: String, _ status: Int) async throws {
             let answer = try await WirePhone.enrolling(server.wire, accessToken: accessToken)
             #expect(answer.status == status, "\(answer.body)")
@@ -56,7 +56,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("offers an authenticator app in its place only where one can be set up", arguments: [false, true])
+    @Test("The phone setup page offers an authenticator app only if the policy allows one", arguments: [false, true])
     func withoutApp(canAddApp: Bool) async throws {
         var organization = Self.organization
         organization.classic = ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: canAddApp ? .optional : .notAllowed])
@@ -67,7 +67,7 @@ struct PhoneTicketTests {
         }
     }
 
-    /// What the QR code holds.
+    /// Returns the ticket in the QR code of a page.
     private static func ticket(_ page: WireResponse) throws -> String {
         #expect(page.body.contains("<svg"))
         let uri = try #require(page.body.firstMatch(of: /translate="no">([^<]+)</)?.1, "\(page.body)").replacing("&amp;", with: "&")
@@ -92,9 +92,9 @@ struct PhoneTicketTests {
             ])
     }
 
-    // MARK: - What it is for
+    // MARK: - Enrolment
 
-    @Test("the phone enrols by it, the page goes on by itself, and a push to the phone is the second factor")
+    @Test("A phone enrols by the QR code, the page stops waiting, and a push to the phone is the second factor")
     func setsUp() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -124,7 +124,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("who opens the address in a browser is told which app it is for, and the ticket stays where it is")
+    @Test("The QR code's address shows a page that names the app, and an unknown authenticator's address gets status 404")
     func plainCamera() async throws {
         try await PushServer.with(Self.organization) { server in
             let page = try await server.wire.get("/enroll/autphone1")
@@ -133,7 +133,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("neither the system log nor any answer but the page has the ticket")
+    @Test("The ticket appears neither in the token response nor in the system log")
     func secrecy() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -145,16 +145,16 @@ struct PhoneTicketTests {
         }
     }
 
-    // MARK: - What it is not for
+    // MARK: - Invalid uses
 
-    @Test("a ticket that comes twice is in two hands: it gives nothing, and what it gave is revoked")
+    @Test("A ticket that is exchanged twice is rejected, and the access token of the first exchange is revoked")
     func twice() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
             let token = try await showing.accessToken()
             try Self.expectInvalid(try await showing.exchange())
             try await showing.expectRefused(token, 401)
-            // The person lets the page show another, and is served.
+            // The user lets the page show another code, which works.
             var again = showing
             again.page = try await showing.browser.submit(try await showing.look(), "enroll-phone")
             again.ticket = try Self.ticket(again.page)
@@ -162,7 +162,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("of phones that bring one ticket at the same moment at most one gets a token")
+    @Test("Of several concurrent exchanges of one ticket, exactly one yields a token")
     func race() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -176,7 +176,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("a token enrols one phone")
+    @Test("The access token of a ticket enrols only one phone")
     func onePhone() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -187,13 +187,13 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("another app's attempt does not use it up", arguments: ["other-app", "direct-app", "nobody"])
+    @Test("An exchange by another client does not consume the ticket", arguments: ["other-app", "direct-app", "nobody"])
     func wrongClient(client: String) async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
             let answer = try await showing.exchange(["client_id": client])
             switch client {
-            // Enabled for the grant, and not the authenticator's app.
+            // The client may use the grant, but is not the authenticator's app.
             case "other-app": try Self.expectInvalid(answer)
             case "direct-app": try expectRefusal(answer, 400, "unauthorized_client")
             default: try expectRefusal(answer, 401, "invalid_client")
@@ -202,7 +202,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("it is for the org server and for its one scope")
+    @Test("A ticket is valid only at the org server and only for the enrolment scope")
     func elsewhere() async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -215,7 +215,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("it is good for ten minutes, and no longer than the password that permits it is fresh", arguments: [0.0, 400])
+    @Test("A ticket expires after ten minutes, or earlier when the password of its sign-in is no longer fresh", arguments: [0.0, 400])
     func late(pause: TimeInterval) async throws {
         try await PushServer.with(Self.organization) { server in
             let browser = WireBrowser(server.wire)
@@ -233,7 +233,9 @@ struct PhoneTicketTests {
         case cancelled, restarted, replaced, appInstead, newPassword, suspended, off
     }
 
-    @Test("it ends with what the sign-in waits for, exchanged or not", arguments: Ending.allCases, [false, true])
+    @Test(
+        "A ticket and its access token become invalid when the sign-in stops waiting for the phone",
+        arguments: Ending.allCases, [false, true])
     func ended(by ending: Ending, isExchanged: Bool) async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)
@@ -263,7 +265,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("an app that was set up in the meantime stands in the way of the phone")
+    @Test("An authenticator app that is set up in the meantime prevents the phone's enrolment")
     func appWasFaster() async throws {
         try await PushServer.with(Self.organization) { server in
             let first = try await Showing(server)
@@ -274,7 +276,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("of two sign-ins that show a code, the first phone ends the other's")
+    @Test("Of two sign-ins that show a QR code, the first enrolment invalidates the other sign-in's access token")
     func twoSignIns() async throws {
         try await PushServer.with(Self.organization) { server in
             let (first, second) = (try await Showing(server), try await Showing(server))
@@ -287,7 +289,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("it enrols for whose sign-in it is")
+    @Test("A ticket enrols the phone for the user of its sign-in")
     func whose() async throws {
         try await PushServer.with(Self.organization) { server in
             let johns = try await Showing(server, login: PushOrganization.john, password: PushOrganization.johnsPassword)
@@ -297,7 +299,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("a password alone is shown none where there is a factor, and no form makes one")
+    @Test("A user with an enrolled phone gets no QR code after the password alone, even by a forged form")
     func notBesideAFactor() async throws {
         try await PushServer.with(Self.organization) { server in
             _ = try await server.enroll()
@@ -310,7 +312,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("what a session proved is not enough: the password is asked for again")
+    @Test("A session is not enough for a QR code: the page asks for the password again")
     func notBySession() async throws {
         try await PushServer.with(Self.organization) { server in
             let browser = WireBrowser(server.wire)
@@ -325,6 +327,6 @@ struct PhoneTicketTests {
 }
 
 extension PushServer {
-    /// Somebody's id.
+    /// Returns the ID of a user.
     func userID(_ login: String = PushOrganization.jane) async throws -> String { try #require(try await engine.user(login: login)).id }
 }

@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Pushed requests, over the wire (Documentation/Protocol/OAuth.md §5.2)")
+@Suite("Pushed authorization requests (Documentation/Protocol/OAuth.md §5.2)")
 struct PushedRequestWireTests {
     private static let app = WireRelyingParty.webApp
     private static let basic = ("Authorization", "Basic " + Data("web-app:web-app-secret-01234".utf8).base64EncodedString())
@@ -17,7 +17,9 @@ struct PushedRequestWireTests {
         .object(app.parameters().mapValues(JSONValue.string).merging(changes) { $1 })
     }
 
-    @Test("A request comes as JSON as well, with numbers as numbers", arguments: ["application/json", "Application/JSON; charset=utf-8"])
+    @Test(
+        "A pushed authorization request can be JSON, with numbers as numbers",
+        arguments: ["application/json", "Application/JSON; charset=utf-8"])
     func asJSON(type: String) async throws {
         try await PushServer.with { server in
             let answer = try await Self.push(Self.json(["max_age": 600]), server.wire, type: type)
@@ -35,7 +37,7 @@ struct PushedRequestWireTests {
         }
     }
 
-    @Test("A public client names itself in JSON, and one with a secret may send it there")
+    @Test("In JSON, a public client pushes with its client ID, and a confidential client must authenticate by one method")
     func clients() async throws {
         let server = try await PushServer.refusing().server
         let reading = JSONValue.object(WireRelyingParty.readingApp.parameters().mapValues(JSONValue.string))
@@ -47,7 +49,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "A member that is no text and no whole number is refused, whether or not anybody asks for it",
+        "A JSON member that is neither valid text nor an integer is rejected, even in an unknown parameter",
         arguments: [["a"], ["a": "b"], .null, 1.5, true, "a\u{0}b"] as [JSONValue])
     func members(value: JSONValue) async throws {
         let server = try await PushServer.refusing().server
@@ -56,7 +58,7 @@ struct PushedRequestWireTests {
         }
     }
 
-    @Test("JSON that is no object, or has a member twice, is refused")
+    @Test("A pushed JSON body that is malformed, not an object, or has a repeated member is rejected")
     func malformed() async throws {
         let server = try await PushServer.refusing().server
         let good = Self.json().serializedString
@@ -70,7 +72,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "Other types, other methods and other endpoints do not take it",
+        "Pushing with another content type or method is rejected, and so is JSON at the token endpoint",
         arguments: ["text/json", "application/json; charset=latin1", "text/plain"])
     func types(type: String) async throws {
         let server = try await PushServer.refusing().server
@@ -83,7 +85,7 @@ struct PushedRequestWireTests {
     }
 
     @Test(
-        "Each error of Documentation/Protocol/OAuth.md §5.2 has its status and code, whichever way the request comes",
+        "Each error of a pushed request has its documented status and code, in JSON and in a form",
         arguments: [
             (["redirect_uri": ""], "invalid_request"), (["redirect_uri": "https://evil.example.com/"], "invalid_request"),
             (["scope": ""], "invalid_scope"), (["scope": "openid unknown"], "invalid_scope"), (["response_type": ""], "invalid_request"),
@@ -101,7 +103,7 @@ struct PushedRequestWireTests {
         try expectRefusal(asForm, 400, error)
     }
 
-    @Test("OpenID Connect's scopes without openid are 403 access_denied; others need none")
+    @Test("OpenID Connect scopes without openid get 403 access_denied, and other scopes need no openid")
     func withoutOpenID() async throws {
         let server = try await PushServer.refusing().server
         for scope in ["profile", "messages.read email", "address offline_access"] {
@@ -112,7 +114,7 @@ struct PushedRequestWireTests {
         }
     }
 
-    @Test("A client without the grant is told so, an unknown server is 404, and a parameter that comes twice is refused")
+    @Test("A pushed request is rejected for a client without the code grant, an unknown server or a repeated parameter")
     func others() async throws {
         let server = try await PushServer.refusing().server
         let app = WireRelyingParty(id: "no-code-app", redirectURI: "https://nocode.example.com/callback")

@@ -3,9 +3,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Ways that authorize requests and their answers take")
+@Suite("Request and response modes of the authorize endpoint")
 struct RequestFormTests {
-    /// Pushes a request, authenticated as the client is.
+    /// Pushes a request with the client's authentication.
     private static func push(
         _ app: WireRelyingParty, _ wire: WireClient, _ changes: [String: String] = [:]
     ) async throws -> WireResponse {
@@ -30,7 +30,7 @@ struct RequestFormTests {
         "\(app.base)/authorize?" + Form.encode(["client_id": app.id, "request_uri": uri].merging(more) { $1 })
     }
 
-    @Test("A pushed request is the client's own: what stands beside its name in the query does not count")
+    @Test("The server uses a pushed request as it was pushed, and ignores other query parameters")
     func pushed() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.webApp
@@ -43,7 +43,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("A pushed request is good once, for five minutes, for its client and at its server")
+    @Test("A pushed request is valid once, for five minutes, for its client and at its server")
     func once() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.webApp
@@ -62,7 +62,7 @@ struct RequestFormTests {
     }
 
     @Test(
-        "What is wrong with a pushed request is told to the client at once",
+        "An invalid authorization request is rejected with its error as soon as the client pushes it",
         arguments: [
             (["redirect_uri": "https://evil.example.com/"], 400, "invalid_request"), (["redirect_uri": ""], 400, "invalid_request"),
             (["scope": "unknown"], 400, "invalid_scope"), (["response_type": "token"], 400, "unsupported_response_type"),
@@ -74,7 +74,7 @@ struct RequestFormTests {
         try expectRefusal(try await Self.push(.webApp, server.wire, changes), status, error)
     }
 
-    @Test("A pushed request needs the client's secret, and a challenge.")
+    @Test("A pushed request with a wrong client secret or without a PKCE challenge is rejected")
     func clients() async throws {
         let server = try await PushServer.refusing().server
         var app = WireRelyingParty.webApp
@@ -87,13 +87,13 @@ struct RequestFormTests {
         _ = try await Self.pushed(.readingApp, server)
     }
 
-    @Test("A request that comes as a form is answered by a link, so that the browser's cookies come with it")
+    @Test("An authorization request by POST is redirected to a link, so that the browser sends its cookies")
     func form() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
             let browser = WireBrowser(server.wire)
             _ = try app.code(try await browser.signIn(try await app.begin(browser)))
-            // Another site's form: it comes without cookies, and gives none.
+            // The browser sends the form of another site without cookies, and the response sets none.
             let posted = try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters(["prompt": "none"])))
             #expect(posted.status == 303)
             #expect(posted["Set-Cookie"] == nil)
@@ -106,7 +106,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("A session token that comes in a form is good for the link that the form becomes, once")
+    @Test("A session token in a form is valid once, for the link that the form redirects to")
     func tokenInForm() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
@@ -122,7 +122,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("A session token in a link does not take the browser from somebody who is signed in")
+    @Test("Another user's session token in a link does not replace the browser's session")
     func plantedToken() async throws {
         try await PushServer.with { server in
             let jane = try #require(try await server.engine.user(login: PushOrganization.jane)).id
@@ -137,13 +137,13 @@ struct RequestFormTests {
             #expect(browser.cookies == cookies)
             #expect(try await server.engine.sessions(ofUser: jane, now: server.clock.now).count == 1)
             #expect(try await server.engine.sessions(ofUser: john, now: server.clock.now).isEmpty)
-            // Her own changes nothing of whose browser it is.
+            // A session token of Jane herself is accepted.
             let own = try #require(try await server.engine.mintSessionToken(userID: jane, context: context))
             _ = try app.code(try await browser.get(app.authorizeURL(["sessionToken": own])))
         }
     }
 
-    @Test("Who only looks at the head of an answer uses nothing up")
+    @Test("A HEAD request to the authorize endpoint does not consume a pushed request")
     func head() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.webApp
@@ -154,7 +154,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("An answer goes in the fragment if the client asks for that, errors too")
+    @Test("For response_mode=fragment, the server sends codes and errors in the fragment")
     func fragment() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.webApp
@@ -167,7 +167,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("An answer goes as a form that the browser posts, with no value that could be anything else")
+    @Test("For response_mode=form_post, the browser posts the response as a form with escaped values")
     func formPost() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.webApp
@@ -189,7 +189,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("A session token signs in without a page, once, for five minutes, and as far as it proves enough")
+    @Test("A session token signs the user in without a page, once within five minutes, if its factors meet the policy")
     func sessionToken() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
@@ -206,7 +206,7 @@ struct RequestFormTests {
             _ = try WireRelyingParty.webApp.code(try await browser.get(WireRelyingParty.webApp.authorizeURL(["prompt": "none"])))
             let again = WireBrowser(server.wire)
             #expect(try app.error(try await again.get(app.authorizeURL(["sessionToken": strong]))) == "login_required")
-            // Without a second factor, which the app's policy asks for, she sets one up: with her password, not with what an address held.
+            // The app's policy requires a second factor. To set one up, Jane must enter her password: a session token is not enough.
             let weak = try await again.follow(try await again.get(app.authorizeURL(["sessionToken": try await token(false)])))
             #expect(weak.body.contains("current-password"))
             #expect(try await again.signIn(weak).body.contains("Set up an authenticator app"))
@@ -219,7 +219,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("A stranger's app gets its code after the person allowed it, who is asked once for what it asks for")
+    @Test("An app that requires consent gets a code after the user consents, once for the same scopes")
     func consent() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty(
@@ -232,14 +232,14 @@ struct RequestFormTests {
             #expect(try app.error(try await browser.submit(page, "consent", ["answer": "deny"])) == "access_denied")
             let again = try await browser.signIn(try await app.begin(browser, ["scope": "openid email"]))
             _ = try app.code(try await browser.submit(again, "consent", ["answer": "allow"]))
-            // Not asked again, except for more, or if the app wants it.
+            // The user is asked again only for more scopes, or if the app requests it.
             _ = try app.code(try await browser.get(app.authorizeURL(["scope": "openid email"])))
             _ = try app.code(try await browser.get(app.authorizeURL(["scope": "email openid", "prompt": "none"])))
             let more = app.authorizeURL(["scope": "openid email phone", "prompt": "none"])
             #expect(try app.error(try await browser.get(more)) == "consent_required")
             let asked = try await app.begin(browser, ["prompt": "consent"])
             _ = try app.code(try await browser.submit(asked, "consent", ["answer": "allow"]))
-            // It is John's to allow what Jane allowed.
+            // Jane's consent does not apply to John.
             let other = WireBrowser(server.wire)
             let johns = try await other.signIn(try await app.begin(other), PushOrganization.john, PushOrganization.johnsPassword)
             #expect(johns.body.contains("asks to:"))

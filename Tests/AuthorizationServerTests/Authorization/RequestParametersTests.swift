@@ -3,12 +3,12 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Parameters of authorize requests (Documentation/Protocol/OAuth.md §2.3)")
+@Suite("Parameters of authorization requests (Documentation/Protocol/OAuth.md §2.3)")
 struct RequestParametersTests {
     private static let api = [("Content-Type", "application/json")]
 
     @Test(
-        "What other servers know and this one does not changes nothing",
+        "The authorize and token endpoints ignore parameters that the server does not support",
         arguments: [
             ["idp": "0oa1", "idp_scope": "email"], ["display": "popup", "claims_locales": "de"], ["interclient_token": "x"],
             ["client_secret": "not-looked-at"], ["enroll_amr_values": "pwd sms"], ["resource": "https://api.example.com", "x": "y"],
@@ -24,7 +24,7 @@ struct RequestParametersTests {
     }
 
     @Test(
-        "What it does not do is refused by name, and told to the client",
+        "Unsupported response types, response modes, prompts and request objects are reported to the client",
         arguments: [
             (["response_type": "none", "prompt": "enroll_authenticator"], "unsupported_response_type"),
             (["prompt": "enroll_authenticator"], "invalid_request"), (["response_type": "id_token"], "unsupported_response_type"),
@@ -41,7 +41,7 @@ struct RequestParametersTests {
     }
 
     @Test(
-        "prompt=login consent, in either order, asks for both; prompt=consent for consent alone",
+        "With prompt=login consent, in either order, the page asks for password and consent; with prompt=consent, for consent",
         arguments: [
             ("login consent", true), ("consent login", true), ("consent", false),
         ])
@@ -58,7 +58,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Without a scope the server's default ones are granted; the longest nonce and state come back")
+    @Test("Without a scope, the server grants its default scopes, and the longest valid state and nonce are returned")
     func defaults() async throws {
         try await PushServer.with { server in
             var definition = PushOrganization().definition(origin: RunningServer.origin)
@@ -81,7 +81,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Without a nonce the id token has none; login_hint fills the field, and nobody is held to it")
+    @Test("Without a nonce, the ID token has none, and login_hint fills in the user name without excluding other users")
     func optional() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -95,7 +95,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("An error goes as a form too if the client asks for that, after the person cancelled as well")
+    @Test("For response_mode=form_post, errors are posted as a form, even after the user cancels")
     func formPostError() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.webApp
@@ -114,7 +114,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("A code and an error leave no trace: they are not kept, and no page is told where they came from")
+    @Test("Responses with a code or an error are not cached and cause no Referer header")
     func headers() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -128,7 +128,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Over an address's limit the answer is 429 in the API form, at authorize and where requests are pushed")
+    @Test("Over the limit of an address, the authorize and PAR endpoints respond with 429 and an API error")
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddress = 2
@@ -145,10 +145,10 @@ struct RequestParametersTests {
     }
 }
 
-@Suite("Codes at the token endpoint, over the wire (Documentation/Protocol/OAuth.md §2.4.1)")
+@Suite("Authorization codes at the token endpoint (Documentation/Protocol/OAuth.md §2.4.1)")
 struct CodeRequestTests {
     @Test(
-        "What is wrong with the request itself is told",
+        "Each invalid code exchange gets the status and error code of its mistake",
         arguments: [
             (["code": ""], 400, "invalid_request"), (["grant_type": ""], 400, "invalid_request"),
             (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
@@ -161,7 +161,7 @@ struct CodeRequestTests {
     }
 
     @Test(
-        "A code that comes twice in one form, with its verifier or without, is refused and not spent", arguments: ["code", "code_verifier"])
+        "A code exchange with a repeated code or verifier is rejected and does not consume the code", arguments: ["code", "code_verifier"])
     func twice(name: String) async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -177,7 +177,7 @@ struct CodeRequestTests {
         }
     }
 
-    @Test("What official clients send beside the code changes nothing: scope, state, nonce, the challenge")
+    @Test("Parameters that official clients send beside the code, such as scope and nonce, do not change the tokens")
     func superfluous() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp

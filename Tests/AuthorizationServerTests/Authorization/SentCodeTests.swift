@@ -4,11 +4,11 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Codes that are sent, as the second factor on the pages")
+@Suite("Sent codes as the second factor on the hosted pages")
 struct SentCodeTests {
     private static let app = WireRelyingParty.browserApp
 
-    /// Signs in with the password, to where the second factor is asked for.
+    /// Signs in with the password, until the page asks for the second factor.
     private static func begin(_ browser: WireBrowser) async throws -> WireResponse {
         try await browser.signIn(try await app.begin(browser))
     }
@@ -20,7 +20,7 @@ struct SentCodeTests {
     private static func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
 
     @Test(
-        "by text and by call: the number is shown in part, a wrong code can be mended, and the right one signs in",
+        "A code by text or call: the page masks the number, allows a retry after a wrong code, and signs the user in",
         arguments: ["sms", "voice"])
     func telephone(factor: String) async throws {
         try await PushServer.with { server in
@@ -33,7 +33,7 @@ struct SentCodeTests {
             let message = try #require(await server.messages.received())
             #expect(message.channel == (factor == "sms" ? .text : .call) && message.recipient == "+49305550123")
             let code = try #require(message.code)
-            // The form that chose it, sent twice.
+            // The user submits the same choice again: no second message is sent.
             _ = try await Self.choose(factor, page, browser)
             #expect(page.body.contains("Enter the code") && !page.body.contains("Try another way") && !page.body.contains("<script"))
             page = try await browser.submit(page, "sent-code", ["code": Self.wrong(code)])
@@ -47,7 +47,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("another is sent after half a minute, and takes the place of the first")
+    @Test("Another code is sent after 30 seconds at the earliest, and replaces the first code")
     func another() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+49 30 5550123")
@@ -69,7 +69,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("Codes cannot be guessed over several sign-ins, and one that was sent for another sign-in is worth nothing")
+    @Test("Wrong codes of several sign-ins count together, and a code for one sign-in is rejected in another")
     func attacks() async throws {
         var organization = PushOrganization()
         organization.passwordPolicy.lockoutAttempts = 50
@@ -79,7 +79,7 @@ struct SentCodeTests {
             let attacker = WireBrowser(server.wire)
             let own = try await Self.choose("sms", try await Self.begin(victim), victim)
             let code = try #require(await server.messages.received()?.code)
-            // Who knows the password, and sees the code over somebody's shoulder: it is for the other sign-in.
+            // The attacker knows the password and has seen the victim's code, which is for the victim's sign-in.
             let stolen = try await Self.begin(attacker)
             let form = try WireBrowser.form(stolen, "factor")
             let step = form.action.replacing("/factor", with: "/sent-code")
@@ -103,7 +103,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("What is waiting on a device is taken back by asking for a code, and the other way round")
+    @Test("Requesting a code withdraws a waiting push, and a push requested after the code still completes the sign-in")
     func besidePush() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -129,7 +129,7 @@ struct SentCodeTests {
         }
     }
 
-    @Test("A code is good for five minutes; a security question is offered to nobody")
+    @Test("A sent code expires after five minutes, and the page does not offer the security question as a factor")
     func limits() async throws {
         try await PushServer.with { server in
             try await server.give(.sms, "+49 30 5550123")

@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Sessions of browsers")
+@Suite("Browser sessions")
 struct SessionTests {
     /// A browser that signed Jane in to an app with one factor.
     private static func signedIn(_ server: PushServer) async throws -> WireBrowser {
@@ -19,7 +19,7 @@ struct SessionTests {
 
     private static func context(_ server: PushServer) -> RequestContext { RequestContext(now: server.clock.now, requestID: "test") }
 
-    @Test("A second app gets its code without a page, at another server too, and both say when the person signed in")
+    @Test("A second app at another server gets its code without a page, with the auth_time of the first sign-in")
     func singleSignOn() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -32,16 +32,16 @@ struct SessionTests {
             #expect(response.status == 302)
             let tokens = try await IssuedTokens(
                 try await app.exchange(try app.code(response), server.wire), keysFrom: app.base, server.wire)
-            // As the tokens say that come at once, whose auth_time must be smaller than their iat.
+            // The same auth_time as in tokens issued at once, where it must be smaller than iat.
             #expect(tokens.idToken["auth_time"] == .integer(time - 1))
-            // Nothing new was proved: the browser keeps its secret.
+            // The user proved nothing new, so the browser keeps its secret.
             #expect(browser.cookies["session"] == secret)
             let sessions = try await server.engine.sessions(ofUser: try await Self.janesID(server), now: server.clock.now)
             #expect(sessions.map { $0.clients.map(\.id) } == [["reading-app", "web-app"]])
         }
     }
 
-    @Test("An app that asks for two factors asks for the second one only, and what is proved then gives a new secret")
+    @Test("An app that requires two factors asks a session for the second only, and its proof replaces the session secret")
     func stepUp() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -67,7 +67,7 @@ struct SessionTests {
     }
 
     @Test(
-        "A session ends after its idle time and after its whole time",
+        "A session expires after its idle time and after its absolute lifetime",
         arguments: [(7_199.0, 1, true), (7_200, 1, false), (7_000, 13, false)])
     func lifetime(seconds: TimeInterval, times: Int, isOpen: Bool) async throws {
         try await PushServer.with { server in
@@ -85,14 +85,15 @@ struct SessionTests {
         }
     }
 
-    /// What ends a session beside its times.
+    /// An event other than expiry that ends a session.
     enum Ending: CaseIterable, Sendable { case password, deactivation, suspension, everywhere }
 
     @Test(
-        "A new password, a deactivation or a sign-out everywhere ends sessions, unfinished sign-ins and codes", arguments: Ending.allCases)
+        "A new password, a deactivation, a suspension or a sign-out everywhere ends sessions, unfinished sign-ins and codes",
+        arguments: Ending.allCases)
     func ended(by ending: Ending) async throws {
         try await PushServer.with { server in
-            // With a phone, the second app's page goes on with what the session proved.
+            // With an enrolled phone, the second app's page continues with the session's proof.
             _ = try await server.enroll()
             let browser = try await Self.signedIn(server)
             let app = WireRelyingParty.readingApp
@@ -110,14 +111,16 @@ struct SessionTests {
             #expect(try await server.engine.sessions(ofUser: id, now: server.clock.now).isEmpty)
             #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
             try expectRefusal(try await app.exchange(code, server.wire), 400, "invalid_grant")
-            // Nothing is asked of a session that is over.
+            // A sign-in that relied on the session has ended too.
             let form = try WireBrowser.form(stepping, "factor")
             let late = try await browser.post(form.action, form.fields.merging(["factor": "push"]) { $1 })
             #expect(late.status == 400 && late.body.contains("This sign-in has expired"))
         }
     }
 
-    @Test("prompt=login, max_age and the app's own rule ask for the password again", arguments: ["prompt", "max_age", "zero", "rule"])
+    @Test(
+        "The page asks for the password again for prompt=login, for an exceeded max_age and for the app's own rule",
+        arguments: ["prompt", "max_age", "zero", "rule"])
     func again(_ what: String) async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -143,7 +146,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A finished page that is loaded again by a browser which lost its session goes on with that, under a new secret")
+    @Test("A browser that lost its session cookie and reloads the finished page continues the session under a new secret")
     func loadedAgain() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -163,7 +166,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Somebody else who signs in with the same browser ends the session before")
+    @Test("A sign-in of another user in the same browser ends the previous user's session")
     func another() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -176,7 +179,7 @@ struct SessionTests {
         }
     }
 
-    @Test("An id token hint lets nobody else sign in")
+    @Test("With an ID token hint, another user's sign-in is rejected, and so is a hint of another client")
     func hint() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -188,13 +191,13 @@ struct SessionTests {
             let page = try await app.begin(other, ["id_token_hint": hint])
             let answer = try await other.signIn(page, PushOrganization.john, PushOrganization.johnsPassword)
             #expect(try app.error(answer) == "login_required")
-            // Another client's token is no hint.
+            // Another client's ID token is not a valid hint.
             let reading = WireRelyingParty.readingApp
             #expect(try reading.error(try await browser.get(reading.authorizeURL(["id_token_hint": hint]))) == "invalid_request")
         }
     }
 
-    @Test("acr_values ask for more than the app does, and come back; what cannot be met is told")
+    @Test("Requested acr_values can require a second factor and are returned as acr, and an unmet requirement is an error")
     func contextClasses() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)

@@ -8,9 +8,9 @@ import Testing
 @testable import ServerHTTP
 @testable import SignInPages
 
-@Suite("The pages of a sign-in")
+@Suite("Sign-in pages")
 struct SignInPageTests {
-    @Test("Cookies are for this host, for no script, and not for other sites' forms")
+    @Test("Cookies of the sign-in pages are host-only, HttpOnly, SameSite=Lax and Secure")
     func cookies() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -41,7 +41,7 @@ struct SignInPageTests {
             ])
     }
 
-    @Test("A page lets nothing in: no script, no frame, no other site, no cache")
+    @Test("A sign-in page allows no script, no framing, no content of other sites and no caching")
     func headers() async throws {
         let server = try await PushServer.refusing().server
         let page = try await WireRelyingParty.browserApp.begin(WireBrowser(server.wire))
@@ -61,7 +61,7 @@ struct SignInPageTests {
     }
 
     @Test(
-        "A form may lead where its answer is redirected to, and a policy has nothing else in it",
+        "The form-action policy contains only the origin or the scheme of the redirect URI",
         arguments: [
             ("https://app.example.com/callback", "https://app.example.com"), ("http://127.0.0.1:80/x", "http://127.0.0.1:80"),
             ("http://[::1]:80/x", "http:"), ("com.example.app:/callback", "com.example.app:"),
@@ -71,7 +71,7 @@ struct SignInPageTests {
         #expect(ContentPolicy.source(of: uri) == source)
     }
 
-    @Test("A page and its forms go on only in the browser that they began in")
+    @Test("A sign-in page and its forms are valid only in the browser that started the sign-in")
     func otherBrowser() async throws {
         try await PushServer.with { server in
             let victim = WireBrowser(server.wire)
@@ -79,7 +79,7 @@ struct SignInPageTests {
             let app = WireRelyingParty.readingApp
             let page = try await app.begin(attacker)
             let address = try WireBrowser.form(page, "cancel").action.replacing("/cancel", with: "")
-            // Login CSRF: the attacker's sign-in in the victim's browser, with cookies of its own and without.
+            // Login CSRF: the attacker's sign-in in the victim's browser, without cookies and with cookies of its own.
             #expect(try await victim.get(address).status == 403)
             _ = try await app.begin(victim)
             #expect(try await victim.get(address).status == 403)
@@ -88,7 +88,7 @@ struct SignInPageTests {
             form.fields["password"] = PushOrganization.janesPassword
             #expect(try await victim.post(form.action, form.fields).status == 403)
             #expect(victim.cookies["session"] == nil)
-            // A form of another site has no token, or one of another sign-in.
+            // A form of another site has no token, or the token of another sign-in.
             let other = try WireBrowser.form(try await app.begin(attacker), "password").fields["form_token"]
             for token in [nil, "", "AAAA", other] {
                 form.fields["form_token"] = token
@@ -98,7 +98,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("A cookie that was planted beside the server's own does not count")
+    @Test("A request with a second session cookie beside the server's own is treated as signed out")
     func plantedCookie() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -112,7 +112,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("A session's secret is never taken over from the request")
+    @Test("The server never adopts a session secret from the request")
     func fixation() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -123,7 +123,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("An unknown name, a wrong password, a locked and a closed account look alike, and the lockout counts as elsewhere")
+    @Test("Unknown users, wrong passwords, and suspended and locked accounts get the same page, and the lockout applies")
     func wrongCredentials() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
@@ -138,12 +138,12 @@ struct SignInPageTests {
             let unknown = try await page("nobody@example.com", "Wrong-Horse-7")
             #expect(try await page("suspended@example.com", "Correct-Horse-8") == unknown)
             for _ in 1...5 { #expect(try await page(PushOrganization.jane, "Wrong-Horse-7") == unknown) }
-            // Locked now: the right password does not help.
+            // The account is locked, so the correct password is rejected too.
             #expect(try await page(PushOrganization.jane, PushOrganization.janesPassword) == unknown)
             #expect(try await server.logged("user.account.lock") == 1)
             let direct = try await DirectClient(server).password()
             #expect(direct.status == 400)
-            // One page takes wrong answers and then the right one.
+            // The same page accepts the correct password after wrong ones.
             let browser = WireBrowser(server.wire)
             var again = try await app.begin(browser)
             for _ in 1...4 { again = try await browser.signIn(again, PushOrganization.john, "Wrong-Staple-9") }
@@ -151,7 +151,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Attempts over a limit are told on the page")
+    @Test("Over the limit of attempts, the page shows an error, and the user can sign in a minute later")
     func limited() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perUser = 2
@@ -167,7 +167,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("From one address so many sign-ins begin in a minute, and none of them counts against the client")
+    @Test("Each address can start a limited number of sign-ins a minute, which do not count against the client's limit")
     func beginnings() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddressSignIns = 3
@@ -184,7 +184,7 @@ struct SignInPageTests {
             #expect(try await browser.get(app.authorizeURL()).status == 429)
             #expect(try await server.wire.post("\(app.base)/authorize", Form.encode(app.parameters())).status == 429)
             #expect(try await browser.post(restart, form.fields).status == 429)
-            // What begins no sign-in goes on, and so does the client by itself.
+            // Requests that start no sign-in, and the client's own requests, still succeed.
             #expect(try app.error(try await browser.get(app.authorizeURL(["prompt": "none"]))) == "login_required")
             try expectRefusal(try await app.exchange("ac_unknown", server.wire), 400, "invalid_grant")
             server.clock.advance(by: 60)
@@ -192,14 +192,14 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Going back and sending a form twice lead on, until a code was used; then the page says that it is over")
+    @Test("A repeated form yields a new code until a code was exchanged; then the page says that the sign-in is finished")
     func doubleSubmit() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty.readingApp
             let browser = WireBrowser(server.wire)
             let page = try await app.begin(browser)
             let first = try app.code(try await browser.signIn(page))
-            // The answer to the first was lost: the second counts.
+            // The browser may have lost the first response, so only the second code is valid.
             let second = try app.code(try await browser.signIn(page))
             try expectRefusal(try await app.exchange(first, server.wire), 400, "invalid_grant")
             #expect(try await app.exchange(second, server.wire).status == 200)
@@ -210,12 +210,12 @@ struct SignInPageTests {
             #expect(over.status == 200)
             #expect(over.body.contains("This sign-in is already complete."))
             #expect(over["Location"] == nil)
-            // And the session that it began is the last one that the browser was given.
+            // The browser's session is still valid.
             _ = try app.code(try await browser.get(app.authorizeURL(["prompt": "none"])))
         }
     }
 
-    @Test("Who cancels sends the app an error; who starts over begins without what was proved; who waits too long begins again")
+    @Test("Cancelling sends the app access_denied, restarting discards the proofs, and an expired sign-in is rejected")
     func leaving() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -237,7 +237,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("After a denied or expired push the user chooses a factor; a push that is reported as suspicious sends the app an error.")
+    @Test("After a denied or expired push, the user chooses a factor again; a reported push sends the app access_denied")
     func pushAnswers() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -245,7 +245,7 @@ struct SignInPageTests {
             let browser = WireBrowser(server.wire)
             var waiting = try await browser.submit(
                 try await browser.signIn(try await app.begin(browser)), "factor", ["factor": "push"])
-            // A form that is sent twice asks once.
+            // A form that is submitted twice sends one push.
             _ = try await browser.submit(waiting, "factor", ["factor": "push"])
             #expect(try await phone.waiting().count == 1)
             let address = try WireBrowser.form(waiting, "cancel").action.replacing("/cancel", with: "")
@@ -263,7 +263,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Values in pages are text, whatever they hold")
+    @Test("A sign-in page escapes the login hint and the user name")
     func escaping() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -279,7 +279,7 @@ struct SignInPageTests {
     }
 
     @Test(
-        "The language is the first that the app, then the browser asks for",
+        "The page's language is the first supported one that the app requests, or else the browser",
         arguments: [
             ("", "", "en"), ("de", "", "de"), ("fr de-CH en", "en", "de"), ("", "fr, en;q=0.5, de;q=0.9", "de"),
             ("", "de;q=0, en;q=0.1", "en"), ("fr", "nonsense;;;,,;q=x", "en"),
@@ -294,7 +294,7 @@ struct SignInPageTests {
     }
 
     @Test(
-        "What opens something by its address is not logged: pages of sign-ins, links of mails, pictures that set factors up",
+        "The log omits addresses that grant access, such as sign-in pages, mailed links and QR codes of factors",
         arguments: [
             ("/signin/reset-password/rt_a-token", "/signin/-"), ("/signin/unlock/rt_a-token", "/signin/-"),
             ("/signin/set-up/at_a-token", "/signin/-"), ("/signin/mail/ml_a-token", "/signin/-"),
@@ -310,7 +310,7 @@ struct SignInPageTests {
         #expect(lines.withLockedValue { lines in !lines.contains { "\($0.1)".contains("a-token") } })
     }
 
-    @Test("The address of a page, which names its sign-in, is not logged")
+    @Test("The log omits the sign-in's ID in the address of a page, and keeps the addresses of assets")
     func log() async throws {
         let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
         let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }

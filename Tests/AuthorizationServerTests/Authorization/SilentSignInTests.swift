@@ -3,9 +3,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Codes that a session alone would give (RFC 8252 section 8.6)")
+@Suite("Silent sign-in of native apps (RFC 8252 §8.6)")
 struct SilentSignInTests {
-    /// A public app that returns to a scheme of its own, as any program of the device could.
+    /// A public app with a custom URI scheme, which any program on the device can register.
     private static let native = WireRelyingParty(id: "sso-app", redirectURI: "com.example.sso:/callback")
 
     private static func signedIn(_ server: PushServer) async throws -> WireBrowser {
@@ -15,7 +15,7 @@ struct SilentSignInTests {
         return browser
     }
 
-    @Test("An app that anybody on the device could pose as gets no code before the person says that they meant it, each time")
+    @Test("An app with a custom URI scheme gets a code from a session only after the user confirms it, each time")
     func asked() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -33,7 +33,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A loopback redirect needs a confirmation too, unless the user entered or approved something in this sign-in")
+    @Test("A loopback redirect needs a confirmation, unless the user entered or approved something in this sign-in")
     func loopback() async throws {
         try await PushServer.with(PushOrganization(silentBrowserApp: false)) { server in
             let phone = try await server.enroll()
@@ -50,7 +50,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A request that was pushed without a secret proves no more")
+    @Test("A request that was pushed without client authentication still needs the user's confirmation")
     func pushed() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -61,7 +61,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("Who authenticates, returns to an https address, or brings the id token that it was given, is not doubted")
+    @Test("A client that authenticates, returns to an https URI or sends its own ID token gets a code without confirmation")
     func assured() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -77,7 +77,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("An id token of a session that is over speaks for nobody in the next one")
+    @Test("An ID token of an ended session does not replace the confirmation in the next session")
     func hintOfEndedSession() async throws {
         try await PushServer.with { server in
             let browser = try await Self.signedIn(server)
@@ -94,7 +94,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("An application that its operator trusts on every device is not asked about")
+    @Test("An application that the operator trusts on every device gets a code without confirmation")
     func trusted() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id
@@ -108,7 +108,7 @@ struct SilentSignInTests {
         }
     }
 
-    @Test("A one-time token is the app's to bring: nobody is asked")
+    @Test("A native app that brings a session token gets a code without confirmation")
     func sessionToken() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id

@@ -3,17 +3,16 @@ import Foundation
 import JOSE
 import Testing
 
-/// A browser that does what a test says: keeps cookies, follows redirects within the server, fills in forms. Nothing of it is hidden:
-/// each answer is the wire's.
+/// A test browser that keeps cookies, follows redirects within the server and fills in forms. It returns each response unchanged.
 final class WireBrowser {
     let wire: WireClient
     /// Cookies by name, without the prefix `__Host-`.
     var cookies: [String: String] = [:]
-    /// The prefix of a cookie that only the host itself can set (RFC 6265bis section 4.1.3.2).
+    /// The prefix of a cookie that only the host itself can set (RFC 6265bis §4.1.3.2).
     static let hostPrefix = "__Host-"
-    /// Sent with every request.
+    /// Headers that the browser sends with every request.
     var headers: [(String, String)] = []
-    /// Every `Set-Cookie` header, as it came.
+    /// Every `Set-Cookie` header, as received.
     private(set) var setCookies: [String] = []
 
     init(_ wire: WireClient) { self.wire = wire }
@@ -28,7 +27,7 @@ final class WireBrowser {
         headers + (cookies.isEmpty ? [] : [("Cookie", cookieHeader)])
     }
 
-    /// The `Cookie` header of its requests.
+    /// The `Cookie` header of the browser's requests.
     var cookieHeader: String {
         cookies.sorted { $0.key < $1.key }.map { "\(Self.hostPrefix)\($0.key)=\($0.value)" }.joined(separator: "; ")
     }
@@ -55,12 +54,12 @@ final class WireBrowser {
         return response
     }
 
-    /// Whether it has a cookie of a mailed link.
+    /// Whether the browser has a cookie of a mailed link.
     var hasLink: Bool { cookies.keys.contains { $0.hasPrefix("link-") } }
 
     // MARK: - Pages
 
-    /// Fills in the form of a page whose action ends in a step, and follows where that leads.
+    /// Submits the form of a page whose action ends in a step, and follows the redirects.
     func submit(_ page: WireResponse, _ step: String, _ fields: [String: String] = [:]) async throws -> WireResponse {
         let form = try Self.form(page, step)
         let answer = try await post(form.action, form.fields.merging(fields) { $1 })
@@ -68,14 +67,14 @@ final class WireBrowser {
         return try await follow(answer)
     }
 
-    /// Signs in on a page that asks for name and password.
+    /// Signs in on a page that asks for the user name and the password.
     func signIn(
         _ page: WireResponse, _ login: String = PushOrganization.jane, _ password: String = PushOrganization.janesPassword
     ) async throws -> WireResponse {
         try await submit(page, "password", ["username": login, "password": password])
     }
 
-    /// The hidden fields and the address of a form.
+    /// Returns the address and the hidden fields of a form.
     static func form(_ page: WireResponse, _ step: String) throws -> (action: String, fields: [String: String]) {
         let forms = page.body.components(separatedBy: "<form ").dropFirst()
         let form = try #require(forms.first { $0.contains("/\(step)\"") }, "no form \(step) in \(page.status) \(page.body)")
@@ -87,7 +86,7 @@ final class WireBrowser {
     }
 }
 
-/// A client that sends a browser to the authorize endpoint, in raw requests as Documentation/Protocol/OAuth.md §7 has them.
+/// A client that sends a browser to the authorize endpoint, in raw requests (Documentation/Protocol/OAuth.md §7).
 struct WireRelyingParty: Sendable {
     static let verifier = "a-verifier-of-forty-three-characters-or-more-0123"
     static let challenge = Base64URL.encode(Array(SHA256.hash(data: Array(verifier.utf8))))
@@ -109,7 +108,7 @@ struct WireRelyingParty: Sendable {
 
     var issuer: String { RunningServer.origin + (base == "/oauth2/v1" ? "" : "/oauth2/default") }
 
-    /// The parameters of Documentation/Protocol/OAuth.md §7.1; an empty value leaves one out.
+    /// Returns the parameters of Documentation/Protocol/OAuth.md §7.1. An empty value in `changes` omits the parameter.
     func parameters(_ changes: [String: String] = [:]) -> [String: String] {
         [
             "client_id": id, "redirect_uri": redirectURI, "response_type": "code", "scope": "openid", "state": "some-state",
@@ -138,14 +137,14 @@ struct WireRelyingParty: Sendable {
             headers: headers)
     }
 
-    /// What an answer brought to the redirect URI by its query.
+    /// Returns the parameters that a response sends to the redirect URI.
     func answer(_ response: WireResponse) throws -> [String: String] {
         let location = try #require(response["Location"], "\(response.status) \(response.body)")
         try #require(location.hasPrefix(redirectURI), "\(location)")
         return try Self.parameters(location.dropFirst(redirectURI.count + 1))
     }
 
-    /// The code of an answer, with the state and the issuer that belong to it.
+    /// Returns the code of a response, after checking its state and issuer.
     func code(_ response: WireResponse) throws -> String {
         let answer = try answer(response)
         #expect(Set(answer.keys) == ["code", "state", "iss"], "\(answer)")
@@ -154,7 +153,7 @@ struct WireRelyingParty: Sendable {
         return try #require(answer["code"])
     }
 
-    /// The error of an answer.
+    /// Returns the error of a response, after checking its issuer.
     func error(_ response: WireResponse) throws -> String {
         let answer = try answer(response)
         #expect(answer["iss"] == issuer)

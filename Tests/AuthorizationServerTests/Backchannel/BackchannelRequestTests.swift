@@ -3,11 +3,11 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Asking in the back channel, over the wire")
+@Suite("Backchannel authentication requests")
 struct BackchannelRequestTests {
     static let bases = [DirectClient.custom, DirectClient.org]
 
-    @Test("the answer has exactly three members, of the types that clients decode", arguments: bases)
+    @Test("A backchannel response has exactly auth_req_id, expires_in and interval, in the types that clients decode", arguments: bases)
     func success(base: String) async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -20,14 +20,14 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("the device is asked to confirm the message, and told who asks", arguments: bases)
+    @Test("A backchannel challenge has the binding message, the client's name and the requested expiry", arguments: bases)
     func question(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
             _ = try await Desk(server, base: base).authorize(["binding_message": "Order 7%: 20% off & \"more\"", "request_expiry": "90"])
             let challenge = try await phone.challenge()
             #expect(challenge.context["transactionType"] == "CIBA")
-            // Percent-encoded, at least every %: the device decodes it.
+            // The server percent-encodes at least every %, because the device decodes the message.
             let message = try #require(challenge.context["bindingMessage"]?.stringValue)
             #expect(message.removingPercentEncoding == "Order 7%: 20% off & \"more\"")
             #expect(challenge.claims["appInstanceName"] == "Help desk")
@@ -40,14 +40,14 @@ struct BackchannelRequestTests {
             #expect(payload["challenge"] == .string(challenge.token))
             #expect(payload["aps"]?["category"] == "OKTA_PUSH_CHALLENGE")
             #expect(payload["aps"]?["alert"]?["body"] == "Help desk asks you to confirm something.")
-            // The key is one of the server that the device looks for keys at.
+            // The signing key is published by the server where the device looks up keys.
             let keys = try JSONWebKeySet(try await server.wire.get("\(base)/keys").json)
             let key = try #require(keys.keys.first { $0.keyID == challenge.header["kid"]?.stringValue })
             try JSONWebSignature(parsing: challenge.token).verify(with: VerificationKey(key, algorithm: .rs256))
         }
     }
 
-    @Test("the longest message that is taken fits into a push", arguments: ["🔑", "%", "\"", "\\", "ß"])
+    @Test("The longest accepted binding message fits into a push of 4096 bytes", arguments: ["🔑", "%", "\"", "\\", "ß"])
     func longestMessage(character: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"], verifiesUser: true))
@@ -59,7 +59,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("the client's own id token is a hint as good as a name; anything else names nobody")
+    @Test("The client's own ID token identifies the user as a hint; another or invalid ID token gets unknown_user_id")
     func idTokenHint() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -70,7 +70,7 @@ struct BackchannelRequestTests {
             let own = try #require(try await desk.post("token", signIn).json["id_token"]?.stringValue)
             #expect(try await desk.authorize(["login_hint": "", "id_token_hint": own]).status == 200)
             #expect(try await phone.waiting().count == 1)
-            // Another client's says nothing.
+            // Another client's ID token is not a valid hint.
             let foreign = try #require(
                 try await DirectClient(server, id: "easy-app").post("token", signIn).json["id_token"]?.stringValue)
             for hint in [foreign, own + "x", "nonsense"] {
@@ -79,7 +79,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("an id token is a hint also after its end, as long as the key that signed it is published", arguments: bases)
+    @Test("An expired ID token is a valid hint of a backchannel request, and a tampered one is rejected", arguments: bases)
     func expiredHint(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -90,10 +90,10 @@ struct BackchannelRequestTests {
             let token = try #require(try await desk.post("token", signIn).json["id_token"]?.stringValue)
             let end = try #require(try JSONWebSignature(parsing: token).unverifiedClaims().expiresAt)
             server.clock.advance(by: Double(end) - 1_800_000_000 + 1)
-            // It has ended: nothing but the hint takes it any more.
+            // The token has expired: only the hint still accepts it.
             let state = try await desk.post("introspect", ["token": token, "token_type_hint": "id_token"])
             #expect(try state.json == ["active": false])
-            // Without an answer no push comes either.
+            // The test ends here if the request fails, because the server then sends no push.
             try #require(try await desk.authorize(["login_hint": "", "id_token_hint": token]).status == 200)
             let push = try #require(await server.pushes.next())
             let pushed = try WirePhone.Challenge(try #require(try JSONValue(parsing: push.payload)["challenge"]?.stringValue))
@@ -107,7 +107,7 @@ struct BackchannelRequestTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var why: String
         var client = Desk.Client.desk
-        /// Replace the parameters of a good request; empty values leave them out.
+        /// Changes to the parameters of a valid request. An empty value omits the parameter.
         var changes: [String: String] = [:]
         var status = 400
         var error: String
@@ -149,7 +149,7 @@ struct BackchannelRequestTests {
         Row(why: "the person is not assigned to the client", client: .staffDesk, error: "unknown_user_id"),
     ]
 
-    @Test("each documented error has its status and code", arguments: rows)
+    @Test("Each documented error of a backchannel request has its status and code", arguments: rows)
     func documented(row: Row) async throws {
         let shared = try await PushServer.refusing()
         for base in Self.bases {
@@ -157,7 +157,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("whatever is refused asks nobody")
+    @Test("A rejected backchannel request sends no challenge to the user's device")
     func nobodyAsked() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -166,7 +166,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("a person whose device does not take such requests cannot be asked; neither can one when push is off")
+    @Test("A backchannel request is rejected if the user's device did not enrol for it, or if push is disabled")
     func notEnabled() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN"]))
@@ -180,7 +180,7 @@ struct BackchannelRequestTests {
         }
     }
 
-    @Test("too many questions to one person are 429 invalid_grant here as well")
+    @Test("Too many backchannel requests to one user get 429 invalid_grant")
     func personLimit() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))

@@ -1,11 +1,13 @@
 import JOSE
 import Testing
 
-@Suite("Tokens of the back channel, over the wire")
+@Suite("Tokens of backchannel requests")
 struct BackchannelTokenTests {
     private static let both = WirePhone.Options(transactionTypes: ["LOGIN", "CIBA"])
 
-    @Test("from the request to tokens: pending, the device approves, tokens with an id token", arguments: BackchannelRequestTests.bases)
+    @Test(
+        "A backchannel request is pending until the device approves, and then yields tokens with an ID token",
+        arguments: BackchannelRequestTests.bases)
     func success(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -31,7 +33,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("where the policy asks for two factors the device must verify the person")
+    @Test("If the policy requires two factors, the device must verify the user for a backchannel request")
     func twoFactors() async throws {
         try await PushServer.with { server in
             var options = Self.both
@@ -52,7 +54,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("a poll before its time is slow_down, and does not end the wait")
+    @Test("A backchannel poll before its interval gets slow_down, and the request stays pending")
     func pace() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -67,7 +69,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("a denial is access_denied")
+    @Test("A backchannel request that the user denied gets access_denied, and then invalid_grant")
     func denied() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -79,7 +81,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("the request lives as long as it says: then expired_token, and the device is too late", arguments: [nil, 1, 30])
+    @Test("A backchannel request gets expired_token after its lifetime, and a later approval is rejected", arguments: [nil, 1, 30])
     func expiry(seconds: Int?) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -97,7 +99,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("a request is one client's and one authorization server's, and needs the client's authentication")
+    @Test("A backchannel request is valid only for its authenticated client at its authorization server")
     func bounds() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -116,14 +118,14 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("the person answers what they were asked: a sign-in's code and a request are not each other's")
+    @Test("A backchannel request and the code of a push sign-in are not interchangeable")
     func kinds() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
             let desk = Desk(server)
             let request = try await desk.begin()
             let challenge = try await phone.challenge()
-            // An answer that says it is about a sign-in is none to this.
+            // An answer with the transaction type of a sign-in is rejected.
             #expect(try await phone.answer(challenge, saying: "LOGIN").status == 400)
             let easy = DirectClient(server, id: "easy-app")
             try expectRefusal(try await easy.pollPrimary(request), 400, "invalid_grant")
@@ -134,7 +136,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("the scopes are those that were asked for at first")
+    @Test("Backchannel tokens have the scopes of the original request, not those of the poll")
     func scopes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -145,7 +147,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("an access policy that does not allow the grant is access_denied")
+    @Test("A backchannel poll gets access_denied if the access policy does not allow the grant")
     func accessPolicy() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
@@ -156,7 +158,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("a request that is revoked is over: no tokens, and the device is told")
+    @Test("A revoked backchannel request yields no tokens, and the device's approval is rejected")
     func revoked() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)

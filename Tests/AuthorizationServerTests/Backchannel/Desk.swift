@@ -2,9 +2,9 @@ import Foundation
 import JOSE
 import Testing
 
-/// A back end that asks people to confirm something, in raw requests (Documentation/Protocol/Devices.md §7).
+/// A back end that asks users to confirm something by raw backchannel requests (Documentation/Protocol/Devices.md §7).
 struct Desk: Sendable {
-    /// Who asks, and how it authenticates.
+    /// A client that sends backchannel requests, with its authentication method.
     enum Client: Sendable {
         case desk, strictDesk, staffDesk, muteDesk, publicDesk, silentDesk, wrongSecret
     }

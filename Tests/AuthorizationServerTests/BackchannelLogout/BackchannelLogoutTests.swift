@@ -5,9 +5,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Telling applications that a session has ended")
+@Suite("Back-channel logout")
 struct BackchannelLogoutTests {
-    /// The header and the claims of a logout token, its signature checked by the published keys.
+    /// Returns the header and the claims of a logout token, after verifying its signature with the published keys.
     static func read(_ token: String, _ server: PushServer, base: String = "/oauth2/default/v1") async throws -> (JSONValue, JSONValue) {
         let keys = try JSONWebKeySet(try await server.wire.get("\(base)/keys").json)
         let parsed = try JSONWebSignature(parsing: token)
@@ -17,11 +17,11 @@ struct BackchannelLogoutTests {
         return (try JSONValue(parsing: try Base64URL.decode(String(header))), try JSONValue(parsing: parsed.payload))
     }
 
-    @Test("Each application that asked for it is told once, by a token that is good for nothing else")
+    @Test("A sign-out sends each registered application one logout token, which is valid for nothing else")
     func token() async throws {
         try await PushServer.with { server in
             let signedIn = try await LogoutTests.SignedIn(server, .webApp)
-            // Reading app signs in with the same session, and wants to hear of nothing.
+            // Reading app signs in with the same session, and has registered no logout URI.
             #expect(try await signedIn.isSignedIn())
             let now = Int64(server.clock.now.timeIntervalSince1970)
             _ = try await signedIn.browser.get(LogoutTests.url(["id_token_hint": signedIn.idToken]))
@@ -35,7 +35,7 @@ struct BackchannelLogoutTests {
                     "sid": try #require(signedIn.tokens.idToken["sid"]), "iat": .integer(now), "exp": .integer(now + 120),
                     "jti": .string(notification.id), "events": ["http://schemas.openid.net/event/backchannel-logout": [:]],
                 ])
-            // Sent as an id token, it says nothing to anybody.
+            // The logout token is not valid as an ID token hint, and not active at introspection.
             let other = try await LogoutTests.SignedIn(server)
             #expect(try await other.browser.get(LogoutTests.url(["id_token_hint": notification.token])).status == 400)
             #expect(try await other.isSignedIn())
@@ -43,13 +43,13 @@ struct BackchannelLogoutTests {
                 "/oauth2/default/v1/introspect", Form.encode(["token": notification.token]),
                 headers: [("Authorization", "Basic " + Data("web-app:web-app-secret-01234".utf8).base64EncodedString())])
             #expect(try active.json == ["active": false])
-            // Signed out again, nobody is told again.
+            // A repeated sign-out sends no further logout token.
             _ = try await signedIn.browser.get(LogoutTests.url(["id_token_hint": signedIn.idToken]))
             #expect(server.logouts.sent == 1)
         }
     }
 
-    @Test("Who is signed out everywhere is signed out of every session, and every application is told of its own")
+    @Test("A sign-out everywhere ends all sessions of the user, and notifies each registered application of its own session")
     func everywhere() async throws {
         try await PushServer.with { server in
             let first = try await LogoutTests.SignedIn(server, .webApp)
@@ -71,12 +71,12 @@ struct BackchannelLogoutTests {
     }
 
     @Test(
-        "Whose session gives way to another person's in the same browser is signed out, and the applications are told",
+        "A sign-in of another user in the same browser ends the previous session and notifies its applications",
         .timeLimit(.minutes(2)))
     func replaced() async throws {
         try await PushServer.with { server in
             let jane = try await LogoutTests.SignedIn(server, .webApp)
-            // Signing in again goes on with the session: nobody is told anything.
+            // A repeated sign-in of the same user continues the session, so the server notifies no application.
             let app = WireRelyingParty.readingApp
             _ = try app.code(try await jane.browser.signIn(try await app.begin(jane.browser, ["prompt": "login"])))
             #expect(try await server.logged("user.session.end") == 0)
@@ -91,7 +91,7 @@ struct BackchannelLogoutTests {
         }
     }
 
-    @Test("A device that is connected for another person tells the applications as well", .timeLimit(.minutes(2)))
+    @Test("Connecting a device as another user notifies the applications of the browser's previous session", .timeLimit(.minutes(2)))
     func replacedForDevice() async throws {
         try await PushServer.with { server in
             let (_, userCode) = try await WireDevice(server.wire).begin()
@@ -106,7 +106,7 @@ struct BackchannelLogoutTests {
     }
 
     @Test(
-        "An address that could be somebody else's is refused where it is written",
+        "An unsafe back-channel logout URI is a configuration error, and plain http on loopback is accepted",
         arguments: [
             ("http://app.example.com/logout", "Plain http is for loopback only; use https."),
             ("/logout", "“/logout” can not be called. Write an absolute URI: https://app.example.com/backchannel-logout."),

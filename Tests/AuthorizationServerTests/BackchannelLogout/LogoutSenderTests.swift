@@ -5,9 +5,9 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-@Suite("Posting logout tokens")
+@Suite("Logout token delivery")
 struct LogoutSenderTests {
-    /// Sends one notification to an application that gives these answers.
+    /// Sends one notification to an application that returns these responses.
     private static func send(
         _ answers: [String], lifetime: TimeInterval = 120
     ) async throws -> (outcome: LogoutOutcome, requests: [String], pauses: [Duration]) {
@@ -32,7 +32,7 @@ struct LogoutSenderTests {
         return (outcome, receiver.received.map(\.text), time.withLockedValue { $0.pauses })
     }
 
-    @Test("The token goes in a form, once, where the application answers 200 or 204", arguments: [200, 204])
+    @Test("A logout token is posted once as a form, and status 200 or 204 completes the delivery", arguments: [200, 204])
     func delivered(status: Int) async throws {
         let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(status)])
         #expect(outcome == .delivered)
@@ -44,7 +44,7 @@ struct LogoutSenderTests {
         #expect(request.hasSuffix("\r\n\r\nlogout_token=a.b.c"))
     }
 
-    @Test("What the application refuses is not sent again, and no redirect is followed", arguments: [400, 404, 301, 302, 307])
+    @Test("A logout token that the application refuses or redirects is not sent again", arguments: [400, 404, 301, 302, 307])
     func refused(status: Int) async throws {
         let (outcome, requests, _) = try await Self.send([
             PlainListener.answer(status, fields: "Location: http://127.0.0.1:1/elsewhere\r\n"), PlainListener.answer(200),
@@ -53,7 +53,7 @@ struct LogoutSenderTests {
         #expect(requests.count == 1)
     }
 
-    @Test("A server with a problem of its own, and a connection that ends, are tried again after a pause that grows")
+    @Test("After a server error or a closed connection, the sender retries after growing pauses")
     func retried() async throws {
         let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(503), "", PlainListener.answer(204)])
         #expect(outcome == .delivered)
@@ -61,7 +61,7 @@ struct LogoutSenderTests {
         #expect(pauses == [.seconds(1), .seconds(2)])
     }
 
-    @Test("It gives up after five tries, and when the token is over")
+    @Test("The sender gives up after five attempts, and when the logout token has expired")
     func gaveUp() async throws {
         let (outcome, requests, pauses) = try await Self.send([PlainListener.answer(500)])
         #expect(outcome == .gaveUp(reason: "too many tries, after status 500"))
@@ -72,7 +72,7 @@ struct LogoutSenderTests {
         #expect(tries.count == 2)
     }
 
-    @Test("A full queue takes no more, and one that ends sends what it has")
+    @Test("A full logout queue rejects notifications, and a queue that shuts down sends the accepted ones")
     func queue() async throws {
         let sender = RecordingLogoutSender()
         let queue = LogoutQueue(sender: sender, capacity: 2)

@@ -3,19 +3,19 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.7 and §5.6 in raw requests.
-@Suite("The classic API keeps whether a push is asked for by itself")
+@Suite("Automatic push preference in the classic API")
 struct AutoPushTests {
     private static let organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
 
     private static func preference(_ status: ClassicStatus) -> JSONValue? { status.embedded["policy"]?["factorsPolicyInfo"] }
 
-    @Test("in a cookie, once the push is approved, until somebody says no")
+    @Test("An approved push with autoPush=true stores the preference in a cookie, and autoPush=false clears it")
     func kept() async throws {
         try await PushServer.with(Self.organization) { server in
             let phone = try await server.enroll()
             let client = ClassicClient(server)
             func info(_ isOn: Bool) -> JSONValue { .object([phone.methodID: ["autoPushEnabled": .bool(isOn)]]) }
-            /// Signs in by a push; the query goes with the request that sends it.
+            /// Signs in with a push; the query is added to the request that sends the push.
             func signIn(_ client: ClassicClient, _ query: String, expecting: Bool) async throws -> WireResponse {
                 let status = try await client.begin()
                 #expect(Self.preference(status) == info(expecting))
@@ -42,7 +42,7 @@ struct AutoPushTests {
         }
     }
 
-    @Test("but not of a push that was refused")
+    @Test("A denied push with autoPush=true stores no automatic push preference")
     func refused() async throws {
         try await PushServer.with(Self.organization) { server in
             let phone = try await server.enroll()

@@ -3,8 +3,8 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What an attacker tries in raw requests: each is refused, and the system log tells of it.
-@Suite("Attacks on the classic API are refused and logged")
+/// Attacks with raw requests: the server rejects each of them, and the system log records it.
+@Suite("Attacks on the classic API")
 struct ClassicAttackTests {
     private static let portal = "a-token-of-the-portal-0123456789"
     private static let noted = "security.request.refused"
@@ -20,7 +20,7 @@ struct ClassicAttackTests {
         try await PushServer.with(organization) { server in try await body(ClassicClient(server), server) }
     }
 
-    /// A client at an address.
+    /// Returns a client whose requests come from an address, through a trusted caller.
     private static func client(_ server: PushServer, at address: String) -> ClassicClient {
         ClassicClient(server, headers: [("Authorization", "SSWS \(portal)"), ("X-Forwarded-For", address)])
     }
@@ -41,7 +41,7 @@ struct ClassicAttackTests {
         try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: type, limit: 1_000)).events
     }
 
-    @Test("A state token that was used up, given up, made up or is of the pages leads nowhere")
+    @Test("Consumed, cancelled, forged and direct authentication state tokens are rejected, and the log limits repeated events")
     func replayedTokens() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -62,19 +62,19 @@ struct ClassicAttackTests {
                 }
             }
             let events = try await Self.log(server)
-            // Ten of a kind in a minute from one address; the last one says that there are more.
+            // The log keeps ten events of a kind per minute and address; the last one says that more are not logged.
             #expect(events.count == 10)
             #expect(events.allSatisfy { $0.outcome == .denied && $0.address == "127.0.0.1" && $0.reason?.contains("E0000011") == true })
             #expect(events.count { $0.reason?.hasSuffix("more of these are not noted in this minute") == true } == 1)
             #expect(events.last?.reason?.hasSuffix("more of these are not noted in this minute") == true)
-            // Another address is noted, whatever that one sends.
+            // Requests from another address are still logged.
             let other = Self.client(server, at: "198.51.100.7")
             try expectClassicRefusal(try await other.post("/skip", ["stateToken": "00made-up"]), 401, "E0000011")
             #expect(try await Self.log(server).last?.address == "198.51.100.7")
         }
     }
 
-    @Test("Another's factor is none of a sign-in's, whether it is verified, sent again or activated")
+    @Test("A sign-in cannot verify, resend or activate another user's factor, and each attempt is logged")
     func foreignFactor() async throws {
         try await Self.with { client, server in
             _ = try await client.app()
@@ -97,7 +97,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Nothing goes round a factor that is asked for, or one that must be set up")
+    @Test("Skip, password, recovery and session requests cannot bypass a required factor or enrollment")
     func skippedFactor() async throws {
         try await Self.with { client, server in
             func refused(_ status: ClassicStatus) async throws {
@@ -137,7 +137,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Guesses at a code count together, over however many sign-ins and addresses", arguments: [true, false])
+    @Test("Wrong codes from several sign-ins and addresses count together and lock the account", arguments: [true, false])
     func bruteForce(isSent: Bool) async throws {
         try await Self.with { _, server in
             let home = ClassicClient(server)
@@ -154,14 +154,14 @@ struct ClassicAttackTests {
                 }
                 let guess: JSONValue = ["stateToken": .string(try #require(status.token)), "passCode": .string(app?.wrongCode ?? "123456")]
                 let answer = try await client.post("/factors/\(factor)/verify", guess)
-                // One in a million is right.
+                // A guess is right with a probability of one in a million.
                 if number < 5 {
                     try expectClassicRefusal(answer, 403, "E0000068", causes: 1)
                 } else {
                     try expectClassicRefusal(answer, 403, "E0000069")
                 }
             }
-            // The right password and code are refused too: who guesses learns nothing from a sixth one.
+            // The right password is rejected too, so an attacker learns nothing from a sixth guess.
             try expectClassicRefusal(try await Self.client(server, at: "198.51.100.6").signIn(), 401, "E0000004")
             let failures = try await Self.log(server, "user.authentication.").filter {
                 $0.outcome == .failure && $0.address?.hasPrefix("198.51.100.") == true
@@ -171,7 +171,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Attempts from one address are limited, whoever it tries to be, and noted")
+    @Test("Sign-in and recovery attempts from one address are limited across user names, and rejections are logged")
     func spraying() async throws {
         let limits = RateLimits(perClient: 1_000, perAddress: 1_000, perAddressSignIns: 5, perUser: 100)
         try await Self.with(limits: limits) { _, server in
@@ -185,7 +185,8 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Nobody learns by recovery or unlocking who has an account", arguments: ["password", "unlock"])
+    @Test(
+        "Recovery and unlock responses are the same for active, locked, suspended and unknown accounts", arguments: ["password", "unlock"])
     func enumeration(operation: String) async throws {
         let policy = ClassicPolicy(
             signOnPolicy: "two factors", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
@@ -200,7 +201,7 @@ struct ClassicAttackTests {
                     func ask() async throws -> WireResponse {
                         try await client.post("/recovery/\(operation)", ["username": .string(name), "factorType": .string(way)])
                     }
-                    /// What differs from one request to the next is taken out.
+                    /// Records a response without its random values, and returns its state token.
                     func note(_ response: WireResponse) throws -> JSONValue? {
                         let json = try response.json
                         let token = json["stateToken"]?.stringValue
@@ -210,7 +211,7 @@ struct ClassicAttackTests {
                         return json["stateToken"]
                     }
                     let token = try note(try await ask())
-                    // Again at once; then what a wrong code comes to, and how often.
+                    // Repeats the request at once, then sends wrong codes until the state token is invalid.
                     _ = try note(try await ask())
                     guard let token else { continue }
                     for _ in 0..<6 {
@@ -218,7 +219,7 @@ struct ClassicAttackTests {
                         _ = try note(try await client.post("/recovery/factors/\(way)/verify", guess))
                     }
                 }
-                // The beginning and the limit; a wrong code, the last one, and the token that is over.
+                // The start, the rate limit, a wrong code, the last wrong code, and the invalid state token.
                 #expect(answers.count == (way == "EMAIL" ? 2 : 5), "\(answers.sorted())")
             }
             let events = try await Self.log(server, "user.account.recovery")
@@ -227,7 +228,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("A name of nobody takes as long to be refused as a wrong password does")
+    @Test("Rejecting an unknown or suspended user takes at least a third of the time of rejecting a wrong password")
     func timing() async throws {
         var organization = PushOrganization()
         organization.passwordPolicy.scryptLogN = 14
@@ -243,12 +244,12 @@ struct ClassicAttackTests {
                 }
             }
             let known = try #require(shortest[PushOrganization.jane])
-            // Without the hash it would be a fiftieth.
+            // Without the password hash it would take about a fiftieth of the time.
             for (name, time) in shortest { #expect(time > known / 3, "\(name): \(time), \(known)") }
         }
     }
 
-    @Test("Messages cannot be made to flood a telephone, by resending or by beginning again")
+    @Test("Repeated sign-ins and resends send at most eight text messages per hour to a user")
     func flooding() async throws {
         try await Self.with { client, server in
             _ = try await Self.telephone(server)
@@ -265,7 +266,7 @@ struct ClassicAttackTests {
                 }
                 server.clock.advance(by: 30)
             }
-            // Eight in an hour, however often somebody asks.
+            // Eight messages per hour, however many requests arrive.
             let sent = try await Self.log(server, "user.mfa.code.send").filter { $0.outcome == .success }
             #expect(sent.count == 8)
             #expect(refused == ["E0000047": 112])
@@ -275,7 +276,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Recoveries that somebody asks for again and again are few, and leave a sign-in its codes")
+    @Test("Repeated recovery requests send only four text messages and do not block codes for sign-ins")
     func recoveryFlooding() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors", recovery: [.sms])) { client, server in
             _ = try await Self.telephone(server)
@@ -284,7 +285,7 @@ struct ClassicAttackTests {
             for round in 0..<60 {
                 _ = try await client.post("/recovery/password", ["username": .string(PushOrganization.jane), "factorType": "SMS"])
                 if round == 0 {
-                    // At the same moment, and with a code that is good whatever is sent for a recovery.
+                    // The recovery's message does not delay the sign-in's code.
                     #expect(try ClassicStatus(try await client.follow(verify, of: status)).name == "MFA_CHALLENGE")
                 }
                 server.clock.advance(by: 31)
@@ -298,7 +299,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Polls for a phone that is being set up are counted as well")
+    @Test("The polls of a phone enrollment are limited to 60 per minute")
     func enrollmentPolling() async throws {
         var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
         organization.enrollsByTicket = true
@@ -316,7 +317,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Polls of one sign-in that come faster than any client does are refused, and the next minute's are not")
+    @Test("The push polls of a sign-in are limited to 60 per minute")
     func polling() async throws {
         try await Self.with { client, server in
             _ = try await server.enroll()

@@ -3,8 +3,8 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What back ends may do that show an API token (Documentation/Protocol/Authn.md §1.1 and §1.2).
-@Suite("A trusted caller of the classic API")
+/// Requests of back ends with an API token (Documentation/Protocol/Authn.md §1.1 and §1.2).
+@Suite("Trusted callers of the classic API")
 struct ClassicBackEndTests {
     private static let token = "a-token-of-the-portal-0123456789"
 
@@ -25,11 +25,11 @@ struct ClassicBackEndTests {
         return ClassicClient(server, headers: authorization + (address.map { [("X-Forwarded-For", $0)] } ?? []))
     }
 
-    @Test("says for whom it asks: limits and log are then the end user's")
+    @Test("Rate limits and the log use the end user's address from a trusted caller's X-Forwarded-For header")
     func endUser() async throws {
         try await Self.with { server in
             for address in ["198.51.100.7", "198.51.100.8"] {
-                // What the end user wrote there themselves is left of what the back end saw.
+                // The back end appends the real address; an entry to its left may be forged by the end user.
                 let client = Self.client(server, for: "1.1.1.1, \(address)")
                 for _ in 0..<2 { try expectClassicRefusal(try await client.signIn(PushOrganization.jane, "wrong"), 401, "E0000004") }
                 try expectClassicRefusal(try await client.signIn(PushOrganization.jane, "wrong"), 429, "E0000047")
@@ -39,7 +39,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("is not believed where it comes from no gateway of its, nor is who shows no token", arguments: [true, false])
+    @Test("X-Forwarded-For is ignored without an API token, or from an address outside the caller's gateways", arguments: [true, false])
     func strangers(isTrusted: Bool) async throws {
         try await Self.with(gateways: isTrusted ? ["10.0.0.0/8"] : ["127.0.0.1"]) { server in
             for number in 1...3 {
@@ -54,7 +54,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("An API token is read after the scheme SSWS with a space, and without one, as Okta's Python SDK sends it.")
+    @Test("An API token is accepted after the scheme SSWS with or without a space, as Okta's Python SDK sends it")
     func spacing() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             let jane = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
@@ -70,7 +70,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("ends a person's sessions, with the tokens of their apps only if it says so")
+    @Test("A trusted caller ends a user's sessions, and revokes tokens and forgets devices only on request")
     func sessions() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             let app = try await ClassicClient(server).app()
@@ -129,7 +129,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("has people set up the accounts that were made for them: by a mail, or by a link that it brings itself")
+    @Test("A trusted caller starts the activation of an account by email, or by a link that it delivers itself")
     func activation() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             func activate(_ user: String, _ query: String = "", token: String? = Self.token) async throws -> WireResponse {
@@ -154,7 +154,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("opens an account that wrong passwords locked, once")
+    @Test("A trusted caller unlocks an account that wrong passwords locked, and cannot unlock an account that is not locked")
     func unlocking() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             func unlock(_ user: String, token: String? = Self.token) async throws -> WireResponse {
@@ -182,7 +182,7 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("sees and forgets the devices that are remembered")
+    @Test("A trusted caller lists a user's remembered devices, and deletes one or all of them")
     func devices() async throws {
         try await Self.with(limits: PushOrganization().rateLimits) { server in
             let app = try await ClassicClient(server).app()

@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// A client of the classic sign-in API, in raw requests as in Documentation/Protocol/Authn.md. It goes where links lead.
+/// A client of the classic sign-in API that sends raw requests and follows links (Documentation/Protocol/Authn.md).
 struct ClassicClient: Sendable {
     static let base = RunningServer.origin + "/api/v1/authn"
 
@@ -26,12 +26,12 @@ struct ClassicClient: Sendable {
         try await post("", .object(["username": .string(login), "password": .string(password)].merging(more) { $1 }))
     }
 
-    /// Begins a sign-in that is asked for more.
+    /// Starts a sign-in of Jane with her password, and returns its first status.
     func begin(_ more: [String: JSONValue] = [:]) async throws -> ClassicStatus {
         try ClassicStatus(try await signIn(PushOrganization.jane, PushOrganization.janesPassword, more))
     }
 
-    /// Follows a link with the state token, as official clients do: without the link's query.
+    /// Follows a link with the state token and, as official clients do, without the link's query.
     func follow(
         _ link: JSONValue?, of status: ClassicStatus, _ more: [String: JSONValue] = [:], query: String = ""
     ) async throws -> WireResponse {
@@ -41,7 +41,7 @@ struct ClassicClient: Sendable {
         return try await post(href.dropFirst(Self.base.count) + query, .object(["stateToken": token].merging(more) { $1 }))
     }
 
-    /// Gives Jane an authenticator app.
+    /// Enrolls an authenticator app for a user, by default for Jane.
     func app(_ login: String = PushOrganization.jane) async throws -> ClassicApp {
         let id = try #require(try await server.engine.user(login: login)?.id)
         let context = RequestContext(now: server.clock.now, requestID: "enrollment")
@@ -60,14 +60,14 @@ struct ClassicApp: Sendable {
         TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: clock.now) + steps)
     }
 
-    /// One that is shown at no time that counts.
+    /// A code of no time step near the current one.
     var wrongCode: String {
         let shown = (-20...20).map { code(after: $0) }
         return (0...).lazy.map { String(format: "%06d", $0) }.first { !shown.contains($0) } ?? ""
     }
 }
 
-/// A transaction as it came over the wire: an answer with status 200 and an object.
+/// A transaction from a response with status 200 and a JSON object.
 struct ClassicStatus: Sendable {
     let json: JSONValue
 
@@ -85,12 +85,12 @@ struct ClassicStatus: Sendable {
     var next: JSONValue? { links["next"] }
     var factors: [JSONValue] { embedded["factors"]?.arrayValue ?? [] }
 
-    /// The factor of a type that can be chosen.
+    /// Returns the factor of a type in the list of factors.
     func factor(_ type: String) throws -> JSONValue {
         try #require(factors.first { $0["factorType"] == .string(type) }, "\(json)")
     }
 
-    /// The links by name, where they have one: `next(poll)`.
+    /// The relations of the links, each with the link's name if it has one: `next(poll)`.
     var linkNames: [String] {
         (links.objectValue ?? [:]).map { name, link in
             let inner = link["name"]?.stringValue ?? link[0]?["name"]?.stringValue
@@ -98,11 +98,11 @@ struct ClassicStatus: Sendable {
         }.sorted()
     }
 
-    /// The names of what is embedded.
+    /// The names of the embedded objects.
     var embeddedNames: [String] { (embedded.objectValue ?? [:]).keys.sorted() }
 }
 
-/// The whole of a refusal of the classic API: status, envelope, headers. Returns the sentences of its causes.
+/// Checks the status, the error object and the headers of an error response, and returns the summaries of its causes.
 @discardableResult
 func expectClassicRefusal(
     _ response: WireResponse, _ status: Int, _ code: String, causes: Int = 0, sourceLocation: SourceLocation = #_sourceLocation

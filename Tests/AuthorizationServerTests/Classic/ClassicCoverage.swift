@@ -3,10 +3,10 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-/// The parts of Documentation/Protocol/Authn.md that the tests cover over the wire, and all of its parts: the edges stand in
-/// ``ClassicTable``.
+/// The parts of Documentation/Protocol/Authn.md that the tests cover over the wire, and the lists of all its parts. The list of
+/// edges is in ``ClassicTable``.
 struct ClassicCoverage: Sendable {
-    /// The operations (Documentation/Protocol/Authn.md §4.1), by their paths.
+    /// The paths of the operations (Documentation/Protocol/Authn.md §4.1).
     static let operations: Set<String> = [
         "/", "/previous", "/skip", "/cancel", "/credentials/change_password", "/credentials/reset_password", "/factors",
         "/factors/{id}/lifecycle/activate", "/factors/{id}/lifecycle/activate/poll", "/factors/{id}/lifecycle/activate/email",
@@ -16,7 +16,7 @@ struct ClassicCoverage: Sendable {
         "GET /users/{id}/factors/questions", "GET /users/{id}/factors/{id}/qr/{token}",
     ]
 
-    /// The types of factors with their providers (Documentation/Protocol/Authn.md §5.1).
+    /// The factor types with their providers (Documentation/Protocol/Authn.md §5.1).
     static let factors: Set<String> = [
         "question OKTA", "sms OKTA", "call OKTA", "email OKTA", "token:software:totp OKTA", "token:software:totp GOOGLE", "push OKTA",
         "token RSA", "token SYMANTEC", "token:hotp CUSTOM",
@@ -48,12 +48,12 @@ struct ClassicCoverage: Sendable {
     ]
 
     var edges: Set<String> = []
-    /// What shows each of them.
+    /// The covered operations, each with the edges or requests that cover it.
     var operations: [String: Set<String>] = [:]
     var factors: [String: Set<String>] = [:]
     var codes: [String: Set<String>] = [:]
 
-    /// For a person to read.
+    /// A readable report of the coverage.
     var text: String {
         func list(_ title: String, _ items: [String: Set<String>]) -> String {
             title + "\n"
@@ -65,7 +65,7 @@ struct ClassicCoverage: Sendable {
     }
 }
 
-/// A client that walks, and notes where it went.
+/// A client that walks through the state machine and records its coverage.
 final class ClassicWalk {
     let client: ClassicClient
     private let coverage: NIOLockedValueBox<ClassicCoverage>
@@ -74,7 +74,7 @@ final class ClassicWalk {
 
     init(_ client: ClassicClient, _ coverage: NIOLockedValueBox<ClassicCoverage>) { (self.client, self.coverage) = (client, coverage) }
 
-    /// Posts to a path, with the state token unless there is none.
+    /// Posts to a path, with the current state token if there is one.
     func post(_ path: String, _ body: [String: JSONValue] = [:], query: String = "") async throws -> WireResponse {
         var body = body
         if body["stateToken"] == nil, let token = status?.token { body["stateToken"] = .string(token) }
@@ -83,18 +83,18 @@ final class ClassicWalk {
         return try await client.post(path + query, .object(body))
     }
 
-    /// Notes what shows an entry of the list.
+    /// Records that a request covers an entry of a list.
     func note(_ list: any WritableKeyPath<ClassicCoverage, [String: Set<String>]> & Sendable, _ entry: String, by proof: String) {
         coverage.withLockedValue { _ = $0[keyPath: list][entry, default: []].insert(proof) }
     }
 
-    /// Posts to where a link leads.
+    /// Posts to the address of a link.
     func follow(_ link: JSONValue?, _ body: [String: JSONValue] = [:], query: String = "") async throws -> WireResponse {
         let href = try #require(link?["href"]?.stringValue)
         return try await post(String(href.dropFirst(ClassicClient.base.count)), body, query: query)
     }
 
-    /// Takes an edge: the answer must be the transaction that the table says.
+    /// Checks a response against an edge of the state machine, records the edge and moves to the new state.
     @discardableResult
     func step(
         _ operation: String, _ response: WireResponse, to: String, links: [String], embedded: [String],
@@ -116,7 +116,7 @@ final class ClassicWalk {
         return next
     }
 
-    /// Takes an edge that leads nowhere: refused, and where it stands is as before.
+    /// Checks that a request was rejected and that the transaction is unchanged, or over if `isOver`; records the edge.
     func refused(
         _ edge: String?, _ response: WireResponse, _ code: String, status expected: Int = 403, causes: Int = 1, isOver: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -138,7 +138,7 @@ final class ClassicWalk {
         coverage.withLockedValue { _ = $0.edges.insert("any | get state | unchanged") }
     }
 
-    /// Gives up.
+    /// Cancels the transaction, and checks that its state token is invalid.
     func cancel(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let token: [String: JSONValue] = ["stateToken": .string(try #require(status?.token))]
         let response = try await post("/cancel", token)
@@ -151,7 +151,7 @@ final class ClassicWalk {
         status = nil
     }
 
-    /// Posts the name and the password.
+    /// Starts a sign-in of Jane with a password.
     func signIn(_ password: String = PushOrganization.janesPassword, warns: Bool = false, enrollsAll: Bool = false) async throws
         -> WireResponse
     {

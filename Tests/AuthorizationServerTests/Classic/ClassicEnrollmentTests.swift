@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §3.3, §4.5, §4.6 and §5.4 in raw requests.
-@Suite("The classic API sets factors up")
+@Suite("Factor enrollment in the classic API")
 struct ClassicEnrollmentTests {
     private static let totp: [String: JSONValue] = ["factorType": "token:software:totp", "provider": "GOOGLE"]
 
@@ -15,7 +15,7 @@ struct ClassicEnrollmentTests {
         try await PushServer.with(PushOrganization(classic: policy)) { server in try await body(ClassicClient(server), server) }
     }
 
-    /// Begins to set up an app, and gives what it was given.
+    /// Begins the enrollment of an authenticator app, and returns the status and the app.
     private static func enroll(_ client: ClassicClient, _ status: ClassicStatus) async throws -> (ClassicStatus, ClassicApp) {
         let factor = try status.factor("token:software:totp")
         let activating = try ClassicStatus(try await client.follow(factor["_links"]?["enroll"], of: status, totp))
@@ -29,7 +29,7 @@ struct ClassicEnrollmentTests {
         )
     }
 
-    @Test("of who has none where two are asked for: nothing can be skipped, and the code that confirms it is the second factor")
+    @Test("A user without a required second factor must enroll one, and its activation code completes the sign-in")
     func needed() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, server in
             let status = try await client.begin()
@@ -58,7 +58,7 @@ struct ClassicEnrollmentTests {
             let party = WireRelyingParty.browserApp
             let token = try #require(done.json["sessionToken"]?.stringValue)
             _ = try party.code(try await WireBrowser(server.wire).get(party.authorizeURL(["sessionToken": token, "prompt": "none"])))
-            // From now on it is asked for, and the code that confirmed it is used up.
+            // The next sign-in requires the factor, and the activation code is consumed.
             let next = try await client.begin()
             #expect(next.name == "MFA_REQUIRED")
             try expectClassicRefusal(
@@ -69,7 +69,7 @@ struct ClassicEnrollmentTests {
     }
 
     @Test(
-        "The picture says what the app is given, as long as it waits to be confirmed",
+        "The QR code contains the authenticator app's secret, and is not found after activation",
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
     func picture() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, server in
@@ -94,7 +94,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("Going back drops what was begun; another is begun with another secret, and too late it is no good")
+    @Test("Going back or a timeout discards a pending app enrollment, and a new enrollment has a new secret")
     func previous() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, server in
             let status = try await client.begin()
@@ -119,7 +119,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("What the policy requires is set up at the next sign-in, though one factor would do")
+    @Test("A factor that the policy requires must be enrolled at the next sign-in, even if one factor is enough")
     func required() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: .required])) { client, _ in
             let status = try await client.begin()
@@ -134,7 +134,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("What is only offered can be left for another time")
+    @Test("The enrollment of optional factors can be skipped, and the next sign-in offers it again")
     func offered() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "one factor", offersOptional: true)) { client, _ in
             let status = try await client.begin()
@@ -145,7 +145,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("A stolen password sets nothing up for who has a factor already: that is asked for first, or nothing is offered")
+    @Test("A user with a factor cannot enroll another one with the password alone")
     func stolenPassword() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: .required])) { client, server in
             _ = try await server.enroll()
@@ -162,7 +162,7 @@ struct ClassicEnrollmentTests {
     }
 
     @Test(
-        "What cannot be set up is refused",
+        "A factor that is not offered cannot be enrolled, and a sign-in that has no factor to enroll is rejected",
         arguments: [["factorType": "sms", "provider": "OKTA"], ["factorType": "token:software:totp", "provider": "RSA"]]
             as [[String: JSONValue]])
     func unknown(factor: [String: JSONValue]) async throws {
@@ -176,7 +176,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("Guessing the code that confirms a factor is limited")
+    @Test("After five wrong activation codes, even the right code is rejected")
     func limited() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, _ in
             let (activating, app) = try await Self.enroll(client, try await client.begin())

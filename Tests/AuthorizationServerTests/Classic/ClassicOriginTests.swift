@@ -1,8 +1,8 @@
 import IdentityCore
 import Testing
 
-/// Documentation/Protocol/Authn.md §1.1: which pages may read what the classic API answers.
-@Suite("Pages of other origins and the classic API")
+/// The web pages that may read responses of the classic API (Documentation/Protocol/Authn.md §1.1).
+@Suite("CORS in the classic API")
 struct ClassicOriginTests {
     private static let portal = "https://portal.example.com"
     private static let organization = PushOrganization(
@@ -13,7 +13,7 @@ struct ClassicOriginTests {
         ("GET", "/api/v1/users/x/factors/questions"),
     ]
 
-    @Test("Those that the organization trusts may read answers, all others may not", arguments: [true, false])
+    @Test("Only pages of trusted origins may read responses of the classic API", arguments: [true, false])
     func readers(isTrusted: Bool) async throws {
         try await PushServer.with(Self.organization) { server in
             for origin in isTrusted
@@ -39,7 +39,7 @@ struct ClassicOriginTests {
         }
     }
 
-    @Test("What is sent from no page is answered as ever, and the token endpoint as before")
+    @Test("A request without an Origin header gets no CORS header, and the token endpoint allows every origin")
     func others() async throws {
         try await PushServer.with(Self.organization) { server in
             let answer = try await ClassicClient(server).signIn()

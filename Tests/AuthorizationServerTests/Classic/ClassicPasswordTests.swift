@@ -3,7 +3,7 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §3.3 and §4.3 in raw requests.
-@Suite("The classic API asks for another password when it is due")
+@Suite("Expired passwords in the classic API")
 struct ClassicPasswordTests {
     private static let new = "Another-Horse-8"
 
@@ -17,7 +17,7 @@ struct ClassicPasswordTests {
         try await PushServer.with(organization) { server in try await body(ClassicClient(server), server) }
     }
 
-    @Test("An expired one lets nobody on before it is changed; what it must be is told, and what is wrong with a new one")
+    @Test("A user with an expired password must set one that meets the shown policy, and older session tokens become invalid")
     func expired() async throws {
         try await Self.with(.init(maximumDays: 90, history: 3), complexity: .init(digits: 1)) { client, server in
             let session = try #require(try ClassicStatus(try await client.signIn()).json["sessionToken"]?.stringValue)
@@ -46,7 +46,7 @@ struct ClassicPasswordTests {
             #expect(try ClassicStatus(try await change(own, Self.new)).name == "SUCCESS")
             try expectClassicRefusal(try await client.signIn(), 401, "E0000004")
             #expect(try ClassicStatus(try await client.signIn(PushOrganization.jane, Self.new)).name == "SUCCESS")
-            // What was given by the old one is worth nothing.
+            // The session token that was issued for the old password is invalid.
             try expectClassicRefusal(
                 try await server.wire.call(
                     "POST", "/api/v1/sessions", headers: [("Content-Type", "application/json")],
@@ -54,7 +54,7 @@ struct ClassicPasswordTests {
         }
     }
 
-    @Test("One that ends soon is told to who wants to know, and can be kept or changed")
+    @Test("A client can ask for a warning before a password expires, and the user can skip it or change the password")
     func warned() async throws {
         try await Self.with(.init(maximumDays: 90, warningDays: 5)) { client, server in
             server.clock.advance(by: 86 * 86_400)
@@ -77,7 +77,7 @@ struct ClassicPasswordTests {
         }
     }
 
-    @Test("The sessions that she has end with the old one, whether the client asks for that or not", arguments: [true, false, nil])
+    @Test("A password change ends the user's sessions, whatever value revokeSessions has", arguments: [true, false, nil])
     func sessions(revokes: Bool?) async throws {
         try await Self.with(.init(maximumDays: 90, warningDays: 5)) { client, server in
             server.clock.advance(by: 86 * 86_400)
@@ -97,7 +97,7 @@ struct ClassicPasswordTests {
         }
     }
 
-    @Test("The second factor is asked for before, and nothing can be changed without it")
+    @Test("An expired password can be changed only after the second factor is verified")
     func afterFactor() async throws {
         var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
         organization.passwordPolicy.age = .init(maximumDays: 90)
@@ -126,7 +126,7 @@ struct ClassicPasswordTests {
         }
     }
 
-    @Test("Guessing the old password locks the account and ends the sign-in")
+    @Test("Five wrong old passwords in a password change lock the account and end the sign-in")
     func guessed() async throws {
         try await Self.with(.init(maximumDays: 90)) { client, server in
             server.clock.advance(by: 90 * 86_400)

@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.6 and §5.5 in raw requests.
-@Suite("The classic API sets a phone up")
+@Suite("Phone enrollment in the classic API")
 struct ClassicPhoneTests {
     private static let twoFactors = ClassicPolicy(signOnPolicy: "two factors")
 
-    @Test("which is the second factor of the sign-in that showed the code, and of those to come")
+    @Test("A phone enrolled during a sign-in is the second factor of that sign-in and of later ones")
     func setsUp() async throws {
         try await ClassicPhone.with(Self.twoFactors) { client, server in
             let status = try await ClassicPhone.begin(client, try await client.begin(["relayState": "r"]))
@@ -33,7 +33,7 @@ struct ClassicPhoneTests {
         }
     }
 
-    @Test("whose picture holds the link that is sent, as long as a phone can come for it")
+    @Test("The enrollment QR code holds the same link as the message, and is not found after a phone redeemed the ticket")
     func picture() async throws {
         try await ClassicPhone.with(Self.twoFactors) { client, server in
             let status = try await ClassicPhone.begin(client, try await client.begin())
@@ -53,7 +53,7 @@ struct ClassicPhoneTests {
             )
             let last = path.last == "A" ? "B" : "A"
             try expectClassicRefusal(try await server.wire.get(path.dropLast(2) + last + String(path.last ?? "A")), 404, "E0000007")
-            // Once a phone came, nobody else can, but it is waited for.
+            // After a phone redeemed the ticket, no other phone can, and the sign-in waits for the first one.
             #expect(try await ClassicPhone.exchange(server, ticket).status == 200)
             try expectClassicRefusal(try await server.wire.get(path), 404, "E0000007")
             let taken = try ClassicStatus(try await client.follow(status.next, of: status))
@@ -62,7 +62,7 @@ struct ClassicPhoneTests {
         }
     }
 
-    @Test("by the last code only, and by none of a sign-in that was given up, went back, or met its end")
+    @Test("A phone enrollment ticket enrolls no phone after the user goes back or cancels, or after it is redeemed twice")
     func worthless() async throws {
         try await ClassicPhone.with(Self.twoFactors) { client, server in
             let begun = try await client.begin()
@@ -80,7 +80,7 @@ struct ClassicPhoneTests {
             _ = try await client.follow(second.links["cancel"], of: second)
             let refused = try await WirePhone.enrolling(server.wire, accessToken: token)
             #expect(refused.status == 403, "\(refused.body)")
-            // A ticket that comes twice is in two hands.
+            // A ticket that is redeemed twice was copied, so its access token is revoked.
             server.clock.advance(by: 60)
             let third = try await ClassicPhone.begin(client, try await client.begin())
             let twice = try await ClassicPhone.mailed(client, third)
@@ -92,7 +92,7 @@ struct ClassicPhoneTests {
         }
     }
 
-    @Test("whose link goes to a number that can be read, now and then, and only while a phone is waited for")
+    @Test("Phone enrollment links go only to valid numbers, at limited intervals, while the enrollment is pending")
     func links() async throws {
         try await ClassicPhone.with(Self.twoFactors) { client, server in
             let status = try await ClassicPhone.begin(client, try await client.begin())
@@ -107,7 +107,7 @@ struct ClassicPhoneTests {
             try expectClassicRefusal(try await send("12"), 400, "E0000098", causes: 1)
             try expectClassicRefusal(try await send("+49 30 5550123", to: "opfOfSomebodyElse000"), 404, "E0000007")
             #expect(try await send("+49 30 5550123").status == 200)
-            // Nor to another number: that would make the API a way to send texts to anybody.
+            // The limit includes other numbers; otherwise the API could send texts to any number.
             try expectClassicRefusal(try await send("+49 30 5550124"), 429, "E0000109")
             #expect(try await send(nil, by: "email").status == 200)
             try expectClassicRefusal(try await send(nil, by: "email"), 429, "E0000118")
@@ -119,7 +119,7 @@ struct ClassicPhoneTests {
         }
     }
 
-    @Test("only where an app can take the code, and never for who has a factor already and did not prove it")
+    @Test("Phone enrollment requires an app that accepts tickets, and proof of the factor that the user already has")
     func notOffered() async throws {
         try await PushServer.with(PushOrganization(classic: Self.twoFactors)) { server in
             let client = ClassicClient(server)

@@ -3,7 +3,7 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.16 in raw requests.
-@Suite("A session token becomes a browser's session")
+@Suite("Session tokens of the classic API")
 struct ClassicSessionTests {
     private static let organization = PushOrganization(
         classic: ClassicPolicy(signOnPolicy: "one factor", trustedOrigins: ["https://portal.example.com"]))
@@ -20,7 +20,7 @@ struct ClassicSessionTests {
             body: (["sessionToken": .string(token)] as JSONValue).serialized())
     }
 
-    @Test("by the API, once; the session signs in without a page")
+    @Test("The sessions endpoint consumes a session token and creates a session that signs in without a page")
     func api() async throws {
         try await PushServer.with(Self.organization) { server in
             let token = try await Self.token(server)
@@ -47,13 +47,13 @@ struct ClassicSessionTests {
         }
     }
 
-    @Test("Too late it does not, nor in place of another person's session")
+    @Test("A session token is rejected after it expires, or if the browser has another user's session")
     func refused() async throws {
         try await PushServer.with(Self.organization) { server in
             let janes = try #require(try await Self.create(server, Self.token(server))["Set-Cookie"]?.split(separator: ";").first)
             let johns = try await Self.token(server, PushOrganization.john, PushOrganization.johnsPassword)
             try expectClassicRefusal(try await Self.create(server, johns, cookie: String(janes)), 403, "E0000006")
-            // It was not used up, and another of hers goes on with her session, by a new secret.
+            // The rejection does not consume the token. Another token of Jane's continues her session with a new secret.
             #expect(try await Self.create(server, johns).status == 200)
             let again = try await Self.create(server, Self.token(server), cookie: String(janes))
             #expect(again.status == 200)
@@ -66,7 +66,7 @@ struct ClassicSessionTests {
         }
     }
 
-    @Test("by a redirect to an address that the organization trusts")
+    @Test("The session cookie redirect consumes a session token and redirects only to trusted origins")
     func redirect() async throws {
         try await PushServer.with(Self.organization) { server in
             func get(_ token: String, _ address: String, method: String = "GET") async throws -> WireResponse {

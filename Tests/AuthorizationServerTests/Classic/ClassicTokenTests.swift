@@ -3,7 +3,7 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.5, §5.4, §5.7 and §5.8 in raw requests.
-@Suite("The classic API knows apps of two makers, and tokens that another system knows")
+@Suite("External tokens and authenticator apps of two providers in the classic API")
 struct ClassicTokenTests {
     private static let two = ClassicPolicy(signOnPolicy: "two factors", factors: [.rsa: .optional, .symantec: .optional])
 
@@ -27,7 +27,8 @@ struct ClassicTokenTests {
         try await client.follow(status.factors[0]["_links"]?["enroll"], of: status, body)
     }
 
-    @Test("a token is set up by its codes, needs no activation, and is asked for from then on", arguments: ["RSA", "SYMANTEC"])
+    @Test(
+        "An external token is enrolled by its codes without activation, and the next sign-in requires it", arguments: ["RSA", "SYMANTEC"])
     func setsUp(provider: String) async throws {
         let tokens = ScriptedTokens()
         try await Self.with(tokens: tokens) { client, server in
@@ -68,7 +69,7 @@ struct ClassicTokenTests {
         }
     }
 
-    @Test("without a service, or for somebody else's token, nothing is set up; wrong codes lock the account")
+    @Test("A token cannot be enrolled without a token service or if it is unknown, and five failures lock the account")
     func refused() async throws {
         try await Self.with(tokens: nil) { client, _ in
             let status = try await client.begin()
@@ -85,7 +86,7 @@ struct ClassicTokenTests {
         }
     }
 
-    @Test("apps of both makers stand side by side, and a code of one is none of the other's")
+    @Test("A user can enroll a Google and an Okta authenticator app, and each accepts only its own codes")
     func bothApps() async throws {
         let policy = ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: .required, .oktaTOTP: .required])
         try await Self.with(policy) { client, server in
@@ -124,7 +125,7 @@ struct ClassicTokenTests {
     }
 
     @Test(
-        "what this server does not offer yet is refused by its own code",
+        "The enrollment of an unsupported factor type is rejected with E0000015 and leaves the sign-in unchanged",
         arguments: [
             ["factorType": "webauthn", "provider": "FIDO"], ["factorType": "u2f", "provider": "FIDO"],
             ["factorType": "web", "provider": "DUO"],

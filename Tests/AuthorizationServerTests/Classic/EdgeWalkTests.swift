@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Walks the table of Documentation/Protocol/Authn.md §3.4 over the wire.
-@Suite("Every edge of the classic state machine")
+@Suite("Classic state machine")
 struct EdgeWalkTests {
     typealias Box = NIOLockedValueBox<ClassicCoverage>
 
@@ -26,7 +26,7 @@ struct EdgeWalkTests {
         }
     }
 
-    @Test("is walked, with its status, links and embedded objects")
+    @Test("A walk over the wire covers every edge, operation, factor type and error code of the classic API, and no others")
     func walk() async throws {
         let box = Box(ClassicCoverage())
         try await Self.passwords(box)

@@ -2,8 +2,8 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What was begun before all sessions of a person were ended, and has not become a session yet.
-@Suite("Ending all sessions of a person")
+/// Sign-ins and session tokens from before all sessions of a user were ended.
+@Suite("Ending all sessions of a user")
 struct EndedSignInsTests {
     private static let portal = [("Authorization", "SSWS a-token-of-the-portal-0123456789")]
     private static let organization = PushOrganization(
@@ -31,8 +31,8 @@ struct EndedSignInsTests {
             body: (["sessionToken": .string(token)] as JSONValue).serialized())
     }
 
-    // The clock stands still: however many ends there are at one moment, each is another.
-    @Test("leaves a session token from before worth nothing, and one from after good", arguments: 1...3)
+    // The clock stands still while the sessions are ended several times, and each end must still count.
+    @Test("Ending a user's sessions invalidates the session tokens issued before, and not those issued later", arguments: 1...3)
     func sessionToken(ends: Int) async throws {
         try await PushServer.with(Self.organization) { server in
             let app = try await ClassicClient(server).app()
@@ -51,7 +51,7 @@ struct EndedSignInsTests {
         }
     }
 
-    @Test("ends sign-ins under way: at the classic API, on a page, and of a client that asks for a second factor")
+    @Test("Ending a user's sessions ends pending sign-ins in the classic API, on pages and in direct authentication")
     func underWay() async throws {
         try await PushServer.with(Self.organization) { server in
             let app = try await ClassicClient(server).app()
@@ -72,7 +72,7 @@ struct EndedSignInsTests {
             let answer = try await direct.post(
                 "token", ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": mfaToken, "otp": app.code()])
             try expectRefusal(answer, 400, "invalid_grant")
-            // What is begun after it is not concerned.
+            // Sign-ins that begin later are not affected.
             let token = try await Self.sessionToken(server, app)
             let party = WireRelyingParty.readingApp
             let code = try party.code(try await WireBrowser(server.wire).get(party.authorizeURL(["sessionToken": token])))
@@ -83,7 +83,9 @@ struct EndedSignInsTests {
         }
     }
 
-    @Test("leaves the link of a recovery good: it is no sign-in yet", arguments: ["", "?oauthTokens=true"])
+    @Test(
+        "Ending a user's sessions keeps a mailed recovery link valid, and ends a recovery that has begun",
+        arguments: ["", "?oauthTokens=true"])
     func recovery(query: String) async throws {
         try await PushServer.with(Self.organization) { server in
             let client = ClassicClient(server)
@@ -93,7 +95,7 @@ struct EndedSignInsTests {
             let answer = try await client.post("/recovery/token", ["recoveryToken": .string(String(token))])
             let status = try ClassicStatus(answer)
             #expect(status.name == "PASSWORD_RESET")
-            // What it leads to is one.
+            // The recovery that the link begins is a sign-in, which ends.
             try await Self.endSessions(server, query)
             try expectClassicRefusal(
                 try await client.follow(status.next, of: status, ["newPassword": "Another-Horse-8"]), 401, "E0000011")

@@ -4,7 +4,7 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §3.3, §4.7, §4.8, §4.13 and §4.14 in raw requests.
-@Suite("The classic API asks for a second factor")
+@Suite("Second factors in the classic API")
 struct FactorChallengeTests {
     private static let organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
 
@@ -12,7 +12,7 @@ struct FactorChallengeTests {
         try await PushServer.with(organization) { server in try await body(ClassicClient(server), server) }
     }
 
-    @Test("which is shown with its links, and a code of the app ends the sign-in at once")
+    @Test("MFA_REQUIRED lists the authenticator app with its links, and a valid code completes the sign-in")
     func directCode() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -50,7 +50,7 @@ struct FactorChallengeTests {
             #expect(done.name == "SUCCESS")
             #expect(done.json["relayState"] == "r")
             #expect(done.token == nil && done.linkNames == [])
-            // The state token is over with it, the session token stands for both factors.
+            // The state token is invalid now, and the session token proves both factors.
             try expectClassicRefusal(try await client.follow(verify, of: status), 401, "E0000011")
             let party = WireRelyingParty.browserApp
             let token = try #require(done.json["sessionToken"]?.stringValue)
@@ -58,7 +58,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A code can be asked for first; a wrong one leaves the sign-in as it is, one that was used or is too old is told")
+    @Test("In a challenge, wrong, used and expired codes have their own errors and leave the sign-in unchanged")
     func challengedCode() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -74,7 +74,7 @@ struct FactorChallengeTests {
             #expect(causes.first?.isEmpty == false)
             try expectClassicRefusal(
                 try await client.follow(asked.next, of: asked, ["passCode": .string(app.code(after: -5))]), 403, "E0000083", causes: 1)
-            // What will be right some time is told to nobody.
+            // The error does not reveal that a code will be valid later.
             try expectClassicRefusal(
                 try await client.follow(asked.next, of: asked, ["passCode": .string(app.code(after: 5))]), 403, "E0000068", causes: 1)
             let code = app.code()
@@ -87,7 +87,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("Five wrong codes lock the account and end the sign-in")
+    @Test("Five wrong codes lock the account and end all pending sign-ins of the user")
     func locked() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -101,13 +101,13 @@ struct FactorChallengeTests {
             try expectClassicRefusal(try await client.follow(verify, of: status, ["passCode": .string(app.wrongCode)]), 403, "E0000069")
             try expectClassicRefusal(try await client.follow(verify, of: status, ["passCode": .string(app.code())]), 401, "E0000011")
             try expectClassicRefusal(try await client.signIn(), 401, "E0000004")
-            // Nor does a sign-in go on that was begun before.
+            // The lock also ends a sign-in that began earlier.
             try expectClassicRefusal(try await client.follow(verify, of: other, ["passCode": .string(app.code())]), 401, "E0000011")
             #expect(try await server.logged("user.account.lock") == 1)
         }
     }
 
-    @Test("A push is sent, waited for, and ends the sign-in when it is approved")
+    @Test("A push is sent once however often the client polls, and its approval completes the sign-in")
     func push() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -126,7 +126,7 @@ struct FactorChallengeTests {
             #expect(waiting.links["resend"]?.arrayValue?.count == 1)
             #expect(waiting.next?["href"] == factor["_links"]?["verify"]?["href"])
             #expect(await server.pushes.next()?.deviceToken == "00ff12ab")
-            // The same request polls: nothing is sent, however often.
+            // The same request now polls and sends no further push.
             for _ in 0..<3 {
                 #expect(try ClassicStatus(try await client.follow(waiting.next, of: status)).json["factorResult"] == "WAITING")
             }
@@ -140,7 +140,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A push that is denied is told once as REJECTED, one that nobody answers as TIMEOUT; whoever asks again means another")
+    @Test("A denied push is reported as REJECTED, an unanswered one as TIMEOUT, and the next verify request sends another push")
     func rejected() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -168,7 +168,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A push that is reported as suspicious ends the sign-in for every factor")
+    @Test("A push that the user reports as suspicious ends the sign-in for every factor")
     func suspicious() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -187,7 +187,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("Resending asks anew, and only the last question can be answered; too many questions are refused")
+    @Test("A resend replaces a push challenge that is at least ten seconds old, and too many challenges are rejected")
     func resend() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -197,7 +197,7 @@ struct FactorChallengeTests {
             let waiting = try ClassicStatus(try await client.follow(status.factor("push")["_links"]?["verify"], of: status))
             let first = try await phone.challenge()
             let resend = waiting.links["resend"]?[0]
-            // The question that the person is just reading is left to them.
+            // A challenge that was just sent stays valid, because the user may be reading it.
             #expect(try ClassicStatus(try await client.follow(resend, of: waiting)).json["factorResult"] == "WAITING")
             #expect(try await phone.challenge().token == first.token)
             server.clock.advance(by: 10)
@@ -211,12 +211,12 @@ struct FactorChallengeTests {
             server.clock.advance(by: 10)
             let response = try await client.follow(resend, of: waiting)
             try expectClassicRefusal(response, 429, "E0000047")
-            // Each question counts for 300 seconds; the first one was asked 50 seconds ago.
+            // Each challenge counts for 300 seconds; the first one was sent 50 seconds ago.
             #expect(response["Retry-After"] == "250")
         }
     }
 
-    @Test("The number that the person picks is shown as long as they can pick it")
+    @Test("A number challenge shows the client the number, and the sign-in succeeds when the user picks it")
     func number() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .always, classic: ClassicPolicy(signOnPolicy: "two factors"))) {
             server in
@@ -230,7 +230,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("Going back takes the question from the phone; another factor can be chosen then, or instead")
+    @Test("Going back or choosing another factor withdraws the push challenge from the phone")
     func previous() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
@@ -253,14 +253,14 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("After cancelling nothing leads to the sign-in, and an approval that comes later signs nobody in")
+    @Test("Cancelling a sign-in invalidates its state token, and a later push approval is rejected")
     func cancel() async throws {
         try await Self.with { client, server in
             let phone = try await server.enroll()
             let status = try await client.begin(["relayState": "back"])
             let waiting = try ClassicStatus(try await client.follow(status.factor("push")["_links"]?["verify"], of: status))
             let challenge = try await phone.challenge()
-            // By the link and the token of an earlier state.
+            // Cancels with the link and the token of an earlier state.
             let cancelled = try await client.follow(status.links["cancel"], of: status)
             #expect(cancelled.status == 200)
             #expect(try cancelled.json == ["relayState": "back"])
@@ -272,7 +272,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("A state token lives as long as it is used, and no longer than an hour")
+    @Test("A state token expires five minutes after its last use, and at the latest after an hour")
     func lifetime() async throws {
         try await Self.with { client, server in
             _ = try await client.app()
@@ -293,7 +293,7 @@ struct FactorChallengeTests {
         }
     }
 
-    @Test("Another's factor is not found, and another's token is no good for it")
+    @Test("A sign-in rejects another user's factor, another user's codes, and a state token of direct authentication")
     func foreign() async throws {
         try await Self.with { client, server in
             let janes = try await client.app()
@@ -309,13 +309,13 @@ struct FactorChallengeTests {
                 "E0000068", causes: 1)
             try expectClassicRefusal(try await client.post(path, ["stateToken": "00unknown", "passCode": "123456"]), 401, "E0000011")
             try expectClassicRefusal(try await client.post(path, ["passCode": "123456"]), 400, "E0000001", causes: 1)
-            // A token of the hosted pages is none of this API's, and the other way round.
+            // A token of direct authentication is not valid in this API.
             let mfa = try await DirectClient(server).mfaToken()
             try expectClassicRefusal(try await client.post(path, ["stateToken": .string(mfa)]), 401, "E0000011")
         }
     }
 
-    @Test("A password that is set, or a deactivation, ends what was begun before")
+    @Test("Setting a user's password ends the user's pending sign-in")
     func account() async throws {
         try await Self.with { client, server in
             let app = try await client.app()

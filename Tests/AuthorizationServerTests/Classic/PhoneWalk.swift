@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Setting up a phone; a part of the walk of ``EdgeWalkTests``.
+/// The phone enrollment part of the walk of ``EdgeWalkTests``.
 enum PhoneWalk {
     private static let push = ClassicPhone.push
     private static let shown = ["factor", "user"]

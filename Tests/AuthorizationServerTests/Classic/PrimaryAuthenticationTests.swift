@@ -3,9 +3,9 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.2 and §3.2 in raw requests.
-@Suite("The classic API takes a name and a password")
+@Suite("Primary authentication in the classic API")
 struct PrimaryAuthenticationTests {
-    @Test("and gives a session token, which begins a session once")
+    @Test("A valid user name and password return a session token that starts a session once")
     func success() async throws {
         try await PushServer.with { server in
             let client = ClassicClient(server)
@@ -33,7 +33,7 @@ struct PrimaryAuthenticationTests {
         }
     }
 
-    @Test("What keeps a person out is answered alike: a wrong password, a name of nobody, a locked, a suspended account")
+    @Test("Wrong password, unknown, locked and suspended accounts return the same response")
     func alike() async throws {
         try await PushServer.with { server in
             let client = ClassicClient(server)
@@ -54,7 +54,7 @@ struct PrimaryAuthenticationTests {
         }
     }
 
-    @Test("A lock is told where the policy says so, also by the attempt that locks, and of nobody else")
+    @Test("If the policy shows lockouts, attempts for a locked account return LOCKED_OUT, and unknown names never do")
     func shownLock() async throws {
         try await PushServer.with(PushOrganization(classic: ClassicPolicy(signOnPolicy: "one factor", showsLockout: true))) { server in
             let client = ClassicClient(server)
@@ -77,7 +77,7 @@ struct PrimaryAuthenticationTests {
         }
     }
 
-    @Test("Nobody gets in whom the organization's policy keeps out, and nobody at all where the API is off")
+    @Test("A sign-in is rejected if the sign-on policy denies the user, or if the classic API is disabled")
     func policy() async throws {
         try await PushServer.with(PushOrganization(classic: nil)) { server in
             _ = try expectClassicRefusal(try await ClassicClient(server).signIn(), 401, "E0000015")
@@ -88,7 +88,7 @@ struct PrimaryAuthenticationTests {
     }
 
     @Test(
-        "What is no request is refused before anything is tried",
+        "A malformed sign-in request is rejected with status 400 and the error code of its defect",
         arguments: [
             ("{\"username\":\"jane\"}", "E0000001", 1), ("{}", "E0000001", 1), ("{\"username\":\"\",\"password\":\"x\"}", "E0000001", 1),
             ("{\"username\":1,\"password\":\"x\"}", "E0000001", 1), ("[]", "E0000003", 0), ("{", "E0000003", 0), ("", "E0000003", 0),
@@ -100,12 +100,12 @@ struct PrimaryAuthenticationTests {
         try expectClassicRefusal(response, 400, code, causes: causes)
     }
 
-    @Test("A form, which a browser sends by itself, is not read; nor is another method or path")
+    @Test("The classic API rejects bodies that are not declared as JSON, other methods, and unknown paths")
     func wire() async throws {
         let server = try await PushServer.refusing().server
         try expectClassicRefusal(
             try await server.wire.post("/api/v1/authn", "username=jane.doe@example.com&password=Correct-Horse-7"), 400, "E0000003")
-        // A page of any site can make a browser send JSON without saying so.
+        // A page of any site can make a browser send JSON without a content type.
         let unnamed = try await server.wire.call(
             "POST", "/api/v1/authn", headers: [], body: Array(#"{"username":"jane.doe@example.com","password":"Correct-Horse-7"}"#.utf8))
         try expectClassicRefusal(unnamed, 400, "E0000003")
@@ -116,7 +116,7 @@ struct PrimaryAuthenticationTests {
         }
     }
 
-    @Test("Attempts for one name are limited, and the answer says until when")
+    @Test("Sign-in attempts for one user name are limited, and the response says when to retry")
     func limit() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perUser = 3
@@ -132,7 +132,7 @@ struct PrimaryAuthenticationTests {
         }
     }
 
-    @Test("An API token that is nobody's is refused before the password is looked at")
+    @Test("An unknown API token is rejected even with the right password")
     func trustedCaller() async throws {
         let policy = ClassicPolicy(
             signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: "a-token-of-the-portal-0123456789")])

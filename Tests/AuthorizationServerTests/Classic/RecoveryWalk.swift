@@ -4,14 +4,14 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// Getting into an account by what was sent, and by a token for the first time; a part of the walk of ``EdgeWalkTests``.
+/// The recovery and activation part of the walk of ``EdgeWalkTests``.
 enum RecoveryWalk {
     private static let challenge = ["cancel", "next(verify)"]
     private static let reset = ["cancel", "next(resetPassword)"]
     private static let policy = ClassicPolicy(
         signOnPolicy: "one factor", showsLockout: true, recovery: Set(CodeChannel.allCases), unlocksBySelfService: true)
 
-    /// By a text, a call and a mail, without and with a question, and to unlock.
+    /// Walks recovery by text message, call and email, with and without a security question, and unlocking.
     static func codes(_ box: EdgeWalkTests.Box) async throws {
         try await EdgeWalkTests.with(policy, box) { walk, server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)?.id)
@@ -78,7 +78,7 @@ enum RecoveryWalk {
         }
     }
 
-    /// Of somebody without a password, and of somebody with one.
+    /// Walks the activation of an account without a password and of an account with one.
     static func activation(_ box: EdgeWalkTests.Box) async throws {
         try await EdgeWalkTests.with(ClassicPolicy(signOnPolicy: "one factor"), box) { walk, server in
             func token(_ login: String) async throws -> [String: JSONValue] {

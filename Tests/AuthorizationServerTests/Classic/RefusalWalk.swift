@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What is refused, code by code, and kinds of factors that the other walks have not; a part of the walk of ``EdgeWalkTests``.
+/// The error codes and the factor types that the other walks do not cover; a part of the walk of ``EdgeWalkTests``.
 enum RefusalWalk {
     private static let enroll = "MFA_ENROLL"
     private static let activating = ["cancel", "next(activate)", "prev"]
@@ -18,7 +18,7 @@ enum RefusalWalk {
         try await lateCodes(box)
     }
 
-    /// Requests that cannot be read, and paths that lead nowhere.
+    /// Walks malformed requests, unknown paths and factors, and too many wrong activation codes.
     private static func requests(_ box: EdgeWalkTests.Box) async throws {
         try await EdgeWalkTests.with(ClassicPolicy(signOnPolicy: "two factors"), box) { walk, server in
             let headers = [("Accept", "application/json"), ("Content-Type", "application/json")]
@@ -51,7 +51,7 @@ enum RefusalWalk {
         }
     }
 
-    /// What only trusted callers are told.
+    /// Walks the recovery errors that only trusted callers see.
     private static func callers(_ box: EdgeWalkTests.Box) async throws {
         let policy = ClassicPolicy(
             signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: "a-token-of-the-portal-0123456789")])
@@ -66,7 +66,7 @@ enum RefusalWalk {
         }
     }
 
-    /// Telephones and mailboxes.
+    /// Walks the enrollment of phone numbers and of an email address.
     private static func messages(_ box: EdgeWalkTests.Box) async throws {
         let policy = ClassicPolicy(
             signOnPolicy: "two factors", factors: [.sms: .optional, .call: .optional, .email: .optional])
@@ -102,7 +102,7 @@ enum RefusalWalk {
         }
     }
 
-    /// Tokens that another system knows.
+    /// Walks the enrollment of tokens of an external token service.
     private static func tokens(_ box: EdgeWalkTests.Box) async throws {
         let policy = ClassicPolicy(
             signOnPolicy: "two factors", factors: [.rsa: .optional, .symantec: .optional, .oktaTOTP: .optional])
@@ -129,7 +129,7 @@ enum RefusalWalk {
         }
     }
 
-    /// A code of an authenticator app that came too late.
+    /// Walks the rejection of an expired authenticator app code.
     private static func lateCodes(_ box: EdgeWalkTests.Box) async throws {
         try await EdgeWalkTests.with(ClassicPolicy(signOnPolicy: "two factors"), box) { walk, _ in
             let app = try await walk.client.app()
@@ -142,7 +142,7 @@ enum RefusalWalk {
         }
     }
 
-    /// A device whose codes follow a counter.
+    /// Walks the verification of a hardware device with counter-based codes.
     private static func counters(_ box: EdgeWalkTests.Box) async throws {
         try await EdgeWalkTests.with(ClassicPolicy(signOnPolicy: "two factors"), box) { walk, server in
             let secret = Array("12345678901234567890".utf8)

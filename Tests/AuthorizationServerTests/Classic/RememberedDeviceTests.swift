@@ -3,7 +3,7 @@ import JOSE
 import Testing
 
 /// Documentation/Protocol/Authn.md §6.4 in raw requests.
-@Suite("The classic API remembers devices")
+@Suite("Remembered devices in the classic API")
 struct RememberedDeviceTests {
     private static let device = "9f2c7b1e4d6a4f0b8c3d5e7f90123456"
     private static let portal = "a-token-of-the-portal-0123456789"
@@ -20,7 +20,7 @@ struct RememberedDeviceTests {
         ClassicClient(server, headers: device.map { [("Cookie", "other=1; DT=\($0)")] } ?? [])
     }
 
-    /// Proves the second factor, and asks to be remembered or not.
+    /// Verifies the second factor, with or without a request to remember the device.
     private static func prove(_ client: ClassicClient, _ app: ClassicApp, remembers: Bool = true) async throws -> WireResponse {
         let status = try await client.begin()
         try #require(status.name == "MFA_REQUIRED")
@@ -32,7 +32,7 @@ struct RememberedDeviceTests {
         return answer
     }
 
-    @Test("as long as they bring their token: the second factor is asked for elsewhere, and again after a new password")
+    @Test("A remembered device skips the second factor until the password changes, and other devices do not")
     func byDevice() async throws {
         try await Self.with(.device) { server in
             let client = Self.client(server)
@@ -47,7 +47,7 @@ struct RememberedDeviceTests {
             server.clock.advance(by: 30 * 86_400)
             let done = try await client.begin()
             #expect(done.name == "SUCCESS")
-            // It stands in for the factor here; who asks for two factors elsewhere gets what was proved.
+            // The remembered device replaces the second factor only here; a client that requires two factors still asks for both.
             let party = WireRelyingParty.browserApp
             let token = try #require(done.json["sessionToken"]?.stringValue)
             let answer = try await WireBrowser(server.wire).get(party.authorizeURL(["sessionToken": token, "prompt": "none"]))
@@ -69,7 +69,7 @@ struct RememberedDeviceTests {
         }
     }
 
-    @Test("for a time, and no longer")
+    @Test("A device that is remembered for 60 minutes skips the second factor for exactly that time")
     func byTime() async throws {
         try await Self.with(.time(minutes: 60)) { server in
             let client = Self.client(server)
@@ -85,7 +85,7 @@ struct RememberedDeviceTests {
         }
     }
 
-    @Test("Where the policy does not let it, or nobody asked for it, nothing is remembered", arguments: [true, false])
+    @Test("A device is not remembered if the policy forbids it or the client does not ask for it", arguments: [true, false])
     func not(isAsked: Bool) async throws {
         try await Self.with(isAsked ? .never : .device) { server in
             let client = Self.client(server)
@@ -95,7 +95,7 @@ struct RememberedDeviceTests {
         }
     }
 
-    @Test("A device without a token, or with one that could be guessed, is given one")
+    @Test("A device without a device token, or with a guessable one, gets a new token when it is remembered")
     func given() async throws {
         try await Self.with(.device) { server in
             for own in [nil, "1234"] {
@@ -110,7 +110,7 @@ struct RememberedDeviceTests {
         }
     }
 
-    @Test("A token that somebody planted in a browser is good for nothing: what is remembered there is one that only it was given")
+    @Test("A device token that an attacker planted in a browser is replaced by a new one and never remembered")
     func planted() async throws {
         try await Self.with(.device) { server in
             let page = ("Origin", "https://portal.example.com")
@@ -119,14 +119,14 @@ struct RememberedDeviceTests {
             let cookie = try #require(try await Self.prove(victim, app)["Set-Cookie"])
             let given = try #require(cookie.firstMatch(of: /DT=([0-9A-Za-z]{32});/)).1
             #expect(given != Self.device)
-            // Who planted it knows the password too.
+            // The attacker who planted the token also knows the password.
             #expect(try await Self.client(server).begin().name == "MFA_REQUIRED")
             let remembered = ClassicClient(server, headers: [("Cookie", "DT=\(given)"), page])
             #expect(try await remembered.begin().name == "SUCCESS")
         }
     }
 
-    @Test("What the body says of the device is believed of a trusted caller only")
+    @Test("A device token in the request body is accepted only from a trusted caller")
     func context() async throws {
         try await Self.with(.device) { server in
             let known = Self.client(server)

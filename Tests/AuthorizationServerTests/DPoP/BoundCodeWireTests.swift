@@ -3,11 +3,11 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("Codes that are bound to a key, over the wire (RFC 9449 section 10)")
+@Suite("Authorization codes bound to a DPoP key (RFC 9449 §10)")
 struct BoundCodeWireTests {
     private static let app = WireRelyingParty.readingApp
 
-    /// A client that shows keys at the server of a test.
+    /// A client that sends DPoP proofs to a test's server.
     private struct Client {
         let server: PushServer
         let nonce: String
@@ -42,7 +42,7 @@ struct BoundCodeWireTests {
                 ]), headers: try maker.map { [("DPoP", try proof($0, "token"))] } ?? [])
         }
 
-        /// Sees that a code is good for one key only.
+        /// Checks that a code can be exchanged only with a proof of one key.
         func expect(_ code: String, isBoundTo maker: ProofMaker) async throws {
             try expectRefusal(try await exchange(code, by: try ProofMaker()), 400, "invalid_dpop_proof")
             try expectRefusal(try await exchange(code, by: nil), 400, "invalid_dpop_proof")
@@ -52,7 +52,7 @@ struct BoundCodeWireTests {
         }
     }
 
-    @Test("dpop_jkt binds the code to the key that it names")
+    @Test("The parameter dpop_jkt binds the authorization code to the key that it names")
     func named() async throws {
         try await PushServer.with { server in
             let maker = try ProofMaker()
@@ -63,7 +63,7 @@ struct BoundCodeWireTests {
         }
     }
 
-    @Test("A proof that comes with a pushed request binds the code to its key")
+    @Test("A DPoP proof with a pushed authorization request binds the code to the proof's key")
     func pushed() async throws {
         try await PushServer.with { server in
             let maker = try ProofMaker()
@@ -78,7 +78,7 @@ struct BoundCodeWireTests {
         }
     }
 
-    @Test("A proof at /par is by the key that dpop_jkt names, and good once")
+    @Test("A DPoP proof with a pushed request must match dpop_jkt and the endpoint, and is accepted once")
     func judged() async throws {
         try await PushServer.with { server in
             let maker = try ProofMaker()

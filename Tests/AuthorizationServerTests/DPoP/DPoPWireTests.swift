@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("DPoP, over the wire (RFC 9449; Documentation/Protocol/OAuth.md §5.1)")
+@Suite("DPoP (RFC 9449; Documentation/Protocol/OAuth.md §5.1)")
 struct DPoPWireTests {
     private static let tokenPath = "/oauth2/default/v1/token"
     private static let userInfoPath = "/oauth2/default/v1/userinfo"
@@ -13,7 +13,7 @@ struct DPoPWireTests {
     private static let signIn =
         "grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid+offline_access&client_id=password-app"
 
-    /// A client with a key at the server that tests share.
+    /// A client with a DPoP key at the server that the tests share.
     private struct Client {
         let running: RunningServer
         let maker: ProofMaker
@@ -36,7 +36,7 @@ struct DPoPWireTests {
             try await running.wire.post(tokenPath, form, headers: proofs.map { ("DPoP", $0) })
         }
 
-        /// The nonce that the server hands out now.
+        /// Requests a nonce from the server.
         func nonce() async throws -> String {
             let response = try await post([try proof()])
             return try #require(response["DPoP-Nonce"], "\(response.status) \(response.body)")
@@ -56,7 +56,7 @@ struct DPoPWireTests {
 
     // MARK: - The token endpoint
 
-    @Test("a client asks, is given a nonce, repeats the request and gets a bound token")
+    @Test("A client whose first proof lacks the nonce gets one, repeats the request and gets a bound token")
     func dance() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -73,7 +73,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("a page of another origin can read the nonce, and may send proofs")
+    @Test("CORS headers let a page of another origin send DPoP proofs and read the nonce")
     func crossOrigin() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -85,7 +85,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("a proof that is not good is 400 invalid_dpop_proof, and says why")
+    @Test("An invalid DPoP proof returns 400 invalid_dpop_proof with a description of the defect")
     func badProofs() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -125,7 +125,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("a proof that was used is refused, and a foreign nonce is answered with a good one")
+    @Test("A replayed DPoP proof is rejected, and a proof with an unknown nonce gets a valid nonce")
     func replayAndForeignNonce() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -139,7 +139,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("a refresh token is refused without the key, and an app that registered for it gets nothing without a proof")
+    @Test("A bound refresh token requires a proof by its key, and a client registered for DPoP gets no token without a proof")
     func refresh() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -162,7 +162,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("the nonce turns with the day, and the new one comes with a good answer")
+    @Test("After a day the server returns a new DPoP nonce with a successful response, and later rejects the old one")
     func turn() async throws {
         try await RunningServer.fresh { running in
             let client = try Client(running)
@@ -180,7 +180,7 @@ struct DPoPWireTests {
 
     // MARK: - Userinfo and introspection
 
-    @Test("userinfo answers a bound token with its proof, and tells by introspection what it is bound to")
+    @Test("Userinfo accepts a bound access token with a valid proof, and introspection returns the key thumbprint")
     func userInfo() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -196,7 +196,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("introspection says of a bound refresh token, too, what it is bound to, and of one that is not nothing")
+    @Test("Introspection returns the key thumbprint of a bound refresh token, and none for an unbound one")
     func boundRefreshToken() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -215,7 +215,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("userinfo refuses a bound token without a good proof with 401 and a DPoP challenge that says why")
+    @Test("Userinfo rejects a bound token without a valid proof with 401 and a DPoP challenge that states the reason")
     func userInfoRefuses() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -260,7 +260,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("userinfo refuses a bearer token by the scheme DPoP, a bound one in a form, and asks for both schemes without one")
+    @Test("Userinfo rejects a bearer token with the scheme DPoP and a bound token in a form, and offers both schemes without a token")
     func schemes() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)
@@ -278,7 +278,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("a device's endpoint refuses a bound token without its proof, with 401 and a DPoP challenge")
+    @Test("A device endpoint rejects a bound token without its proof with 401 and a DPoP challenge")
     func devices() async throws {
         try await DeviceServer.with({ $0.dpop = DPoPPolicy(requiresNonce: false) }) { server in
             let maker = try ProofMaker()

@@ -3,10 +3,10 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("Proofs that somebody else's implementation makes")
+@Suite("DPoP proofs made by joserfc")
 struct ForeignProofTests {
     @Test(
-        "of joserfc get a bound token, open userinfo once, and refresh it",
+        "A proof made by joserfc gets a bound token, opens userinfo once and refreshes the token",
         .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)),
         arguments: ["ES256", "ES512", "RS256"])
     func joserfc(algorithm: String) async throws {

@@ -3,10 +3,10 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Kinds of authenticator, over the wire (Documentation/Protocol/Devices.md §2.4)")
+@Suite("Authenticator kinds (Documentation/Protocol/Devices.md §2.4)")
 struct AuthenticatorKindTests {
     @Test(
-        "both kinds of authenticator are named by their keys, and enrol and are asked alike (F-8)",
+        "Each authenticator kind has its own key, and both kinds enroll and are challenged in the same way",
         arguments: [(PushAuthenticator.Kind.customApp, "custom_app"), (.oktaVerify, "okta_verify")])
     func kinds(kind: PushAuthenticator.Kind, key: String) async throws {
         try await DeviceServer.with {
@@ -21,7 +21,7 @@ struct AuthenticatorKindTests {
         try await PushServer.with(PushOrganization(kind: kind)) { server in
             let phone = try await server.enroll()
             let client = DirectClient(server)
-            // Asked for and answered by the channel, whichever app it is; which one it was is told by amr.
+            // Both kinds use the same channel; only the amr claim names the kind.
             let challenge = try await client.challenge(try await client.mfaToken())
             #expect(try challenge.json["channel"] == "push")
             #expect(try challenge.json["challenge_type"] == .string(PushOrganization.secondFactorOOB))

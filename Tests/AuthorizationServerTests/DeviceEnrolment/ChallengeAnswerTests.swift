@@ -3,11 +3,11 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Answering a challenge, over the wire (Documentation/Protocol/Devices.md §2.9, §2.12 and §5.5)")
+@Suite("Challenge answers (Documentation/Protocol/Devices.md §2.9, §2.12 and §5.5)")
 struct ChallengeAnswerTests {
     private static let invalidResponse = "Api validation failed: challengeResponse"
 
-    @Test("an approval is 200 with an empty object, a denial 204 with nothing")
+    @Test("An approval returns 200 with an empty object, and a denial returns 204 without a body")
     func bodies() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -26,13 +26,13 @@ struct ChallengeAnswerTests {
         }
     }
 
-    /// What an answer is, and what the client that polls is told then.
+    /// The result of an answer, for the phone and for the client that polls.
     enum Result: Sendable { case approved, denied, failed(String), invalid(String) }
 
     struct Word: Sendable, CustomTestStringConvertible {
         var text: String
         var isVerified = false
-        /// Where a key that the person unlocks is asked for, if there is one; and where nothing else does.
+        /// The result where user verification is preferred; `required` is the result where it is required.
         var preferred: Result
         var required: Result
 
@@ -61,7 +61,7 @@ struct ChallengeAnswerTests {
         Word(text: "DENIED_CONSENT_PROMPT", preferred: .denied, required: .denied),
     ]
 
-    @Test("each word comes to the status and the outcome of 5.5", arguments: words, [false, true])
+    @Test("Each user consent value leads to its status and outcome (Devices.md §5.5)", arguments: words, [false, true])
     func word(word: Word, isRequired: Bool) async throws {
         try await PushServer.with(PushOrganization(userVerification: isRequired ? .required : .preferred)) { server in
             let phone = try await server.enroll(.init(verifiesUser: true))
@@ -92,7 +92,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("a word that nobody knows is no answer", arguments: ["", "approved_consent_prompt", "MAYBE"])
+    @Test("An unknown user consent value is rejected, and the challenge stays open", arguments: ["", "approved_consent_prompt", "MAYBE"])
     func unknownWord(word: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -104,7 +104,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("a forged answer is told what is wrong with it, and changes nothing")
+    @Test("A forged answer is rejected with its cause, and the challenge can still be approved")
     func forged() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -134,7 +134,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("what was answered, has expired or was given up says so, to a person and to a program")
+    @Test("An answer to an answered, expired or cancelled challenge is rejected with a text and a machine-readable reason")
     func tooLate() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -144,7 +144,7 @@ struct ChallengeAnswerTests {
             let answered = try await phone.challenge()
             let approval = try phone.signed(answered)
             #expect(try await phone.send(approval, to: answered).status == 200)
-            // The same bytes once more, an approval and a denial that were signed anew.
+            // The same answer again, then an approval and a denial with new signatures.
             try expectDeviceError(
                 await phone.send(approval, to: answered), 400, "E0000001", summary, causes: ["The answer was given before."],
                 reason: "answered")
@@ -166,7 +166,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("the twenty-first answer to one challenge in a minute is 429, and another challenge is not concerned")
+    @Test("The twenty-first answer to a challenge within a minute returns 429, and another challenge is not affected")
     func limit() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -188,7 +188,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    /// What is closed between the question and the answer.
+    /// A resource that is suspended or deleted between the challenge and the answer.
     enum Closure: CaseIterable, Sendable {
         case suspendedEnrollment, deletedEnrollment, suspendedDevice, deletedDevice, suspendedUser, deactivatedUser
 
@@ -217,7 +217,9 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("whoever was closed while asked is told so with the code of 2.12, and signs nobody in", arguments: Closure.allCases)
+    @Test(
+        "An answer after the enrollment, device or user was suspended or deleted gets its own error (Devices.md §2.12)",
+        arguments: Closure.allCases)
     func closed(closure: Closure) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -228,14 +230,14 @@ struct ChallengeAnswerTests {
             for answer in [WirePhone.Answer.approve, .deny] {
                 try expectDeviceError(await phone.answer(challenge, answer), status, code, summary)
             }
-            // A stranger learns none of it.
+            // An attacker without the device's key does not get this error.
             let stranger = try SigningKey.generate(.es256, keyID: phone.possessionKeyID)
             #expect(try await phone.send(phone.signed(challenge, by: stranger), to: challenge).status == 400)
             try expectRefusal(try await DirectClient(server).poll(pending), 400, "authorization_pending")
         }
     }
 
-    @Test("who turned push off meanwhile lets no answer count")
+    @Test("An answer is rejected if push was disabled after the challenge was sent")
     func pushOff() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

@@ -5,11 +5,11 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("The device API, over the wire")
+@Suite("Device API")
 struct DeviceEnrolmentTests {
     private static let invalidToken = "The token is invalid or expired. Get a new one."
 
-    @Test("the organization tells its id to anybody, without a version")
+    @Test("The organization endpoint returns the organization ID without authorization and without an API version")
     func organization() async throws {
         try await DeviceServer.with { server in
             let response = try await server.wire.get("/.well-known/okta-organization", headers: [("Content-Type", "application/json")])
@@ -22,7 +22,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("the configuration of a client's authenticator is an array of one; push off empties it")
+    @Test("The configuration of a client's authenticator is an array with one entry, and is empty if push is disabled")
     func configuration() async throws {
         try await DeviceServer.with { server in
             let path = "/.well-known/app-authenticator-configuration?oauthClientId=phone-app"
@@ -56,7 +56,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a phone enrols, is changed, deletes itself, and is told that it is deleted")
+    @Test("A phone enrolls, updates and deletes its enrollment, and later requests report the deletion")
     func wholeLife() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -100,7 +100,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a device's own signature is taken after the word SSWS")
+    @Test("A device's own signature is accepted with the scheme SSWS, and rejected with ssws and a space")
     func signed() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -112,7 +112,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A device's own signature is read after the scheme SSWS without a space too.", arguments: ["SSWS", "ssws", "SSWS ", "SSWS  "])
+    @Test("A device's own signature is accepted after the scheme SSWS without a space too", arguments: ["SSWS", "ssws", "SSWS ", "SSWS  "])
     func signedWithoutSpace(scheme: String) async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -123,7 +123,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a maintenance token is issued over the wire as the official client asks, and keeps the push token up to date")
+    @Test("A maintenance token can update the push token but no keys, and its assertion is accepted once")
     func maintenance() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -155,7 +155,7 @@ struct DeviceEnrolmentTests {
     // MARK: - Errors
 
     @Test(
-        "every request but the first wants the API's version",
+        "Every request except the one for the organization requires the API version in the Accept header",
         arguments: [nil, "application/json", "application/json; okta-version=2.0.0", "text/html; okta-version=1.0.0", "okta-version=1.0.0"])
     func version(accept: String?) async throws {
         try await DeviceServer.with { server in
@@ -175,7 +175,7 @@ struct DeviceEnrolmentTests {
     }
 
     @Test(
-        "the version is found however clients write it",
+        "The API version is recognized in all spellings of the Accept header that clients use",
         arguments: [
             "application/json; okta-version=1.0.0", "application/json;okta-version=1.0.0", "application/json, okta-version=1.0.0",
             "application/merge-patch+json; okta-version=1.0.0", "text/html, Application/JSON; q=0.9; okta-version=\"1.0.0\"",
@@ -188,7 +188,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a request without a good token is 401, whatever it asks")
+    @Test("A request without a valid token returns 401 at every endpoint that requires a token")
     func unauthorized() async throws {
         try await DeviceServer.with { server in
             let requests = [
@@ -208,7 +208,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a body that is no JSON, is a form, or is larger than 64 KiB is E0000003")
+    @Test("A body that is not valid JSON, is a form or is larger than 64 KiB returns E0000003")
     func malformed() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -229,7 +229,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("what is wrong with an enrolment is said with the code of Documentation/Protocol/Devices.md §2.12")
+    @Test("An invalid enrollment request returns the error code of its defect (Documentation/Protocol/Devices.md §2.12)")
     func enrollmentErrors() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -257,24 +257,24 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a stolen password enrols no second phone and clears away no first one")
+    @Test("After a phone is enrolled, a token for managing enrollments requires a sign-in with two factors")
     func stolenPassword() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
-            // The password alone gives no token for it.
+            // The password alone gets no token for managing enrollments.
             let form =
                 "client_id=phone-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=\(DeviceServer.manage)"
             let refused = try await server.wire.post("/oauth2/v1/token", form)
             #expect(refused.status == 403)
             #expect(try refused.json["error"] == "mfa_required")
-            // With two factors it goes on.
+            // With two factors, the user can enroll and delete phones.
             let second = try EnrollingPhone(now: server.running.clock.now)
             #expect(try await server.enroll(second.enrollment(), token: server.strongToken()).status == 200)
             #expect(try await server.delete(phone.enrollmentID, token: server.strongToken()).status == 204)
         }
     }
 
-    @Test("a token of a password alone, from before there was a factor, enrols nothing and deletes nothing")
+    @Test("A password-only token from before the first enrollment cannot enroll, change or delete a phone")
     func tokenFromBefore() async throws {
         try await DeviceServer.with { server in
             let early = try await server.accessToken()
@@ -289,7 +289,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("an old sign-in is told to sign in again")
+    @Test("An enrollment with a token whose sign-in is older than 15 minutes is rejected")
     func oldSignIn() async throws {
         try await DeviceServer.with { server in
             let token = try await server.accessToken()
@@ -301,7 +301,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("suspended and deleted devices, enrolments and accounts are told apart")
+    @Test("Suspended and deleted devices, enrollments and accounts return different errors")
     func lifecycle() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -336,7 +336,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("an attestation that does not verify starts the app over")
+    @Test("A forged device attestation returns 401, and a valid one returns the existing enrollment")
     func attestation() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()
@@ -350,7 +350,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("a patch of another member, and one for nobody's enrolment, are refused")
+    @Test("A patch of a read-only member, or of an unknown enrollment, is rejected")
     func patchErrors() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()

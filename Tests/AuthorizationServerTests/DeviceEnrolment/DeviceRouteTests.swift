@@ -5,9 +5,9 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("Paths, methods and limits of the device API")
+@Suite("Device API paths, methods and limits")
 struct DeviceRouteTests {
-    @Test("64 KiB are the limit, also of a server that reads more elsewhere")
+    @Test("The device API accepts bodies up to 64 KiB, even if the server allows larger bodies elsewhere")
     func ownLimit() async throws {
         let configuration = AuthorizationServer.Configuration(port: 0, limits: .init(bodyBytes: 200_000))
         try await RunningServer.fresh(configuration: configuration) { running in
@@ -21,7 +21,7 @@ struct DeviceRouteTests {
         }
     }
 
-    @Test("an answer to a challenge that never was is 404, without any authorization")
+    @Test("An unauthorized answer to an unknown challenge returns 404, and one with an unknown method returns 400")
     func unknownChallenge() async throws {
         try await DeviceServer.with { server in
             let path = DeviceServer.api + "/challenge/ft00000000000000000/verify"
@@ -36,7 +36,7 @@ struct DeviceRouteTests {
     }
 
     @Test(
-        "another method is 405, another path 404",
+        "An unsupported method returns 405 with the Allow header, and an unknown path returns 404",
         arguments: [
             ("POST", "/.well-known/okta-organization", 405, "GET, HEAD, OPTIONS"),
             ("POST", "/.well-known/app-authenticator-configuration", 405, "GET, HEAD"), ("GET", DeviceServer.api, 405, "POST"),
@@ -56,7 +56,7 @@ struct DeviceRouteTests {
         #expect(response.status == status && response["Allow"] == allow)
     }
 
-    @Test("requests over the limit of an address are 429 with all three headers")
+    @Test("Device API requests over the limit of an address return 429 with all three rate limit headers")
     func limits() async throws {
         try await DeviceServer.with(rateLimits: RateLimits(perClient: 10, perAddress: 2)) { server in
             for _ in 0..<2 { #expect(try await server.call("DELETE", DeviceServer.api + "/pfd1").status == 401) }

@@ -6,7 +6,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// A server whose organization has a push authenticator, and requests as phones send them.
+/// A server whose organization has a push authenticator, with the requests that phones send.
 struct DeviceServer: Sendable {
     static let api = "/idp/myaccount/app-authenticators"
     static let manage = "okta.myAccount.appAuthenticator.manage"
@@ -16,7 +16,7 @@ struct DeviceServer: Sendable {
     let running: RunningServer
     var wire: WireClient { running.wire }
 
-    /// Runs a test against a server of its own.
+    /// Runs a test with its own server.
     static func with<Result: Sendable>(
         rateLimits: RateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000),
         _ change: @Sendable (inout OrganizationDefinition) -> Void = { _ in },
@@ -29,7 +29,7 @@ struct DeviceServer: Sendable {
         }
     }
 
-    /// Gives the organization its authenticator, changed as a test wants it.
+    /// Configures the organization with a push authenticator and a test's changes.
     func configure(rateLimits: RateLimits = RateLimits(), _ change: (inout OrganizationDefinition) -> Void) async throws {
         var definition = TestOrganization.definition(origin: RunningServer.origin, rateLimits: rateLimits)
         definition.applications.append(
@@ -52,14 +52,14 @@ struct DeviceServer: Sendable {
 
     // MARK: - Tokens
 
-    /// Signs Jane in with her password.
+    /// Signs Jane in with her password, and returns the access token.
     func accessToken(scope: String = manage) async throws -> String {
         let form = "client_id=phone-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=\(scope)"
         let answer = try await wire.post("/oauth2/v1/token", form)
         return try #require(try answer.json["access_token"]?.stringValue, "\(answer.body)")
     }
 
-    /// An access token for the upkeep of an enrolment.
+    /// Requests a maintenance token of an enrollment.
     func maintenanceToken(of phone: EnrollingPhone) async throws -> String {
         let form =
             "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&client_id=phone-app"
@@ -68,7 +68,7 @@ struct DeviceServer: Sendable {
         return try #require(try answer.json["access_token"]?.stringValue, "\(answer.body)")
     }
 
-    /// An access token of a sign-in of Jane with two factors.
+    /// Returns an access token of Jane's sign-in with two factors.
     func strongToken() async throws -> String {
         let engine = running.engine
         let snapshot = try await engine.snapshot()
@@ -103,7 +103,7 @@ struct DeviceServer: Sendable {
         try await call("POST", Self.api, token: token, contentType: "application/json", body: body.serialized())
     }
 
-    /// Changes an enrolment as the official client does: the patch's type in both headers.
+    /// Changes an enrollment as the official client does, with the patch media type in both headers.
     func patch(_ id: String, _ push: JSONValue, token: String?, scheme: String = "Bearer") async throws -> WireResponse {
         try await call(
             "PATCH", Self.api + "/" + id, token: token, scheme: scheme, accept: ("Accept", Self.patchType), contentType: Self.patchType,
@@ -114,13 +114,13 @@ struct DeviceServer: Sendable {
         try await call("DELETE", Self.api + "/" + id, token: token)
     }
 
-    /// An enrolment as it is stored.
+    /// Returns an enrollment from the store.
     func enrollment(_ id: String) async throws -> Enrollment {
         let record: Record? = try await running.engine.store.read { try $0.record(.enrollment, id: id) }
         return try Enrollment(try #require(record))
     }
 
-    /// A phone that Jane enrolled over the wire.
+    /// Enrolls a phone for Jane over the wire.
     func enrolledPhone() async throws -> EnrollingPhone {
         var phone = try EnrollingPhone(now: running.clock.now)
         let answer = try await enroll(phone.enrollment(), token: accessToken())
@@ -129,7 +129,7 @@ struct DeviceServer: Sendable {
     }
 }
 
-/// A phone that enrols and signs now.
+/// A phone that enrolls and signs at a fixed time.
 struct EnrollingPhone: Sendable {
     private let now: Date
     private var phone: SigningPhone
@@ -148,7 +148,7 @@ struct EnrollingPhone: Sendable {
 
     mutating func remember(_ answer: JSONValue) throws { try phone.remember(answer) }
 
-    /// The body of an enrolment (Documentation/Protocol/Devices.md §2.5.2); of a known device with its attestation.
+    /// Returns the body of an enrollment request (Documentation/Protocol/Devices.md §2.5.2). A known device sends its attestation.
     func enrollment(attestation: String? = nil) -> JSONValue { phone.enrollment(in: "autphone", attestation: attestation) }
 
     func attestation(by key: SigningKey? = nil) throws -> String {
@@ -162,8 +162,8 @@ struct EnrollingPhone: Sendable {
     func authorization() throws -> String { try phone.authorization(at: now).signed() }
 }
 
-/// The whole of an error of the device API: the status, and a body that official clients decode. Each cause of a challenge that can be
-/// answered no more says why, for a program.
+/// Checks the status, the body and the headers of a device API error. If a challenge can no longer be answered, each cause has a
+/// machine-readable reason.
 func expectDeviceError(
     _ response: WireResponse, _ status: Int, _ code: String, _ summary: String, causes: [String] = [], reason: String? = nil,
     sourceLocation: SourceLocation = #_sourceLocation

@@ -2,7 +2,7 @@ import Delivery
 import JOSE
 import Testing
 
-@Suite("What waits for a phone, over the wire (Documentation/Protocol/Devices.md §2.8)")
+@Suite("Pending challenges (Documentation/Protocol/Devices.md §2.8)")
 struct PendingChallengesTests {
     private static func path(_ id: String) -> String { DeviceServer.api + "/\(id)/push/notifications" }
 
@@ -10,7 +10,7 @@ struct PendingChallengesTests {
         "The access token does not permit this. It needs one of the scopes: okta.myAccount.appAuthenticator.maintenance.manage, "
         + "okta.myAccount.appAuthenticator.maintenance.read, okta.myAccount.appAuthenticator.manage, okta.myAccount.appAuthenticator.read."
 
-    @Test("each that waits has the two members of a push, and the link is the one that the enrolment gave")
+    @Test("A pending challenge has the two members of its push payload and the same transaction ID")
     func elements() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -22,13 +22,13 @@ struct PendingChallengesTests {
             #expect(Set(try #require(list[0].objectValue).keys) == ["payloadVersion", "challenge"])
             let push = try #require(await server.pushes.next())
             let pushed = try WirePhone.Challenge(try #require(try JSONValue(parsing: push.payload)["challenge"]?.stringValue))
-            // The same question, so that a phone that gets it both ways asks once.
+            // With the same transaction ID, a phone that gets the challenge both ways shows it once.
             let listed = try WirePhone.Challenge(try #require(list[0]["challenge"]?.stringValue))
             #expect(listed.claims["transactionId"] == pushed.claims["transactionId"])
         }
     }
 
-    @Test("somebody else's enrolment is 404, as one that never was", arguments: [nil, "pfd00000000000000000", "x"])
+    @Test("Pending challenges of another user's enrollment or an unknown one return 404", arguments: [nil, "pfd00000000000000000", "x"])
     func others(id: String?) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -40,7 +40,7 @@ struct PendingChallengesTests {
         }
     }
 
-    @Test("another enrolment's maintenance token is 403, be it another person's or the same one's, and its own opens what waits")
+    @Test("A maintenance token lists the pending challenges of its own enrollment, and gets 403 for another one")
     func maintenance() async throws {
         try await DeviceServer.with { server in
             let first = try await server.enrolledPhone()
@@ -56,7 +56,7 @@ struct PendingChallengesTests {
         }
     }
 
-    @Test("a token without any of the scopes is 403")
+    @Test("An access token without an authenticator scope gets 403 for pending challenges")
     func scopes() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()

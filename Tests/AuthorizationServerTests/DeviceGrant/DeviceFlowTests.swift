@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// A device without a browser, in raw requests (Documentation/Protocol/OAuth.md §2.8 and §2.4.5).
+/// A device without a browser that sends raw requests (Documentation/Protocol/OAuth.md §2.8 and §2.4.5).
 struct WireDevice: Sendable {
     var id = "tv-app"
     var base = "/oauth2/default/v1"
@@ -18,7 +18,7 @@ struct WireDevice: Sendable {
         return try await wire.post("\(base)/device/authorize", Form.encode(form))
     }
 
-    /// The device code and the user code.
+    /// Starts a device authorization, and returns the device code and the user code.
     func begin(_ changes: [String: String] = [:]) async throws -> (device: String, user: String) {
         let answer = try await authorize(changes)
         try #require(answer.status == 200, "\(answer.body)")
@@ -33,7 +33,7 @@ struct WireDevice: Sendable {
 }
 
 extension WireBrowser {
-    /// Enters the code of a device, and follows to the next page.
+    /// Enters a user code, and follows redirects to the next page.
     func enter(_ code: String) async throws -> WireResponse {
         let page = try await get("/activate")
         #expect(page.status == 200)
@@ -41,15 +41,15 @@ extension WireBrowser {
         return try await follow(try await post(form.action, form.fields.merging(["user_code": code]) { $1 }))
     }
 
-    /// Signs Jane in at the code of a device, and lets the device have it.
+    /// Enters a user code, signs Jane in and allows the device.
     func connect(_ code: String) async throws -> WireResponse {
         try await submit(try await signIn(try await enter(code)), "device", ["decision": "allow"])
     }
 }
 
-@Suite("Signing in for a device without a browser, over the wire")
+@Suite("Device authorization grant")
 struct DeviceFlowTests {
-    @Test("A device shows a code, a person enters it and says yes, and the device gets its tokens once")
+    @Test("A device gets its tokens once, after the user enters its code, signs in and allows it")
     func happyPath() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -69,7 +69,7 @@ struct DeviceFlowTests {
             try expectRefusal(try await device.poll(code), 400, "authorization_pending")
 
             let browser = WireBrowser(server.wire)
-            // However it is typed.
+            // Spaces, hyphens and lowercase letters in the typed code are accepted.
             let page = try await browser.enter(" \(userCode.prefix(4).lowercased())-\(userCode.dropFirst(4)) ")
             #expect(page.body.contains("Sign in to continue to TV app."))
             let question = try await browser.signIn(page)
@@ -89,12 +89,12 @@ struct DeviceFlowTests {
             #expect(tokens.body["refresh_token"]?.stringValue != nil)
             try expectRefusal(try await device.poll(code), 400, "invalid_grant")
             #expect(try await server.logged("device.authorization") == 1)
-            // The code is used up.
+            // The user code is consumed.
             #expect(try await WireBrowser(server.wire).enter(userCode).body.contains("The code is wrong, expired or already used."))
         }
     }
 
-    @Test("Who is signed in is not asked to sign in again, but is always asked for the device, also by the complete address")
+    @Test("A signed-in user does not sign in again but must allow the device, even with the complete verification address")
     func singleSignOn() async throws {
         try await PushServer.with { server in
             let signedIn = try await LogoutTests.SignedIn(server)
@@ -112,7 +112,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Two factors are asked for where the app's policy asks, and the device gets nothing before")
+    @Test("If the client's policy requires two factors, the device gets tokens only after the second factor")
     func twoFactors() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -133,7 +133,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Who says no is believed: the device is told once, and the code leads nowhere")
+    @Test("If the user denies the device, it gets access_denied once, and a later approval has no effect")
     func denied() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -142,16 +142,16 @@ struct DeviceFlowTests {
             let question = try await browser.signIn(try await browser.enter(userCode))
             let done = try await browser.submit(question, "device", ["decision": "deny"])
             #expect(done.body.contains("<h1>Device not connected</h1>"))
-            // Going back and saying yes changes nothing.
+            // Going back and allowing the device has no effect.
             #expect(try await browser.submit(question, "device", ["decision": "allow"]).body.contains("not connected"))
             try expectRefusal(try await device.poll(code), 400, "access_denied")
             try expectRefusal(try await device.poll(code), 400, "invalid_grant")
-            // No session came of it.
+            // No session was created.
             #expect(browser.cookies["session"] == nil)
         }
     }
 
-    @Test("Polling too fast is told, and told again with five seconds more")
+    @Test("A device that polls too fast gets slow_down, and its polling interval grows by five seconds each time")
     func pace() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -166,7 +166,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("After ten minutes both codes are over")
+    @Test("The device code and the user code expire after ten minutes")
     func expiry() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -177,7 +177,7 @@ struct DeviceFlowTests {
             try expectRefusal(try await device.poll(code), 400, "authorization_pending")
             server.clock.advance(by: 1)
             try expectRefusal(try await device.poll(code), 400, "expired_token")
-            // Too late for who was about to say yes.
+            // The user can no longer allow the device.
             let form = try WireBrowser.form(question, "device")
             let late = try await browser.follow(try await browser.post(form.action, form.fields.merging(["decision": "allow"]) { $1 }))
             #expect(late.status == 400)
@@ -186,7 +186,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Of two who enter the code, the first decision counts")
+    @Test("If two users enter the same user code, the first decision counts")
     func twoPeople() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -201,7 +201,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Of many polls at the same moment, one gets the tokens")
+    @Test("Of eight concurrent polls, exactly one gets the tokens")
     func pollingRace() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -215,7 +215,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Signing out before the device polls takes back what it was allowed")
+    @Test("If the user signs out before the device polls, the device gets no tokens")
     func signedOutBefore() async throws {
         try await PushServer.with { server in
             let signedIn = try await LogoutTests.SignedIn(server)
@@ -228,7 +228,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Another client, another server and another code get nothing, and take nothing")
+    @Test("A poll by another client, at another server or with another code is rejected and does not consume the code")
     func swapped() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -248,7 +248,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A person who is not assigned to the app, or whom a policy refuses, connects nothing")
+    @Test("A user who is not assigned to the client, or whom a policy denies, cannot connect a device")
     func policies() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire, id: "other-tv-app")
@@ -277,13 +277,13 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Starting over keeps the device, cancelling connects nothing")
+    @Test("A user who restarts the sign-in can still connect the device, and cancelling connects no device")
     func restart() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
             let (code, userCode) = try await device.begin()
             let browser = WireBrowser(server.wire)
-            // On the first page there is nothing to begin again.
+            // The first page has no restart button, so a wrong password comes first.
             let wrong = try await browser.signIn(try await browser.enter(userCode), PushOrganization.jane, "Wrong-Horse-7")
             let again = try await browser.submit(wrong, "restart")
             let question = try await browser.signIn(again)
@@ -296,7 +296,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A stranger's app asks for consent before the device, and gets nothing without it")
+    @Test("A client that requires consent gets no tokens before the user consents and then allows the device")
     func consent() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire, id: "strange-tv-app")
@@ -304,7 +304,7 @@ struct DeviceFlowTests {
             let browser = WireBrowser(server.wire)
             let asked = try await browser.signIn(try await browser.enter(userCode))
             let form = try WireBrowser.form(asked, "consent")
-            // The device's own form does not lead past the question.
+            // The device form cannot skip the consent page.
             let skipped = form.fields.merging(["decision": "allow"]) { $1 }
             _ = try await browser.post(form.action.replacing("/consent", with: "/device"), skipped)
             try expectRefusal(try await device.poll(code), 400, "authorization_pending")
@@ -317,7 +317,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A form of another site, or of another browser, enters no code and decides nothing")
+    @Test("Forms without a valid form token of the same browser can neither enter a user code nor allow a device")
     func forgedForms() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -337,14 +337,14 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("Guessing codes is slowed down: after thirty in a minute, also the right one is not looked at")
+    @Test("After thirty wrong user codes in a minute, even the right one is rejected until the minute is over")
     func guessing() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
             let (_, userCode) = try await device.begin()
             let browser = WireBrowser(server.wire)
             let form = try WireBrowser.form(try await browser.get("/activate"), "activate")
-            // What can be no code is no guess, and counts against nobody.
+            // Malformed codes are no guesses and do not count towards the limit.
             for typed in Array(repeating: "BCDFGHJ1", count: 35) + Array(repeating: "BCDFGHJK", count: 30) {
                 let guess = try await browser.post(form.action, form.fields.merging(["user_code": typed]) { $1 })
                 #expect(guess.status == 200)
@@ -357,7 +357,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("What is shown of an address is escaped")
+    @Test("The activation page escapes the user code from its address")
     func escaping() async throws {
         try await PushServer.with { server in
             let page = try await server.wire.get("/activate?user_code=%22%3E%3Cscript%3Ealert(1)")

@@ -3,10 +3,10 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Requests of devices without a browser, over the wire (Documentation/Protocol/OAuth.md §2.8)")
+@Suite("Device authorization requests (Documentation/Protocol/OAuth.md §2.8)")
 struct DeviceRequestTests {
     @Test(
-        "What is wrong with a device's request is told to it",
+        "An invalid device authorization request returns the OAuth error of its defect",
         arguments: [
             (["scope": ""], 400, "invalid_scope"), (["scope": "openid nothing"], 400, "invalid_scope"),
             (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
@@ -18,7 +18,7 @@ struct DeviceRequestTests {
         try expectRefusal(try await WireDevice(server.wire).authorize(changes), status, error)
     }
 
-    @Test("The endpoint takes forms only; unknown parameters are ignored")
+    @Test("The device authorization endpoint accepts only POST forms without repeated parameters, and ignores unknown ones")
     func shapes() async throws {
         let server = try await PushServer.refusing().server
         #expect(try await server.wire.get("/oauth2/default/v1/device/authorize").status == 405)
@@ -33,7 +33,7 @@ struct DeviceRequestTests {
         #expect(try await server.wire.post("/oauth2/unknown/v1/device/authorize", "client_id=tv-app&scope=openid").status == 404)
     }
 
-    @Test("acr_values ask for more than the app does, and are in the id token")
+    @Test("acr_values require a second factor that the client's policy does not, and the ID token has the acr")
     func contextClass() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -50,7 +50,7 @@ struct DeviceRequestTests {
         }
     }
 
-    @Test("Over an address's limit the answer is 429 in the API form")
+    @Test("Device authorization requests and polls over the limit of an address return 429 as an API error")
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddress = 1

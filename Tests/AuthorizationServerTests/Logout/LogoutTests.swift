@@ -3,9 +3,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Signing out, over the wire")
+@Suite("Logout endpoint")
 struct LogoutTests {
-    /// A browser in which somebody signed in to an app, and the id token that the app got.
+    /// A browser with a signed-in user, and the tokens that the app received.
     struct SignedIn {
         let browser: WireBrowser
         let idToken: String
@@ -24,7 +24,7 @@ struct LogoutTests {
             self.browser = browser
         }
 
-        /// Whether the browser is still signed in: an app gets its code without asking.
+        /// Whether the browser still has a session: an app gets a code with `prompt=none`.
         func isSignedIn() async throws -> Bool {
             let app = WireRelyingParty.readingApp
             return try app.answer(try await browser.get(app.authorizeURL(["prompt": "none"])))["code"] != nil
@@ -37,7 +37,7 @@ struct LogoutTests {
         "\(base)/logout?" + Form.encode(parameters)
     }
 
-    @Test("An app that brings its id token signs the person out at once, and gets its state back")
+    @Test("A logout request with an ID token hint ends the session, redirects with its state and keeps tokens valid")
     func hint() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -49,7 +49,7 @@ struct LogoutTests {
             #expect(answer["Location"] == Self.bye + "&state=a%20b%26c")
             #expect(answer["Cache-Control"] == "no-cache, no-store")
             #expect(signedIn.browser.setCookies.last == "__Host-session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure")
-            // The secret opens nothing any more, not only in this browser.
+            // The session secret is invalid, not only removed from this browser.
             signedIn.browser.cookies["session"] = session
             #expect(try await !signedIn.isSignedIn())
             // Tokens are not revoked.
@@ -64,7 +64,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("An expired id token is a good hint, for a session that is still open, by POST too")
+    @Test("A POST with an expired ID token hint ends a session that is still open")
     func expiredHint() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -77,7 +77,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("A form of the app's own site, with which no cookie comes, ends the session that its id token belongs to")
+    @Test("A cross-site logout form without cookies ends the session of its ID token hint")
     func crossSiteForm() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -90,7 +90,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("Without an id token the person is asked, and only the page's own form signs them out")
+    @Test("Without an ID token hint, only the confirmation form with this browser's form token ends the session")
     func confirmation() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -106,7 +106,7 @@ struct LogoutTests {
                 #expect(forged.status == (token.isEmpty ? 200 : 403))
                 #expect(try await signedIn.isSignedIn())
             }
-            // Another browser's token, which an attacker can get for their own session.
+            // A form token of another browser, which an attacker can get for their own session.
             let other = try await SignedIn(server, .readingApp, PushOrganization.john, PushOrganization.johnsPassword)
             let theirs = try WireBrowser.form(try await other.browser.get(Self.url(["client_id": "reading-app"])), "logout")
             #expect(try await signedIn.browser.post(form.action, theirs.fields).status == 403)
@@ -116,13 +116,13 @@ struct LogoutTests {
             #expect(answer.status == 303)
             #expect(answer["Location"] == Self.bye + "&state=s-1")
             #expect(try await !signedIn.isSignedIn())
-            // Sent again, by going back: nothing is left to end.
+            // A repeated submission, for example after the back button, has the same response.
             #expect(try await signedIn.browser.post(form.action, form.fields).status == 303)
             #expect(try await other.isSignedIn())
         }
     }
 
-    @Test("Somebody else's id token signs nobody out unasked")
+    @Test("Another user's ID token hint leads to a confirmation page and ends no session")
     func otherPerson() async throws {
         try await PushServer.with { server in
             let jane = try await SignedIn(server)
@@ -135,7 +135,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("The id token of the same person's other browser signs nobody out unasked, in neither")
+    @Test("An ID token hint of the user's other browser leads to a confirmation page and ends neither session")
     func otherBrowser() async throws {
         try await PushServer.with { server in
             let first = try await SignedIn(server)
@@ -150,7 +150,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("A form that another site posts without an id token is answered by a page that asks, not by a lie")
+    @Test("A cross-site logout form without a hint is redirected to the confirmation page and ends no session")
     func crossSiteFormWithoutHint() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -168,7 +168,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("Nobody is signed in: an app is returned to, everybody else sees that they are signed out")
+    @Test("Without a session, logout redirects to the client's URI or shows the signed-out page in the browser's language")
     func nobody() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -183,7 +183,7 @@ struct LogoutTests {
     }
 
     @Test(
-        "What is wrong with a request is told on a page: nothing is sent anywhere, and nobody is signed out",
+        "An invalid logout request shows an error page, redirects nowhere and ends no session",
         arguments: [
             ["client_id": "nobody"],
             ["post_logout_redirect_uri": bye],
@@ -212,7 +212,7 @@ struct LogoutTests {
             case "ACCESS"?: sent["id_token_hint"] = signedIn.tokens.body["access_token"]?.stringValue
             case "FORGED"?: sent["id_token_hint"] = String(signedIn.idToken.dropLast(8)) + "AAAAAAAA"
             case "OTHER"?:
-                // A token of one issuer is no hint for the other.
+                // An ID token of one issuer is not a valid hint for another issuer.
                 sent["id_token_hint"] = signedIn.idToken
                 base = "/oauth2/v1"
             default: break
@@ -226,7 +226,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("A parameter that comes twice is refused; other methods are told so; a look changes nothing")
+    @Test("Logout rejects repeated parameters, JSON bodies and PUT requests, and a HEAD request ends no session")
     func shapes() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)
@@ -242,7 +242,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("What names a client here does not count against it, and too many requests of one address are told on a page")
+    @Test("Logout requests do not use the client's rate limit, and requests over the address limit get a 429 page")
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perClient = 1
@@ -251,7 +251,7 @@ struct LogoutTests {
             for _ in 1...3 {
                 #expect(try await server.wire.get(Self.url(["client_id": "reading-app", "logout_hint": "jane"])).status == 200)
             }
-            // The client has its one request still.
+            // The client's limit of one request is still unused.
             try expectRefusal(try await WireRelyingParty.readingApp.exchange("ac_some", server.wire), 400, "invalid_grant")
             let over = try await server.wire.get(Self.url(["client_id": "reading-app"]))
             #expect(over.status == 429)
@@ -259,7 +259,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("A code that was not exchanged is worth nothing after signing out")
+    @Test("An authorization code that was not exchanged before logout is rejected")
     func unusedCode() async throws {
         try await PushServer.with { server in
             let signedIn = try await SignedIn(server)

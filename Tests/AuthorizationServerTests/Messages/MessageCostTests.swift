@@ -2,7 +2,7 @@ import AuthorizationServer
 import IdentityCore
 import Testing
 
-@Suite("What messages can cost")
+@Suite("Message cost announcement")
 struct MessageCostTests {
     private static let telephony = MessageSettings(telephony: .init(url: "https://hooks.example.com/telephony"))
 
@@ -13,7 +13,7 @@ struct MessageCostTests {
         return organization
     }
 
-    @Test("is told at the start: a warning where texts and calls go to every country, else the countries; the most in a minute")
+    @Test("The startup announcement names the allowed countries and the limit, or warns if all countries are allowed")
     func announcement() throws {
         let open = try #require(Self.telephony.announcement(for: Self.organization(nil)))
         #expect(open.isWarning && open.text.contains("every country") && open.text.contains("calling_codes"))

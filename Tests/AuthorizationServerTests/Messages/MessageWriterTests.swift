@@ -6,7 +6,7 @@ import Testing
 @testable import AuthorizationServer
 @testable import IdentityCore
 
-@Suite("Mails and texts")
+@Suite("Mails, text messages and calls")
 struct MessageWriterTests {
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -39,7 +39,7 @@ struct MessageWriterTests {
 
     private struct NoMail: Error {}
 
-    @Test("says in English or German who signs in where, with which code, and for how long")
+    @Test("A sign-in mail names the user, the app, the code, the link and the lifetime, in English or German")
     func mails() throws {
         let english = try mail(message(by: .email, link: "ml_abc"))
         #expect(english.recipient == "jane@example.org" && english.subject == "Your sign-in code" && english.language == "en")
@@ -51,7 +51,7 @@ struct MessageWriterTests {
         #expect(!german.text.contains("https:") && !german.html.contains("<a "))
     }
 
-    @Test("has a sentence for each purpose", arguments: OutgoingMessage.Purpose.allCases)
+    @Test("Each purpose has a complete mail and text message in English and German", arguments: OutgoingMessage.Purpose.allCases)
     func purposes(_ purpose: OutgoingMessage.Purpose) throws {
         for locale in ["en", "de"] {
             let mail = try mail(message(purpose, by: .email, locale: locale, link: "token1", lifetime: 86_400))
@@ -63,7 +63,7 @@ struct MessageWriterTests {
         }
     }
 
-    @Test("calls read the code digit by digit, twice")
+    @Test("A call reads the code digit by digit, twice, and a text message begins with the code")
     func calls() throws {
         let call = try telephone(message(by: .voice))
         #expect(call.channel == .call && call.code == "123456")
@@ -73,18 +73,18 @@ struct MessageWriterTests {
         #expect(text.purpose == .verification && text.phoneNumber == "+15551234821" && text.recipient.firstName == "Jane")
     }
 
-    @Test("what people and apps are called is never markup, a line or a value of its own")
+    @Test("Names of users, apps and organizations cannot inject markup, lines or placeholders into a mail")
     func names() throws {
         let attack = "<img src=x>&\"'\r\nBcc: x\u{2028}{code}{{code}}"
         let mail = try mail(message(by: .email, firstName: attack, organization: attack, app: attack))
         #expect(!mail.html.contains("<img") && mail.html.contains("&lt;img src=x&gt;&amp;&quot;&#39;"))
         #expect(!mail.subject.contains("\r") && !mail.subject.contains("\n"))
         #expect(!mail.text.contains("\r") && !mail.text.contains("\nBcc"))
-        // The code stands where it belongs, and nowhere else.
+        // Placeholders in the names are not replaced, so the code occurs once.
         #expect(mail.text.components(separatedBy: "123456").count == 2)
     }
 
-    @Test("bears the brand of the organization")
+    @Test("A mail shows the name and the color of the organization's branding")
     func brand() throws {
         let mail = try mail(message(by: .email), look: .init(name: "Brand", accent: "#123456", accentInk: "#fefefe"))
         #expect(mail.html.contains("Brand") && mail.html.contains("color:#123456") && !mail.html.contains("Acme"))

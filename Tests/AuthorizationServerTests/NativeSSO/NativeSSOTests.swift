@@ -3,7 +3,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// Two apps of a device, in raw requests (Documentation/Protocol/OAuth.md §2.4.7).
+/// Two apps on one device that send raw requests (Documentation/Protocol/OAuth.md §2.4.7).
 struct WireApps: Sendable {
     static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
     static let secretType = "urn:x-oath:params:oauth:token-type:device-secret"
@@ -15,7 +15,7 @@ struct WireApps: Sendable {
         try await wire.post("\(base)/token", Form.encode(form.filter { !$0.value.isEmpty }))
     }
 
-    /// Jane signs in to the first app.
+    /// Signs Jane in to the first app.
     func signIn(_ scope: String = "openid offline_access device_sso", client: String = "sso-app") async throws -> WireResponse {
         try await token([
             "client_id": client, "grant_type": "password", "username": PushOrganization.jane,
@@ -23,7 +23,7 @@ struct WireApps: Sendable {
         ])
     }
 
-    /// What the first app shares.
+    /// Signs Jane in and returns the ID token and the device secret that the first app shares.
     func shared() async throws -> (idToken: String, secret: String, tokens: IssuedTokens) {
         let tokens = try await IssuedTokens(try await signIn(), keysFrom: base, wire)
         return (
@@ -49,9 +49,9 @@ struct WireApps: Sendable {
     }
 }
 
-@Suite("Apps of one device that share a sign-in, over the wire")
+@Suite("Native SSO")
 struct NativeSSOTests {
-    @Test("A second app signs in with what the first one shares, without asking anybody")
+    @Test("A second app exchanges the first app's ID token and device secret for tokens of the same session")
     func exchange() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -67,13 +67,13 @@ struct NativeSSOTests {
             #expect(second.body["device_secret"] == nil)
             #expect(second.idToken["aud"] == "second-sso-app")
             #expect(second.idToken["sid"] == .string(sid))
-            // What was proved, and when, is the first app's.
+            // Authentication time and methods are those of the first app's sign-in.
             #expect(second.idToken["auth_time"] == first.idToken["auth_time"])
             #expect(second.idToken["amr"] == ["pwd"])
             let refresh = try #require(second.body["refresh_token"]?.stringValue)
             let refreshed = try await apps.refresh(refresh, "second-sso-app")
             #expect(refreshed.status == 200)
-            // A refreshed id token is as good as the first one.
+            // An ID token from a refresh is also accepted.
             let mine = try #require(first.body["refresh_token"]?.stringValue)
             let renewed = try await apps.refresh(mine, "sso-app").json
             #expect(renewed["device_secret"] == nil)
@@ -81,7 +81,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("An id token that is over still says who; types may have either prefix; an app that asks gets the secret that it has")
+    @Test("An exchange accepts an expired ID token and the IETF token type, and returns the same device secret for device_sso")
     func lenient() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -99,7 +99,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("The second app's policies decide anew")
+    @Test("The second app's sign-on policy, assignment and grant types apply to an exchange")
     func policies() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -116,7 +116,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("What does not belong together is refused, whatever it is")
+    @Test("An exchange with mismatched, forged or wrong tokens is rejected, and the valid pair still works")
     func mixed() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -139,7 +139,7 @@ struct NativeSSOTests {
     }
 
     @Test(
-        "What is wrong with a request is told",
+        "An exchange with a missing or unsupported parameter is rejected with invalid_request or invalid_scope",
         arguments: [
             (["subject_token": ""], "invalid_request"), (["actor_token": ""], "invalid_request"),
             (["subject_token_type": ""], "invalid_request"), (["actor_token_type": ""], "invalid_request"),
@@ -158,7 +158,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("device_sso goes with openid and offline_access, at custom servers, for apps that may exchange")
+    @Test("The scope device_sso requires openid, offline_access, the exchange grant and a custom authorization server")
     func scope() async throws {
         try await PushServer.with { server in
             var apps = WireApps(wire: server.wire)
@@ -171,7 +171,8 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("Revoking the secret, by either app, ends what it gave, and nothing else", arguments: ["sso-app", "second-sso-app"])
+    @Test(
+        "Either app can revoke the device secret, which revokes both apps' tokens and no unrelated grant", arguments: ["sso-app", "second-sso-app"])
     func revocation(client: String) async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -185,7 +186,7 @@ struct NativeSSOTests {
             #expect(known["token_type"] == .string(WireApps.secretType))
             #expect(known["exp"]?.intValue != nil)
             #expect(try await apps.introspect(secret, "easy-app") == ["active": false])
-            // Another app's revocation does nothing, and says nothing.
+            // A revocation by an unrelated app returns 200 and has no effect.
             let body = { (client: String) in Form.encode(["client_id": client, "token": secret, "token_type_hint": "device_secret"]) }
             #expect(try await server.wire.post("\(apps.base)/revoke", body("easy-app")).status == 200)
             #expect(try await apps.introspect(secret, client)["active"] == true)
@@ -205,7 +206,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("Signing out with the secret ends it, and so does the end of its refresh token")
+    @Test("Logout with a device secret, or revocation of the first app's refresh token, revokes the device secret")
     func ends() async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)
@@ -228,7 +229,7 @@ struct NativeSSOTests {
         }
     }
 
-    @Test("A sign-in in the browser shares as well")
+    @Test("A sign-in in the browser also issues a device secret, which stays valid after browser logout")
     func browser() async throws {
         try await PushServer.with { server in
             let app = WireRelyingParty(id: "sso-app", redirectURI: "com.example.sso:/callback")
@@ -241,7 +242,7 @@ struct NativeSSOTests {
                 try #require(tokens["id_token"]?.stringValue), try #require(tokens["device_secret"]?.stringValue)
             )
             #expect(try await apps.exchange(idToken, secret).status == 200)
-            // Leaving the browser leaves the apps of the device as they are.
+            // Logout in the browser does not affect the apps on the device.
             #expect(try await browser.get(LogoutTests.url(["id_token_hint": idToken])).status == 200)
             #expect(try await apps.exchange(idToken, secret).status == 200)
         }

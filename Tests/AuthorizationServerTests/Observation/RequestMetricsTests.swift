@@ -3,9 +3,9 @@ import Testing
 
 @testable import AuthorizationServer
 
-@Suite("Metrics of requests")
+@Suite("Request metrics")
 struct RequestMetricsTests {
-    @Test("requests are counted by route and status, and timed by route; unknown routes share one instrument")
+    @Test("Requests are counted by route and status class and timed by route, and unknown routes share one label")
     func record() throws {
         let factory = TestMetrics()
         let metrics = RequestMetrics(routes: ["token", "keys"], factory: factory)

@@ -5,7 +5,7 @@ import Testing
 @testable import AuthorizationServer
 @testable import IdentityCore
 
-@Suite("An org file's authenticators")
+@Suite("Section authenticators of the org file")
 struct AuthenticatorsSectionTests {
     private static let head = """
         name: Test
@@ -24,7 +24,7 @@ struct AuthenticatorsSectionTests {
 
     private static func indented(_ pem: String) -> String { pem.split(separator: "\n").map { "        \($0)" }.joined(separator: "\n") }
 
-    @Test("the least that an authenticator needs brings the safe rest")
+    @Test("An authenticator with only an id, a name and a client has safe defaults")
     func least() throws {
         #expect(
             try Self.load("  - {id: autphone, name: Acme, client: phone-app}") == [
@@ -34,7 +34,7 @@ struct AuthenticatorsSectionTests {
             ])
     }
 
-    @Test("everything is read", arguments: ["on", "off"])
+    @Test("Every key of an authenticator is read, with push on or off", arguments: ["on", "off"])
     func everything(push: String) throws {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         let authenticator = try #require(
@@ -65,7 +65,7 @@ struct AuthenticatorsSectionTests {
             credentials.privateKey?.trimmingCharacters(in: .whitespacesAndNewlines) == pem.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    @Test("An APNs key comes from the environment, or from a file beside the org file that only its owner may read.")
+    @Test("An APNs key is read from the environment, or from a file that only its owner may read")
     func keySources() throws {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         func section(_ key: String) -> String {
@@ -104,7 +104,7 @@ struct AuthenticatorsSectionTests {
     }
 
     @Test(
-        "a mistake is reported with its key and its fix",
+        "An invalid authenticator is reported with its key and a correction",
         arguments: [
             Mistake("{name: A, client: phone-app}", "authenticators[0]", "id is missing. Add: id: autphone"),
             Mistake("{id: a, client: phone-app}", "authenticators[0]", "name is missing"),
@@ -142,7 +142,7 @@ struct AuthenticatorsSectionTests {
         #expect(problems.first.map { $0.line > 7 } == true)
     }
 
-    @Test("the sandbox has an app that enrols phones, linked to an authenticator without credentials")
+    @Test("The sandbox has an app that enrols phones, linked to an authenticator without push credentials")
     func sandbox() throws {
         let organization = try OrgFile.load(yaml: OrgFile.sandboxDefault).organization
         let authenticator = try #require(organization.authenticators.first)

@@ -2,7 +2,7 @@ import AuthorizationServer
 import IdentityCore
 import Testing
 
-@Suite("The classic API in the org file")
+@Suite("Section authn_api of the org file")
 struct AuthnSectionTests {
     private static func load(_ lines: String...) throws -> OrganizationDefinition {
         try OrgFile.load(
@@ -20,13 +20,13 @@ struct AuthnSectionTests {
         ).organization
     }
 
-    @Test("is off without its section, and has safe defaults")
+    @Test("The Authn API is off without its section, and has defaults with it")
     func defaults() throws {
         #expect(try OrgFile.load(yaml: "name: Test\norigin: https://id.test\n").organization.classic == nil)
         #expect(try Self.load("sign_on_policy: easy").classic == ClassicPolicy(signOnPolicy: "easy"))
     }
 
-    @Test("is read, and of a caller's token only the digest is kept")
+    @Test("Every key of the section is read, and a trusted caller's token does not appear in descriptions")
     func read() throws {
         let policy = try #require(
             try Self.load(
@@ -52,7 +52,7 @@ struct AuthnSectionTests {
                 + lines.joined(separator: "\n  "), hasTokenService: hasTokenService)
     }
 
-    @Test("offers tokens of other systems only where somebody judges them")
+    @Test("RSA and Symantec factors are rejected unless the server has a token service or they are not allowed")
     func tokens() throws {
         let lines = ["sign_on_policy: easy", "factors: {rsa: optional, symantec: optional}"]
         #expect(throws: OrgFileError.self) { try Self.file(lines) }
@@ -61,7 +61,7 @@ struct AuthnSectionTests {
     }
 
     @Test(
-        "warns, by line and with what would do, where a mailbox or a telephone is both a second factor and the way back to the password",
+        "A warning names each channel that is both a second factor and a recovery method, with its line and a correction",
         arguments: [
             (["factors: {email: optional}", "recovery: [email]"], ["7 authn_api.recovery mailbox email"]),
             (
@@ -83,7 +83,7 @@ struct AuthnSectionTests {
     }
 
     @Test(
-        "is refused with its line and what would do",
+        "An invalid section is rejected with its line and a correction",
         arguments: [
             (["sign_on_policy: eazy"], 8, "Did you mean “easy”?"),
             (["sign_on_policy: easy", "show_lockouts: true"], 9, "Did you mean show_lockout?"),

@@ -4,7 +4,7 @@ import Testing
 @testable import AuthorizationServer
 @testable import SignInPages
 
-@Suite("An org file's branding")
+@Suite("Section branding of the org file")
 struct BrandingSectionTests {
     private static let head = "name: Test\norigin: https://id.test\nbranding:\n"
 
@@ -15,7 +15,7 @@ struct BrandingSectionTests {
         return try #require(error?.problems.first)
     }
 
-    /// Runs a test with an org file beside a logo.
+    /// Runs a test with a logo and an org file that names it.
     private static func withLogo(_ name: String, _ bytes: [UInt8], _ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "branding-\(ProcessInfo.processInfo.globallyUniqueString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -26,13 +26,13 @@ struct BrandingSectionTests {
         try body(file.path)
     }
 
-    @Test("without the section the pages look as the server's own do")
+    @Test("Without the section, the pages have the default branding")
     func absent() throws {
         #expect(try OrgFile.load(yaml: "name: Test\norigin: https://id.test\n").branding == Branding())
         #expect(Branding().stylesheet.isEmpty)
     }
 
-    @Test("name and colours are read, and text on the colours can be read")
+    @Test("The name and both colors are read, and text on each color has enough contrast")
     func colours() throws {
         let branding = try Self.load("  name: Example Inc.\n  accent: \"#7a1fa2\"\n  accent_dark: \"#E0B0FF\"\n")
         #expect(branding.name == "Example Inc.")
@@ -44,7 +44,8 @@ struct BrandingSectionTests {
         #expect(branding.stylesheet.contains("@media (prefers-color-scheme: dark) { :root { --brand: #e0b0ff; --brand-ink: #06100f; }"))
     }
 
-    @Test("one colour gives the other scheme the nearest that can be read there", arguments: ["#0f5c5a", "#000000", "#7a1fa2", "#b00020"])
+    @Test(
+        "A single accent color yields an accent with enough contrast for dark pages", arguments: ["#0f5c5a", "#000000", "#7a1fa2", "#b00020"])
     func derived(colour: String) throws {
         let branding = try Self.load("  accent: \"\(colour)\"\n")
         let dark = try #require(branding.accentDark)
@@ -52,7 +53,7 @@ struct BrandingSectionTests {
         #expect(dark.contrast(with: dark.ink) >= BrandColor.leastContrast)
     }
 
-    @Test("contrast is what WCAG computes")
+    @Test("The contrast of two colors is computed by the WCAG formula")
     func contrast() throws {
         let white = try #require(BrandColor("#ffffff"))
         #expect(abs(white.contrast(with: try #require(BrandColor("#000000"))) - 21) < 0.001)
@@ -61,7 +62,7 @@ struct BrandingSectionTests {
     }
 
     @Test(
-        "a mistake is named with its line and what to do",
+        "An invalid branding value is reported with its line, its key and a correction",
         arguments: [
             ("  accent: \"#ffff00\"\n", "branding.accent", "its contrast is 1.07:1, and 4.5:1 is needed. Use #"),
             ("  accent_dark: \"#102030\"\n", "branding.accent_dark", "hard to read on dark pages"),
@@ -77,14 +78,14 @@ struct BrandingSectionTests {
         #expect(problem.message.contains(hint), "\(problem.message)")
     }
 
-    @Test("the colour that a mistake suggests is one that is taken")
+    @Test("The color that an error suggests is accepted")
     func suggestion() throws {
         let message = try Self.problem("  accent: \"#ffff00\"\n").message
         let suggested = try #require(message.firstMatch(of: /Use (#[0-9a-f]{6})/)?.1)
         #expect(try Self.load("  accent: \"\(suggested)\"\n").accent?.hex == String(suggested))
     }
 
-    @Test("a logo is a PNG or an SVG by what is in it, of at most 100 KiB")
+    @Test("A logo is accepted if its content is PNG or SVG, and rejected over 100 KiB")
     func logos() throws {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]
         let svg = Array("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The section breached_passwords of the org file")
+@Suite("Section breached_passwords of the org file")
 struct BreachedPasswordsSectionTests {
     private static func yaml(_ section: String) -> String {
         """
@@ -14,7 +14,7 @@ struct BreachedPasswordsSectionTests {
         """
     }
 
-    @Test("A range endpoint and its time are read, and a file without the section compares with the built-in list only.")
+    @Test("A range endpoint and its timeout are read, and without the section the defaults apply")
     func read() throws {
         let file = try OrgFile.load(yaml: Self.yaml("{range_url: \"https://range.example.com/range\", timeout: 5s}"))
         #expect(file.breachedPasswords == BreachedPasswordSettings(rangeURL: "https://range.example.com/range", timeout: 5))
@@ -22,7 +22,7 @@ struct BreachedPasswordsSectionTests {
         #expect(without.breachedPasswords == BreachedPasswordSettings())
     }
 
-    @Test("A relative file name is resolved against the org file's folder.")
+    @Test("A relative list file is resolved against the org file's folder, and a missing one is rejected")
     func folder() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ struct BreachedPasswordsSectionTests {
     }
 
     @Test(
-        "An invalid section is refused with its line and a correction.",
+        "An invalid section is rejected with its line and a correction",
         arguments: [
             ("{}", "names no list"), ("range_url: http://example.com/range", "https address"),
             ("{range_url: \"https://range.example.com\", timeout: 11s}", "1 to 10 seconds"),

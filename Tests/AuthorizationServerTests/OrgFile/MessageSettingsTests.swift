@@ -2,7 +2,7 @@ import Testing
 
 @testable import AuthorizationServer
 
-@Suite("The org file's messages")
+@Suite("Section messages of the org file")
 struct MessageSettingsTests {
     private func problems(_ section: String) throws -> [String] {
         let yaml = "name: Test\norigin: https://id.example.com\nmessages:\n" + section
@@ -15,7 +15,7 @@ struct MessageSettingsTests {
     }
 
     @Test(
-        "that would not work are told with their line",
+        "Message settings that cannot work are rejected with their line, key and reason",
         arguments: [
             (
                 "  mail: {host: mail.example.com, from: id@example.com, security: none_on_this_machine}\n",
@@ -36,12 +36,12 @@ struct MessageSettingsTests {
         ])
     func wrong(_ section: String, _ problem: String) throws { #expect(try problems(section) == [problem]) }
 
-    @Test("A telephony hook on a loopback address is accepted without TLS.", arguments: ["127.0.0.1:9000", "localhost:9000", "[::1]:9000"])
+    @Test("A telephony hook on a loopback address is accepted without TLS", arguments: ["127.0.0.1:9000", "localhost:9000", "[::1]:9000"])
     func hookOnThisMachine(_ host: String) throws {
         #expect(try problems("  telephony: {url: 'http://\(host)/', secret: s}\n") == [])
     }
 
-    @Test("are read with their defaults")
+    @Test("A mail server on the loopback interface and a hook with a signing key are accepted")
     func right() throws {
         let section =
             "  mail: {host: 127.0.0.1, from: id@example.com, security: none_on_this_machine}\n  telephony: {url: 'https://h.example.com/', signing_key: k}\n"

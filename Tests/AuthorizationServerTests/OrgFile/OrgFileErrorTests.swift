@@ -2,9 +2,9 @@ import Testing
 
 @testable import AuthorizationServer
 
-@Suite("An org file's errors")
+@Suite("Errors of the org file")
 struct OrgFileErrorTests {
-    /// A good file, by line.
+    /// The lines of a valid file.
     private static let lines = [
         "name: Test",  // 1
         "origin: https://id.test",
@@ -45,7 +45,7 @@ struct OrgFileErrorTests {
         var text: String
         var key: String
         var hint: String
-        /// The line that is reported, where it is not the one that was changed.
+        /// The reported line, if it differs from the changed line.
         var reported: Int?
         var testDescription: String { text.isEmpty ? "line \(line) removed" : text }
 
@@ -121,7 +121,7 @@ struct OrgFileErrorTests {
         Mistake(32, "  minimum_length: eight", "password_policy.minimum_length", "whole number"),
     ]
 
-    @Test("name line, key and fix", arguments: mistakes)
+    @Test("An invalid value is reported with its line, its key and a correction", arguments: mistakes)
     func mistake(_ mistake: Mistake) throws {
         var lines = Self.lines
         lines[mistake.line - 1] = mistake.text
@@ -133,7 +133,7 @@ struct OrgFileErrorTests {
         #expect(problem.message.contains(mistake.hint), "\(problem.message)")
     }
 
-    @Test("come all at once, by line, and print as compilers print theirs")
+    @Test("All errors are reported together, ordered by line, in the format of compiler messages")
     func together() throws {
         #expect(throws: Never.self) { try OrgFile.load(yaml: Self.lines.joined(separator: "\n")) }
         var lines = Self.lines
@@ -147,7 +147,7 @@ struct OrgFileErrorTests {
                 == "my.yaml:2:9: origin: An origin has no path, query or user name. Write https://id.test.")
     }
 
-    @Test("of names that are there twice point at the second")
+    @Test("A duplicate name is reported at its second occurrence")
     func duplicates() throws {
         let yaml = (Self.lines + ["key_rotation: {signs_for_days: 90}"]).joined(separator: "\n")
             .replacing("  - name: Staff\n", with: "  - name: Staff\n  - name: Staff\n")
@@ -155,14 +155,15 @@ struct OrgFileErrorTests {
         #expect(error.problems.map(\.description) == ["5:11: groups[1].name: Group “Staff” is there twice. Rename or remove one."])
     }
 
-    @Test("of the syntax name the line", arguments: ["name: [", "name: a\nname: b", "name: \"x\n", "\tname: x", ""])
+    @Test(
+        "Invalid YAML is reported as one error, with a line unless the file is empty", arguments: ["name: [", "name: a\nname: b", "name: \"x\n", "\tname: x", ""])
     func syntax(yaml: String) throws {
         let error = try #require(throws: OrgFileError.self) { try OrgFile.load(yaml: yaml) }
         #expect(error.problems.count == 1)
         #expect(yaml.isEmpty || (error.problems.first?.line ?? 0) > 0)
     }
 
-    @Test("say when there is no file")
+    @Test("A missing file is reported with the command that creates one")
     func missing() throws {
         let error = try #require(throws: OrgFileError.self) { try OrgFile.load(path: "/nowhere/org.yaml") }
         #expect(error.description.contains("countersign init"))

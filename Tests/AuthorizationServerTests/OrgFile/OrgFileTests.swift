@@ -5,9 +5,9 @@ import Testing
 @testable import AuthorizationServer
 @testable import IdentityCore
 
-@Suite("The org file")
+@Suite("Org file")
 struct OrgFileTests {
-    @Test("that init writes loads as it is")
+    @Test("The file that the init command writes loads unchanged")
     func template() throws {
         let organization = try OrgFile.load(yaml: OrgFile.template).organization
         #expect(organization.origin == "http://localhost:8080")
@@ -20,7 +20,7 @@ struct OrgFileTests {
         #expect(organization.users.isEmpty)
     }
 
-    @Test("that init writes still loads with its examples taken out of their comments")
+    @Test("The file that the init command writes loads with its commented examples enabled")
     func templateExamples() throws {
         let template = OrgFile.template.replacing("users: []\n", with: "").replacing("authenticators: []\n", with: "")
         let uncommented = template.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -72,7 +72,7 @@ struct OrgFileTests {
         #expect(file.organization.authorizationServers.last?.accessPolicies.first?.clients == ["mobile-app"])
     }
 
-    @Test("of the sandbox brings the apps and people that the README names")
+    @Test("The sandbox's org file has the expected applications, policies, scopes and users")
     func sandbox() throws {
         let organization = try OrgFile.load(yaml: OrgFile.sandboxDefault, origin: "http://localhost:51234").organization
         #expect(organization.origin == "http://localhost:51234")
@@ -104,7 +104,7 @@ struct OrgFileTests {
 
         """
 
-    @Test("takes values out of the environment where they say so")
+    @Test("Values are read from the environment if they are written as ${NAME} or env:NAME")
     func environment() throws {
         let yaml = """
             name: ${NAME}
@@ -123,7 +123,7 @@ struct OrgFileTests {
     }
 
     @Test(
-        "has short names for the grants whose own are hard to remember",
+        "A short grant name is read as the full grant type",
         arguments: [
             ("oob", "urn:okta:params:oauth:grant-type:oob"), ("otp", "urn:okta:params:oauth:grant-type:otp"),
             ("mfa-oob", "http://auth0.com/oauth/grant-type/mfa-oob"), ("mfa-otp", "http://auth0.com/oauth/grant-type/mfa-otp"),
@@ -145,7 +145,7 @@ struct OrgFileTests {
         #expect(organization.authorizationServers.last?.accessPolicies.first?.rules.first?.grantTypes == ["password", full])
     }
 
-    @Test("holds an application to tokens that are bound to a key, and can do without nonces; both are said, or safe")
+    @Test("An application can require DPoP-bound tokens, and DPoP nonces are required unless the file disables them")
     func boundTokens() throws {
         let yaml =
             Self.head + """
@@ -161,7 +161,7 @@ struct OrgFileTests {
         #expect(!without.dpop.requiresNonce)
     }
 
-    @Test("reads times with units")
+    @Test("Lifetimes are read with a unit or in seconds, and a refresh token lifetime can be unlimited")
     func times() throws {
         let yaml =
             Self.head + """
@@ -185,7 +185,7 @@ struct OrgFileTests {
         #expect(rules.map(\.refreshTokenIdleLifetime) == [86_400, 604_800])
     }
 
-    @Test("keeps telephone numbers, postal codes and names that look like something else as texts")
+    @Test("Phone numbers, postal codes, names and values with leading zeros in a profile are read as strings")
     func profileTexts() throws {
         let yaml =
             Self.head + """
@@ -208,7 +208,7 @@ struct OrgFileTests {
         #expect(profile["floor"] == 3 && profile["remote"] == true && profile["manager"] == .null)
     }
 
-    @Test("reads a client's public keys")
+    @Test("The public keys of a client are read")
     func keys() throws {
         let yaml =
             Self.head + """
@@ -223,7 +223,7 @@ struct OrgFileTests {
         #expect(application.keys?[keyID: "one"] != nil)
     }
 
-    @Test("The protections of an application are read, and have safe defaults when they are omitted.")
+    @Test("The protections of an application are read, and have safe defaults if they are omitted")
     func protections() throws {
         func application(_ lines: String) throws -> Application {
             let yaml =

@@ -26,7 +26,7 @@ struct SessionsSectionTests {
         ).organization
     }
 
-    @Test("are read, and have defaults")
+    @Test("Session lifetimes, consent and silent sign-in are read, and have defaults")
     func read() throws {
         let organization = try Self.load("idle_lifetime: 30m", consent: "consent: required")
         #expect(organization.sessions == SessionPolicy(idleLifetime: 1_800, lifetime: 86_400))
@@ -40,7 +40,7 @@ struct SessionsSectionTests {
     }
 
     @Test(
-        "are refused with their line and what would do",
+        "An invalid session or consent setting is rejected with its line and a correction",
         arguments: [
             ("idle_lifetime: 5s", "active: true", 8, "60 to 31536000 seconds"),
             ("life_time: 1d", "active: true", 8, "Did you mean lifetime?"),

@@ -2,7 +2,7 @@ import AuthorizationServer
 import IdentityCore
 import Testing
 
-@Suite("The setting mfa_token_lifetime of the org file")
+@Suite("Setting mfa_token_lifetime of the org file")
 struct TokenLifetimeSettingTests {
     private static func load(_ line: String) throws -> OrganizationDefinition {
         try OrgFile.load(
@@ -14,13 +14,13 @@ struct TokenLifetimeSettingTests {
         ).organization
     }
 
-    @Test("The lifetime is the default without the setting, and the given time in seconds with it.")
+    @Test("The lifetime of MFA tokens is read, and is 900 seconds without the setting")
     func read() throws {
         #expect(try Self.load("groups: []").mfaTokenLifetime == 900)
         #expect(try Self.load("mfa_token_lifetime: 10m").mfaTokenLifetime == 600)
     }
 
-    @Test("A lifetime out of range is refused with its line and the range.", arguments: ["299", "61m", "999999999"])
+    @Test("A lifetime of MFA tokens out of range is rejected with its line and the range", arguments: ["299", "61m", "999999999"])
     func refused(lifetime: String) throws {
         let error = try #require(throws: OrgFileError.self) { try Self.load("mfa_token_lifetime: \(lifetime)") }
         let problem = try #require(error.problems.first)

@@ -7,9 +7,9 @@ import Testing
 @testable import ServerHTTP
 @testable import SignInPages
 
-@Suite("Pages that wait")
+@Suite("Waiting pages")
 struct LiveWaitingTests {
-    /// A clock that is moved on by whoever sleeps.
+    /// A clock that advances by the duration of each sleep.
     private final class SleepingClock: WallClock {
         private let time = NIOLockedValueBox(Date(timeIntervalSince1970: 1_800_000_000))
         var now: Date { time.withLockedValue { $0 } }
@@ -27,7 +27,7 @@ struct LiveWaitingTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("a stream tells once that the person answered, and ends")
+    @Test("An event stream reports the user's answer once and ends")
     func answered() async throws {
         let clock = SleepingClock()
         let live = LiveWaiting(clock: clock)
@@ -37,7 +37,7 @@ struct LiveWaitingTests {
         #expect(try await Self.sent(response) == "retry: 2000\n\n:\n\n:\n\n:\n\nevent: answered\ndata: 1\n\n")
     }
 
-    @Test("a stream to which nothing happens ends, and says nothing")
+    @Test("An event stream without an answer ends after the time limit and reports no answer")
     func over() async throws {
         let clock = SleepingClock()
         let live = LiveWaiting(clock: clock)
@@ -47,7 +47,7 @@ struct LiveWaitingTests {
         #expect(clock.now.timeIntervalSince(start) == LiveWaiting.longest)
     }
 
-    @Test("a browser that is gone gives its place back")
+    @Test("A browser that disconnects releases its event stream")
     func gone() async throws {
         let live = LiveWaiting(clock: SleepingClock())
         do {
@@ -60,7 +60,7 @@ struct LiveWaitingTests {
         #expect(live.count == 0)
     }
 
-    @Test("one sign-in has a few streams only, and all together a bounded number")
+    @Test("The number of event streams is limited per sign-in and in total")
     func bounded() throws {
         let live = LiveWaiting(clock: SleepingClock())
         var seats = (0..<LiveWaiting.mostOfOne).map { _ in live.seat(of: "a") }
@@ -73,7 +73,7 @@ struct LiveWaitingTests {
         #expect(live.count == 0 && seats.isEmpty && others.isEmpty)
     }
 
-    @Test("over the wire a page learns whether to wait on, and only in its own browser")
+    @Test("Only the browser of the sign-in learns from the events address whether the device has answered")
     func wire() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SignInPages
 
-@Suite("What the pages load")
+@Suite("Page assets")
 struct PageAssetsTests {
-    @Test("every page names files that browsers may keep for good, and the policy lets nothing else in")
+    @Test("The sign-in page names immutable assets, and its Content-Security-Policy allows no other sources")
     func files() async throws {
         try await PushServer.with { server in
             let page = try await WireRelyingParty.readingApp.begin(WireBrowser(server.wire))
@@ -28,7 +28,7 @@ struct PageAssetsTests {
         }
     }
 
-    @Test("other files have other addresses")
+    @Test("Assets with different content have different addresses")
     func digest() {
         let plain = PageAssets(branding: Branding())
         let branded = PageAssets(branding: Branding(accent: BrandColor("#123456")))

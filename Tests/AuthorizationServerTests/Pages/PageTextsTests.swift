@@ -4,11 +4,11 @@ import Testing
 
 @testable import SignInPages
 
-@Suite("The pages' texts")
+@Suite("Page texts")
 struct PageTextsTests {
     private static let templates = OutsidePart.root.appending(path: "Sources/SignInPages/Pages/Templates")
 
-    /// Every text of a language by its name, those of nested tables among them.
+    /// Returns all texts of a language by name, including those of nested tables.
     private static func table(_ value: Any, _ path: String = "") -> [String: String] {
         var table: [String: String] = [:]
         for child in Mirror(reflecting: value).children {
@@ -18,7 +18,7 @@ struct PageTextsTests {
         return table
     }
 
-    @Test("all languages have the same texts, none is empty, and placeholders are the same")
+    @Test("All languages have the same texts with the same placeholders, and no text is empty")
     func complete() throws {
         let english = Self.table(PageTexts.english)
         #expect(english.count > 30)
@@ -33,11 +33,11 @@ struct PageTextsTests {
         }
         #expect(Set(PageTexts.all.map(\.language)) == ["en", "de"])
         let german = Self.table(PageTexts.german)
-        // A word that is the same in both is rare; a table that was copied is not.
+        // Few texts are equal in both languages, so many equal texts mean that a table is not translated.
         #expect(english.filter { german[$0.key] == $0.value }.count <= 3)
     }
 
-    @Test("no template has a text of its own, a style or a script")
+    @Test("Templates contain no text, no inline style, no inline script and no external address")
     func templates() throws {
         let files = try FileManager.default.contentsOfDirectory(at: Self.templates, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "mustache" }
@@ -57,7 +57,7 @@ struct PageTextsTests {
     }
 
     @Test(
-        "the language follows the client's wish, then the browser's, then English",
+        "The page language follows the client's preference, then the browser's, then English",
         arguments: [
             (["de"], "en", "de"), (["de-AT"], "en", "de"), (["fr", "de"], "en", "de"), (["fr"], "de;q=0.3, fr", "de"), ([], "fr", "en"),
             ([], "en;q=0.5, de", "de"), ([], "de;q=0, en", "en"), (["DE"], "", "de"), (["den"], "", "en"),

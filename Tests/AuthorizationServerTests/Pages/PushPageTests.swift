@@ -3,11 +3,11 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("The page that waits for a push")
+@Suite("Push page")
 struct PushPageTests {
     private static let app = WireRelyingParty.browserApp
 
-    /// A sign-in whose page waits for Jane's phone.
+    /// Starts a sign-in and returns Jane's phone and the page that waits for it.
     private static func wait(
         _ server: PushServer, _ browser: WireBrowser, hasOther: Bool = true, _ changes: [String: String] = [:]
     ) async throws -> (phone: WirePhone, page: WireResponse) {
@@ -17,7 +17,7 @@ struct PushPageTests {
         return (phone, try await browser.submit(choice, "factor", ["factor": "push"]))
     }
 
-    @Test("Resend sends another push after 30 seconds and confirms it; before that the page explains the wait.")
+    @Test("Resend sends another push after 30 seconds and confirms it; before that the page explains the wait")
     func resend() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -44,7 +44,7 @@ struct PushPageTests {
         }
     }
 
-    @Test("Try another way leads to the other factors, and the push is withdrawn.")
+    @Test("“Try another way” leads to the other factors and withdraws the push")
     func anotherWay() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
@@ -59,7 +59,7 @@ struct PushPageTests {
         }
     }
 
-    @Test("A user whose only other factor is the push is not offered another way.")
+    @Test("A user whose only second factor is the push is not offered another way")
     func noOtherWay() async throws {
         try await PushServer.with { server in
             let (_, page) = try await Self.wait(server, WireBrowser(server.wire), hasOther: false)
@@ -67,7 +67,7 @@ struct PushPageTests {
         }
     }
 
-    @Test("The page speaks German, and its link to continue is for browsers without scripts.")
+    @Test("The push page is shown in German on request, and its link to continue is for browsers without scripts")
     func german() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Accounts")
 struct AccountsTests {
-    @Test("a new password replaces the old one, opens the lock and dates the change")
+    @Test("A new password replaces the old one, unlocks the account and updates the time of the password change")
     func setPassword() async throws {
         let org = try await SignInFixture()
         try await org.lock()
@@ -22,7 +22,7 @@ struct AccountsTests {
         #expect(try await org.log().contains { $0.type == "user.account.update_password" && $0.userID == id })
     }
 
-    @Test("a password that the policy forbids changes nothing")
+    @Test("A new password that the policy rejects leaves the account unchanged")
     func unacceptable() async throws {
         let org = try await SignInFixture()
         let before = try await org.stored()
@@ -31,7 +31,7 @@ struct AccountsTests {
         #expect(try await org.stored().version == before.version)
     }
 
-    @Test("of nobody are said to be unknown")
+    @Test("A change of the password or the status of an unknown user id returns unknownUser")
     func unknown() async throws {
         let org = try await SignInFixture()
         let context = SignInFixture.context()
@@ -39,7 +39,9 @@ struct AccountsTests {
         #expect(try await org.engine.setStatus(userID: "00uNobody", to: .active, context: context) == .unknownUser)
     }
 
-    @Test("that are closed can not sign in", arguments: [User.Status.staged, .suspended, .deactivated])
+    @Test(
+        "A staged, suspended or deactivated account cannot sign in until it is active again",
+        arguments: [User.Status.staged, .suspended, .deactivated])
     func status(_ status: User.Status) async throws {
         let org = try await SignInFixture()
         let id = try await org.stored().value.id
@@ -50,7 +52,7 @@ struct AccountsTests {
     }
 
     @Test(
-        "refuse passwords that are short, common, repetitive or the person's own name",
+        "The password policy rejects passwords that are short, common, repetitive or contain the user's login",
         arguments: [
             ("short-1", "at least 8"), ("password123", "first that an attacker tries"), ("PASSWORD123", "first that an attacker tries"),
             ("87654321", "first that an attacker tries"), ("aaaabbbbcccc", "repeats"),
@@ -61,7 +63,7 @@ struct AccountsTests {
     }
 
     @Test(
-        "take long phrases, spaces and any script",
+        "The password policy accepts long phrases, spaces and any script",
         arguments: ["Correct-Horse-7", "correct horse battery staple", "пароль-который-длинный", "pässwörter sind lang"])
     func goodPasswords(password: String) {
         #expect(PasswordPolicy().problem(withNewPassword: password, login: "jane.doe@example.com") == nil)

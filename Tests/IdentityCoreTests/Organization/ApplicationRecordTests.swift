@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stored applications")
 struct ApplicationRecordTests {
-    /// A record of the first version.
+    /// An application record as version 0.1 stored it, without the protection settings.
     private static let first = """
         {"id": "web-app", "name": "Web", "kind": "web", "isActive": true, "authentication": "client_secret_basic",
          "grantTypes": ["authorization_code"], "redirectURIs": ["http://127.0.0.1/callback"], "postLogoutRedirectURIs": [],
@@ -13,7 +13,7 @@ struct ApplicationRecordTests {
          "refreshTokenRotation": {"rotate": {"leeway": 30}}, "idTokenAlgorithm": "RS256"}
         """
 
-    @Test("An application record from before the protection settings has the safe defaults.")
+    @Test("An application record without the protection settings has the safe defaults, and is encoded unchanged")
     func first() throws {
         let application = try JSONDecoder().decode(Application.self, from: Data(Self.first.utf8))
         #expect(application.authentication == .clientSecretBasic)
@@ -25,7 +25,7 @@ struct ApplicationRecordTests {
         #expect(written == (try JSONSerialization.jsonObject(with: Data(Self.first.utf8)) as? NSDictionary))
     }
 
-    @Test("An application keeps the protections that were chosen for it.")
+    @Test("The protection settings of an application are kept when its record is encoded and decoded")
     func chosen() throws {
         var application = try JSONDecoder().decode(Application.self, from: Data(Self.first.utf8))
         application.requiresPKCE = false

@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Applying people with authenticator apps")
+@Suite("Authenticator apps in an applied definition")
 struct ApplyAuthenticatorAppTests {
     private static let secret = Array("12345678901234567890".utf8)
     private static let other = Array("abcdefghijklmnopqrst".utf8)
@@ -28,7 +28,7 @@ struct ApplyAuthenticatorAppTests {
         }
     }
 
-    @Test("gives the app that the file names, sealed, once")
+    @Test("Applying a definition enrols a user's authenticator app once and stores its secret only encrypted")
     func brings() async throws {
         let org = try await SignInFixture()
         #expect(try await apply(org, Self.secret).count(.changed) == 1)
@@ -43,7 +43,7 @@ struct ApplyAuthenticatorAppTests {
         #expect(!payloads.contains { $0.firstRange(of: bytes) != nil || $0.firstRange(of: text) != nil })
     }
 
-    @Test("leaves the app alone that a person set up, unless it is told to replace what people have")
+    @Test("Applying a definition keeps an authenticator app that was granted later, unless replacesPasswords is set")
     func keeps() async throws {
         let org = try await SignInFixture()
         let id = try await org.stored().value.id

@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Applying an organization")
+@Suite("Applying an organization definition")
 struct ApplyTests {
     private func apply(
         _ org: SignInFixture, options: ApplyOptions = ApplyOptions(), at seconds: TimeInterval = 10,
@@ -20,7 +20,7 @@ struct ApplyTests {
         try await org.store.read { view in try RecordKind.allCases.flatMap { try view.allRecords($0) } }
     }
 
-    @Test("a second time writes nothing and says so")
+    @Test("Applying the same definition a second time writes nothing and reports every entry as unchanged")
     func idempotent() async throws {
         let org = try await SignInFixture()
         let before = try await allRecords(org)
@@ -30,7 +30,7 @@ struct ApplyTests {
         #expect(report.description == "0 created, 0 changed, 0 removed, \(report.entries.count) unchanged")
     }
 
-    @Test("gives the organization an id once, and users ids that stay")
+    @Test("The organization and its users get 20-character ids, which stay the same when the definition is applied again")
     func ids() async throws {
         let org = try await SignInFixture()
         let snapshot = try await org.engine.snapshot()
@@ -43,7 +43,7 @@ struct ApplyTests {
         #expect(try await org.stored().value == user)
     }
 
-    @Test("is seen by the very next request, and so are the keys, without anybody reading the store in between")
+    @Test("An applied definition and new keys are in latestSnapshot at once, without another read of the store")
     func latestSnapshotIsNotOneRequestLate() async throws {
         let org = try await SignInFixture()
         #expect(org.engine.latestSnapshot != nil)
@@ -57,7 +57,7 @@ struct ApplyTests {
         #expect(maintained == (try await org.engine.snapshot().version))
     }
 
-    @Test("writes what differs, removes what the file brought and no longer names, and tells each by name")
+    @Test("Applying a definition writes new and changed entries, removes those that the file no longer has, and reports each")
     func changes() async throws {
         let org = try await SignInFixture()
         let report = try await apply(org) { definition in
@@ -73,7 +73,7 @@ struct ApplyTests {
         #expect(try await org.log().last?.reason == "1 created, 1 changed, 1 removed")
     }
 
-    @Test("leaves alone what somebody made elsewhere")
+    @Test("Applying a definition keeps a group that an administrator created through the API")
     func foreign() async throws {
         let org = try await SignInFixture()
         let payload = try RecordCoding.encode(Configured(origin: .api, value: Group(name: "Made by an administrator")))
@@ -83,7 +83,7 @@ struct ApplyTests {
         #expect(try await org.engine.snapshot().organization.groups.map(\.name) == ["Made by an administrator", "Staff"])
     }
 
-    @Test("keeps a client secret sealed, and opens it only under its own key and for its own application")
+    @Test("A client secret is stored encrypted, and can be decrypted only with its master key and for its own application")
     func secrets() async throws {
         let org = try await SignInFixture()
         #expect(try await org.engine.snapshot().application("service")?.secret == "a-secret-that-nobody-sees")
@@ -100,7 +100,7 @@ struct ApplyTests {
         }
     }
 
-    @Test("hands out one snapshot until the configuration changes")
+    @Test("The engine returns the same snapshot until the configuration changes")
     func cache() async throws {
         let org = try await SignInFixture()
         let first = try await org.engine.snapshot().version
@@ -110,7 +110,7 @@ struct ApplyTests {
         #expect(try await org.engine.snapshot().version > first)
     }
 
-    @Test("brings a change of a person's profile, groups and status, and keeps their password")
+    @Test("Applying a definition updates a user's profile and groups, and keeps the user's password")
     func userChanges() async throws {
         let org = try await SignInFixture()
         let before = try await org.stored().value
@@ -128,7 +128,7 @@ struct ApplyTests {
         #expect(after.id == before.id && after.updatedAt == SignInFixture.start.addingTimeInterval(60))
     }
 
-    @Test("replaces a password only when asked to and only when the file's changed")
+    @Test("With replacesPasswords, applying a definition replaces a user's password only if the file's password changed")
     func passwords() async throws {
         let org = try await SignInFixture()
         let id = try await org.stored().value.id
@@ -141,7 +141,7 @@ struct ApplyTests {
         #expect(try await org.stored().value.passwordChangedAt == SignInFixture.start.addingTimeInterval(20))
     }
 
-    @Test("does not bring back whom an administrator suspended, unless the file changes its mind")
+    @Test("A user suspended by an administrator stays suspended until the file contains another status")
     func suspended() async throws {
         let org = try await SignInFixture()
         let id = try await org.stored().value.id
@@ -154,7 +154,7 @@ struct ApplyTests {
         #expect(try await org.stored().value.status == .active)
     }
 
-    @Test("deactivates whom the file no longer names, and knows them again when it does")
+    @Test("A user removed from the file is deactivated, and is reactivated with the same id when the file names the user again")
     func dismissed() async throws {
         let org = try await SignInFixture()
         let before = try await org.stored().value
@@ -167,7 +167,7 @@ struct ApplyTests {
         #expect(try await org.signIn().context != nil)
     }
 
-    @Test("keeps sessions, grants and enrolments")
+    @Test("Applying a definition keeps existing grants and enrolments")
     func keepsState() async throws {
         let org = try await SignInFixture()
         try await org.enroll(.push)
@@ -181,7 +181,7 @@ struct ApplyTests {
         #expect(left == (1, 1))
     }
 
-    @Test("two at the same time both succeed and agree")
+    @Test("Two concurrent applies of the same definition both succeed, and only one of them writes")
     func parallel() async throws {
         let engine = Engine(store: InMemoryStore(), environment: SignInFixture.environment())
         async let first = engine.apply(SignInFixture.definition, context: SignInFixture.context())

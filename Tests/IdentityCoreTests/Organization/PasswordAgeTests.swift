@@ -4,7 +4,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("How long passwords are good")
+@Suite("Password age")
 struct PasswordAgeTests {
     private static let day: TimeInterval = 86_400
 
@@ -16,7 +16,7 @@ struct PasswordAgeTests {
     }
 
     @Test(
-        "A password is good, ends soon, or is over by the policy's days",
+        "A password is valid, expires soon or has expired according to the policy's maximum age and warning days",
         arguments: [
             (89.9, .endsSoon(days: 1)), (90, .expired), (500, .expired), (80, .endsSoon(days: 10)), (79.9, .good), (0, .good),
             (88.5, .endsSoon(days: 2)),
@@ -26,7 +26,7 @@ struct PasswordAgeTests {
         #expect(Self.user(changedDaysAgo: daysAgo).passwordStanding(under: policy, at: SignInFixture.start) == expected)
     }
 
-    @Test("A password never ends where the policy says nothing, unless somebody wants it changed")
+    @Test("Without a maximum age, a password expires only if a change is required; a missing password never expires")
     func unlimited() {
         let now = SignInFixture.start
         #expect(Self.user(changedDaysAgo: 5_000).passwordStanding(under: PasswordPolicy(), at: now) == .good)
@@ -36,14 +36,14 @@ struct PasswordAgeTests {
         #expect(none.passwordStanding(under: PasswordPolicy(age: .init(maximumDays: 1)), at: now) == .good)
     }
 
-    @Test("A password of before its time was kept is as old as the account")
+    @Test("A password without a stored time of change has the age of the account")
     func undated() {
         var user = Self.user(changedDaysAgo: 0)
         user.passwordChangedAt = nil
         #expect(user.passwordStanding(under: PasswordPolicy(age: .init(maximumDays: 999)), at: SignInFixture.start) == .expired)
     }
 
-    @Test("A new password sets the age back, and is what nobody has to change")
+    @Test("A new password resets the password age and clears a required change")
     func renewed() {
         var user = Self.user(changedDaysAgo: 100, mustChange: true)
         user.setPasswordHash("new", now: SignInFixture.start)
@@ -52,7 +52,7 @@ struct PasswordAgeTests {
         #expect(!user.mustChangePassword)
     }
 
-    @Test("As many passwords are remembered as the policy compares with, the present one among them")
+    @Test("The password history keeps as many passwords as the policy compares, including the current one")
     func history() {
         var user = User(id: "00u1", login: "jane", passwordHash: "1", createdAt: SignInFixture.start)
         for hash in ["2", "3", "4"] { user.setPasswordHash(hash, remembering: 3, now: SignInFixture.start) }
@@ -61,13 +61,13 @@ struct PasswordAgeTests {
         #expect(user.earlierPasswords == nil)
     }
 
-    @Test("Records of before there were ages and histories are read as they were meant")
+    @Test("A password policy record without age and history has the defaults, and default values are not encoded")
     func oldRecords() throws {
         let policy = try JSONDecoder().decode(
             PasswordPolicy.self, from: Data(#"{"minimumLength":9,"lockoutAttempts":3,"scryptLogN":15}"#.utf8))
         #expect(policy == PasswordPolicy(minimumLength: 9, lockoutAttempts: 3, lockoutMinutes: nil))
         #expect(policy.age.maximumDays == nil && policy.complexity == .init())
-        // And what nobody set is not written, so that the first start after it changes nothing.
+        // Default values are not encoded, so that the first start after an update changes no record.
         let written = try JSONValue(parsing: Array(try JSONEncoder().encode(PasswordPolicy())))
         #expect(written.objectValue?.keys.sorted() == ["lockoutAttempts", "lockoutMinutes", "minimumLength", "scryptLogN"])
         let user = try JSONEncoder().encode(User(id: "00u1", login: "jane", createdAt: SignInFixture.start))
@@ -81,7 +81,7 @@ struct NewPasswordTests {
         complexity: .init(lowercase: 2, uppercase: 1, digits: 1, symbols: 1, excludesNames: true), age: .init(history: 4))
 
     @Test(
-        "are refused for each rule that they are against",
+        "The check of a new password returns every rule that the password violates",
         arguments: [
             ("SHOUT-12345", [.lowercase(2)]), ("whisper-12345", [.uppercase(1)]), ("Horse-Staple", [.digits(1)]),
             ("HorseStaple7", [.symbols(1)]), ("Horse Staple 7", [.symbols(1)]), ("Horse-Muller-7", [.withoutNames]),
@@ -92,12 +92,12 @@ struct NewPasswordTests {
         #expect(jane.violations(byNewPassword: password, login: "jane.doe@example.com", names: ["Jane", "MULLER", "Li"]) == rules)
     }
 
-    @Test("are read no further when nobody could have typed them")
+    @Test("A new password that is too long is rejected for its length alone")
     func long() {
         #expect(jane.violations(byNewPassword: String(repeating: "é", count: 513), login: "jane") == [.length])
     }
 
-    @Test("have rules that people are told beforehand")
+    @Test("The password policy lists the rules that a user sees before choosing a new password")
     func rules() {
         #expect(
             jane.rules == [
@@ -106,7 +106,7 @@ struct NewPasswordTests {
         #expect(PasswordPolicy(minimumLength: 12).rules == [.characters(12), .withoutLogin, .unused(last: 1)])
     }
 
-    @Test("are none of the last ones, as far as the policy remembers, and never the present one")
+    @Test("A new password must differ from the current one and from as many earlier ones as the policy remembers")
     func history() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.age.history = 2 }
         let id = try await org.stored().value.id
@@ -129,7 +129,7 @@ struct NewPasswordTests {
         #expect(try await judge(SignInFixture.janesPassword) == nil)
     }
 
-    @Test("wait until the present one was kept for the policy's minutes, unless it is due")
+    @Test("A password cannot be changed before the policy's minimum age, unless a change is required")
     func minimumAge() async throws {
         let org = try await SignInFixture()
         var user = try await org.stored().value
@@ -145,7 +145,7 @@ struct NewPasswordTests {
         guard case .good = try await judge(at: 1) else { return #expect(Bool(false), "refused though it is due") }
     }
 
-    @Test("that the file wants changed are changed once, not at each start")
+    @Test("A password change that the file requires is required once, not again after each apply")
     func fromTheFile() async throws {
         func fixture(_ mustChange: Bool) -> (inout OrganizationDefinition) -> Void {
             { $0.users[0].mustChangePassword = mustChange }
@@ -162,7 +162,7 @@ struct NewPasswordTests {
         #expect(try await org.stored().value.mustChangePassword)
     }
 
-    @Test("have times and kinds that make sense, or the definition is refused where they do not")
+    @Test("Password policy values out of range, and warning days without a maximum age, are reported as problems")
     func problems() {
         var definition = SignInFixture.definition
         definition.passwordPolicy.age = .init(maximumDays: 0, warningDays: 400, minimumMinutes: -1, history: 25)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("Access policies explain themselves")
+@Suite("Access policy evaluation")
 struct AccessPolicyEvaluationTests {
     private static func server(_ policies: [AccessPolicy]) -> AuthorizationServerDefinition {
         AuthorizationServerDefinition(id: "default", name: "Default", accessPolicies: policies)
@@ -11,7 +11,7 @@ struct AccessPolicyEvaluationTests {
     private static let question = AccessPolicyEvaluation.Question(
         clientID: "app", grantType: "password", groups: ["staff"], scopes: ["openid", "read"])
 
-    @Test("the first matching rule of the first matching policy decides")
+    @Test("The first matching rule of the first matching policy decides, and each earlier miss names its failed condition")
     func order() {
         let evaluation = AccessPolicyEvaluation(
             of: Self.server([
@@ -35,7 +35,7 @@ struct AccessPolicyEvaluationTests {
     }
 
     @Test(
-        "no match is access_denied and says which condition failed where",
+        "A request that no access rule matches gets access_denied, and the reason names the failed condition",
         arguments: [
             ([], "no access policy"), ([AccessPolicy(name: "p", clients: [], rules: [AccessRule(name: "r")])], "p: client"),
             ([AccessPolicy(name: "p", rules: [])], "no access policy"),
@@ -53,7 +53,7 @@ struct AccessPolicyEvaluationTests {
         }
     }
 
-    @Test("a client that acts for itself matches only rules without a user condition")
+    @Test("A client that acts for itself matches only rules without a user condition")
     func clients() {
         var question = Self.question
         question.groups = nil
@@ -63,7 +63,7 @@ struct AccessPolicyEvaluationTests {
         #expect(AccessPolicyEvaluation(of: forAny, for: question).decidedBy == "p/r")
     }
 
-    @Test("the org server has no policies and fixed lifetimes")
+    @Test("The org server has no access policies and fixed token lifetimes")
     func organization() {
         let evaluation = AccessPolicyEvaluation(of: AuthorizationServerDefinition(id: nil, name: "Organization"), for: Self.question)
         #expect(evaluation.decidedBy == "organization")

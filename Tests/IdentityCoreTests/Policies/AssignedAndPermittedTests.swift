@@ -4,9 +4,9 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("Who may use an application, and by which grant")
+@Suite("Application assignments and permitted grants")
 struct AssignedAndPermittedTests {
-    @Test("an application that is assigned to nobody lets nobody in, however they come")
+    @Test("A user without an assignment to the application cannot sign in by password, push or back channel")
     func nobody() async throws {
         let org = try await PushFixture { definition in
             for index in definition.applications.indices
@@ -20,14 +20,14 @@ struct AssignedAndPermittedTests {
         }
         #expect(try await org.primary(at: 11).refused == .accessDenied)
         #expect(try await org.backchannel(at: 12).refused == .unknownUserID)
-        // Nobody is told so who has no right password.
+        // With a wrong password, the response does not reveal the missing assignment.
         let wrong = try await org.signIn(client: "one-factor-app", at: 13, ["password": "guessed"])
         #expect(wrong.refused == .invalidGrant)
         let reasons = try await org.log("user.authentication.password").filter { $0.clientID == "one-factor-app" }.compactMap(\.reason)
         #expect(reasons.contains { $0.contains("user is not assigned to the application") })
     }
 
-    /// The rule of the guide whose password step needs a second factor: codes and pushes, no password.
+    /// Makes an organization with the guide's access rule for two factors: it permits codes and pushes, but not passwords.
     private static func guideRule(_ more: [String] = []) async throws -> PushFixture {
         try await PushFixture { definition in
             let rule = AccessRule(name: "codes and pushes", grantTypes: ["authorization_code", PushFixture.secondFactor] + more)
@@ -35,7 +35,7 @@ struct AssignedAndPermittedTests {
         }
     }
 
-    @Test("with a rule for pushes but not for passwords, a password asks for the push, and the push brings the tokens")
+    @Test("With an access rule for pushes but not for passwords, a password followed by an approved push returns tokens")
     func twoFactors() async throws {
         let org = try await Self.guideRule()
         let phone = try await org.enroll()
@@ -44,7 +44,7 @@ struct AssignedAndPermittedTests {
         _ = try await org.poll(waiting, at: 16).get()
     }
 
-    @Test("where a password is enough that rule refuses it, and the log names the condition")
+    @Test("If a password is enough, an access rule without the password grant denies the sign-in, and the log names the condition")
     func oneFactor() async throws {
         let org = try await Self.guideRule()
         #expect(try await org.signIn(client: "one-factor-app", at: 10).refused == .accessDenied)
@@ -53,7 +53,9 @@ struct AssignedAndPermittedTests {
         _ = try await Self.guideRule(["password"]).signIn(client: "one-factor-app", at: 10).get()
     }
 
-    @Test("an authenticator says which of the two apps it is", arguments: [PushAuthenticator.Kind.customApp, .oktaVerify])
+    @Test(
+        "The authenticator metadata contains the kind of the app, custom_app or okta_verify",
+        arguments: [PushAuthenticator.Kind.customApp, .oktaVerify])
     func kinds(kind: PushAuthenticator.Kind) async throws {
         let fixture = try await DeviceFixture { $0.authenticators[0].kind = kind }
         let metadata = try await fixture.configuration(fixture.weakToken()).get()

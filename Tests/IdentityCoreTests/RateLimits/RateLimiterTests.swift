@@ -7,7 +7,7 @@ import Testing
 struct RateLimiterTests {
     private let start = Date(timeIntervalSince1970: 1_700_000_040)
 
-    @Test("count down, refuse, and begin anew with the next minute")
+    @Test("A rate limit counts down, rejects requests over the limit and starts again with the next minute")
     func window() {
         let limiter = RateLimiter()
         let reset = start.addingTimeInterval(60)
@@ -24,7 +24,7 @@ struct RateLimiterTests {
         #expect(limiter.count(.client("a"), limit: 3, now: reset).remaining == 2)
     }
 
-    @Test("keep subjects apart")
+    @Test("Each client and each user has its own rate limit")
     func subjects() {
         let limiter = RateLimiter()
         _ = limiter.count(.client("a"), limit: 1, now: start)
@@ -33,17 +33,17 @@ struct RateLimiterTests {
         #expect(!limiter.count(.client("a"), limit: 1, now: start).isAdmitted)
     }
 
-    @Test("stay bounded in memory, and still limit, under a flood of subjects")
+    @Test("Subjects beyond the limiter's capacity share counters and are still limited")
     func flood() {
         let limiter = RateLimiter(capacity: 10)
         var refused = 0
         for index in 0..<20_000 where !limiter.count(.address("\(index)"), limit: 5, now: start).isAdmitted { refused += 1 }
-        // Ten of their own and 1,024 shared counters, five requests each, are all that a minute lets through.
+        // Ten subjects have their own counter, the others share 1,024. Each counter admits five requests per minute.
         #expect(refused >= 20_000 - (10 + 1_024) * 5)
         #expect(limiter.count(.address("0"), limit: 5, now: start).remaining == 3)
     }
 
-    @Test("count exactly under parallel requests")
+    @Test("The rate limiter counts concurrent requests exactly")
     func parallel() async {
         let limiter = RateLimiter()
         let admitted = await withTaskGroup(of: Bool.self) { group in
@@ -53,7 +53,7 @@ struct RateLimiterTests {
         #expect(admitted == 50)
     }
 
-    @Test("of a client are not used up by one address that is over its own")
+    @Test("An address that exceeds its own limit does not use up the limit of the client")
     func oneAddressAgainstAClient() async throws {
         let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 10, perAddress: 3, perUser: 10) }
         let snapshot = try await org.engine.snapshot()
@@ -65,7 +65,7 @@ struct RateLimiterTests {
         #expect(count(from: "203.0.113.2").isAdmitted)
     }
 
-    @Test("of sign-ins stop one address that tries a password on everybody, and leave people their attempts from elsewhere")
+    @Test("The sign-in limit stops an address that tries many user names, and admits attempts for them from other addresses")
     func spraying() async throws {
         let org = try await SignInFixture { $0.rateLimits = RateLimits(perAddressSignIns: 3, perUser: 2) }
         let snapshot = try await org.engine.snapshot()
@@ -84,7 +84,7 @@ struct RateLimiterTests {
         #expect(org.engine.countRequest(clientID: nil, snapshot: snapshot, context: context).isAdmitted)
     }
 
-    @Test("of an address hold for its whole IPv6 network, and apart for IPv4 addresses however they are written")
+    @Test("An IPv6 address shares the rate limit of its network, and an IPv4 address has its own in every notation")
     func networks() {
         #expect(RateLimiter.Subject.from("2001:db8::1") == .from("2001:db8:0:0:ffff::2"))
         #expect(RateLimiter.Subject.from("2001:db8::1") != .from("2001:db8:0:1::1"))
@@ -94,7 +94,7 @@ struct RateLimiterTests {
         #expect(RateLimiter.Subject.from("unknown") == .address("unknown"))
     }
 
-    @Test("of user names stay small in memory whatever the names are")
+    @Test("The rate limit key of a user name is at most 64 bytes long, differs per name and ignores the case")
     func longNames() {
         let long = String(repeating: "x", count: 60_000)
         guard case .user(let key) = RateLimiter.Subject.signIn(as: long) else { return #expect(Bool(false)) }
@@ -103,7 +103,7 @@ struct RateLimiterTests {
         #expect(RateLimiter.Subject.signIn(as: long) == .signIn(as: long.uppercased()))
     }
 
-    @Test("of a request are those of its client and address, whichever is nearer to its end")
+    @Test("The rate limit status of a request is the client's or the address's, whichever is closer to exhaustion")
     func request() async throws {
         let org = try await SignInFixture { $0.rateLimits = RateLimits(perClient: 2, perAddress: 3, perUser: 10) }
         let snapshot = try await org.engine.snapshot()
@@ -114,12 +114,12 @@ struct RateLimiterTests {
         #expect(count("one").remaining == 0)
         let third = count("one")
         #expect(!third.isAdmitted && third.limit == 2)
-        // The client's own limit is met, and so is now the address's; an invented client has no limit of its own.
+        // The limit of the address is now reached too. An unknown client id has no limit of its own.
         let fourth = count("invented")
         #expect(!fourth.isAdmitted && fourth.limit == 3)
     }
 
-    @Test("The budget of wrong recovery answers is full again after a reset of the organization.")
+    @Test("The budget of wrong recovery answers is full again after a reset of the organization")
     func budgetAfterReset() async throws {
         let org = try await TestOrganization()
         #expect(org.engine.recoveryBudget.count(limit: 1, now: TestOrganization.start))

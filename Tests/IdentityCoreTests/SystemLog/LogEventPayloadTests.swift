@@ -3,9 +3,9 @@ import Testing
 
 @testable import IdentityCore
 
-@Suite("The payload of a log line")
+@Suite("Log event payload")
 struct LogEventPayloadTests {
-    @Test("it is read back as it was, whatever is in it or left out")
+    @Test("A log event is decoded unchanged from its payload, with and without the optional members")
     func roundTrip() throws {
         let bare = LogEvent(id: "1", time: Date(timeIntervalSince1970: 1_700_000_000.123456), type: "a.b", outcome: .denied, requestID: "r")
         var full = bare
@@ -17,7 +17,7 @@ struct LogEventPayloadTests {
         for event in [bare, full] { #expect(try RecordCoding.decode(LogEvent.self, from: event.payload) == event) }
     }
 
-    @Test("a whole second is read back too")
+    @Test("A log event at a whole second is decoded unchanged from its payload")
     func wholeSecond() throws {
         let event = LogEvent(id: "1", time: Date(timeIntervalSince1970: 1_700_000_000), type: "a", outcome: .success, requestID: "r")
         #expect(try RecordCoding.decode(LogEvent.self, from: event.payload) == event)

@@ -4,7 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("The system log")
+@Suite("System log")
 struct SystemLogTests {
     private static let start = SignInFixture.start
 
@@ -22,7 +22,7 @@ struct SystemLogTests {
         return org
     }
 
-    @Test("is read in pages, oldest first, without gap or repetition")
+    @Test("The system log is read in pages, oldest first, without gaps or duplicates")
     func pages() async throws {
         let org = try await filled()
         var query = SystemLogQuery(since: Self.start.addingTimeInterval(1), limit: 500)
@@ -38,7 +38,7 @@ struct SystemLogTests {
         #expect(pages == 3)
     }
 
-    @Test("is searched by time, user and type")
+    @Test("A query of the system log filters by time, user and event type")
     func filters() async throws {
         let org = try await filled()
         let page = try await org.engine.systemLog(
@@ -49,7 +49,7 @@ struct SystemLogTests {
         #expect(page.next == nil)
     }
 
-    @Test("forgets after 90 days")
+    @Test("System log events are removed after 90 days")
     func retention() async throws {
         let org = try await filled()
         _ = try await org.store.removeExpired(now: Self.start.addingTimeInterval(90 * 86_400 + 600.5), limit: 10_000)
