@@ -164,7 +164,7 @@ extension CommandTests {
             try await listener.waitFor("[l]ater: ")
             other.interrupt()
             #expect(await other.end().status == 130)
-            try await listener.waitFor("is over: it was answered, cancelled where it was started, or it has expired.")
+            try await listener.waitFor("is no longer pending: it was answered, cancelled or has expired.")
             listener.interrupt()
             #expect(await listener.end().status == 0)
         }

@@ -172,7 +172,8 @@ struct NativeSSOTests {
     }
 
     @Test(
-        "Either app can revoke the device secret, which revokes both apps' tokens and no unrelated grant", arguments: ["sso-app", "second-sso-app"])
+        "Either app can revoke the device secret, which revokes both apps' tokens and no unrelated grant",
+        arguments: ["sso-app", "second-sso-app"])
     func revocation(client: String) async throws {
         try await PushServer.with { server in
             let apps = WireApps(wire: server.wire)

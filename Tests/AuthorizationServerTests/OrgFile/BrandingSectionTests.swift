@@ -45,7 +45,8 @@ struct BrandingSectionTests {
     }
 
     @Test(
-        "A single accent color yields an accent with enough contrast for dark pages", arguments: ["#0f5c5a", "#000000", "#7a1fa2", "#b00020"])
+        "A single accent color yields an accent with enough contrast for dark pages",
+        arguments: ["#0f5c5a", "#000000", "#7a1fa2", "#b00020"])
     func derived(colour: String) throws {
         let branding = try Self.load("  accent: \"\(colour)\"\n")
         let dark = try #require(branding.accentDark)

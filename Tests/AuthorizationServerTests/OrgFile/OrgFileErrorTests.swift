@@ -156,7 +156,8 @@ struct OrgFileErrorTests {
     }
 
     @Test(
-        "Invalid YAML is reported as one error, with a line unless the file is empty", arguments: ["name: [", "name: a\nname: b", "name: \"x\n", "\tname: x", ""])
+        "Invalid YAML is reported as one error, with a line unless the file is empty",
+        arguments: ["name: [", "name: a\nname: b", "name: \"x\n", "\tname: x", ""])
     func syntax(yaml: String) throws {
         let error = try #require(throws: OrgFileError.self) { try OrgFile.load(yaml: yaml) }
         #expect(error.problems.count == 1)
