@@ -8,7 +8,7 @@ struct ClassicClient: Sendable {
     static let base = RunningServer.origin + "/api/v1/authn"
 
     let server: PushServer
-    /// Sent with every request.
+    /// The additional headers of every request.
     var headers: [(String, String)] = []
 
     init(_ server: PushServer, headers: [(String, String)] = []) { (self.server, self.headers) = (server, headers) }

@@ -122,7 +122,7 @@ struct PrimaryAuthenticationTests {
         organization.rateLimits.perUser = 3
         try await PushServer.with(organization) { server in
             let client = ClassicClient(server)
-            // With a device that she has used, the user has separate attempts.
+            // Attempts from a device that the user has used before are counted separately.
             for _ in 0..<3 { #expect(try await client.signIn(PushOrganization.jane, "wrong").status == 401) }
             let response = try await client.signIn()
             try expectClassicRefusal(response, 429, "E0000047")

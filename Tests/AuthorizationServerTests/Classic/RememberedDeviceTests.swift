@@ -47,7 +47,7 @@ struct RememberedDeviceTests {
             server.clock.advance(by: 30 * 86_400)
             let done = try await client.begin()
             #expect(done.name == "SUCCESS")
-            // The remembered device replaces the second factor only here; a client that requires two factors still asks for both.
+            // The remembered device replaces the second factor only here; a client that requires two factors still requires both.
             let party = WireRelyingParty.browserApp
             let token = try #require(done.json["sessionToken"]?.stringValue)
             let answer = try await WireBrowser(server.wire).get(party.authorizeURL(["sessionToken": token, "prompt": "none"]))

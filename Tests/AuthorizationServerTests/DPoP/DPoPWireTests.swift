@@ -260,7 +260,7 @@ struct DPoPWireTests {
         }
     }
 
-    @Test("Userinfo rejects a bearer token with the scheme DPoP and a bound token in a form, and offers both schemes without a token")
+    @Test("Userinfo rejects a bearer token with the scheme DPoP and a bound token in a form, and otherwise offers both schemes")
     func schemes() async throws {
         try await RunningServer.with { running in
             let client = try Client(running)

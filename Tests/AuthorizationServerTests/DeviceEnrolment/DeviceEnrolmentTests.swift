@@ -100,7 +100,7 @@ struct DeviceEnrolmentTests {
         }
     }
 
-    @Test("A device's own signature is accepted with the scheme SSWS, and rejected with ssws and a space")
+    @Test("A device's own signature after the scheme SSWS is accepted once")
     func signed() async throws {
         try await DeviceServer.with { server in
             let phone = try await server.enrolledPhone()

@@ -248,7 +248,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A user who is not assigned to the client, or whom a policy denies, cannot connect a device")
+    @Test("A user cannot connect a device if the client is not assigned to the user, or if a policy denies it")
     func policies() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire, id: "other-tv-app")

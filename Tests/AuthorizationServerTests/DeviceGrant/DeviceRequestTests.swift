@@ -33,7 +33,7 @@ struct DeviceRequestTests {
         #expect(try await server.wire.post("/oauth2/unknown/v1/device/authorize", "client_id=tv-app&scope=openid").status == 404)
     }
 
-    @Test("acr_values require a second factor that the client's policy does not, and the ID token has the acr")
+    @Test("The parameter acr_values can require a second factor that the policy does not, and the ID token has the acr")
     func contextClass() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

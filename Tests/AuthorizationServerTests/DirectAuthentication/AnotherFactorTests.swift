@@ -2,13 +2,13 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Another factor after a push that was denied or not answered, over the wire")
+@Suite("Another factor after a denied or unanswered push")
 struct AnotherFactorTests {
     private static func code(_ client: DirectClient, _ token: String, _ code: String) async throws -> WireResponse {
         try await client.post("token", ["grant_type": PushOrganization.secondFactorOTP, "mfa_token": token, "otp": code])
     }
 
-    /// A user with a phone and an authenticator app, who proved the password.
+    /// Runs a test with a user who has a phone and an authenticator app.
     private static func with(_ body: @Sendable (PushServer, WirePhone, ClassicApp, DirectClient) async throws -> Void) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -16,7 +16,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("After a denied push the same mfa_token takes the code of an authenticator app.", arguments: [true, false])
+    @Test("After a denied push, the same mfa_token accepts the code of an authenticator app", arguments: [true, false])
     func codeAfterDenial(isPolled: Bool) async throws {
         try await Self.with { server, phone, app, client in
             let pending = try await client.begin()
@@ -30,7 +30,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("After a denied push the same mfa_token sends another push, and only the new oob_code brings tokens.")
+    @Test("After a denied push, the same mfa_token sends another push, and only the new oob_code gets tokens")
     func pushAfterDenial() async throws {
         try await Self.with { server, phone, _, client in
             let first = try await client.begin()
@@ -49,7 +49,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("After a wrong number was picked the same mfa_token takes the code of an authenticator app.")
+    @Test("After the user picks a wrong number, the same mfa_token accepts the code of an authenticator app")
     func codeAfterWrongNumber() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .always)) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -63,7 +63,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("A push that expired leaves the mfa_token valid until fifteen minutes after the password.")
+    @Test("An expired push leaves the mfa_token valid until fifteen minutes after the password")
     func codeAfterExpiry() async throws {
         try await Self.with { server, phone, app, client in
             let pending = try await client.begin()
@@ -76,7 +76,7 @@ struct AnotherFactorTests {
             try expectRefusal(try await Self.code(client, pending.mfaToken, app.wrongCode), 400, "invalid_grant")
             let late = try await client.mfaToken()
             #expect(try await Self.code(client, pending.mfaToken, app.code()).status == 200)
-            // The other mfa_token expires by the time of its own password.
+            // The other mfa_token expires fifteen minutes after its own password.
             server.clock.advance(by: 899)
             #expect(try await client.challenge(late).status == 200)
             server.clock.advance(by: 1)
@@ -85,7 +85,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("An organization sets the lifetime of its mfa_tokens, and no challenge outlives one.")
+    @Test("An organization sets the lifetime of its mfa_tokens, and a challenge expires no later than its mfa_token")
     func lifetime() async throws {
         try await PushServer.with(PushOrganization(mfaTokenLifetime: 400)) { server in
             let phone = try await server.enroll()
@@ -102,7 +102,7 @@ struct AnotherFactorTests {
         }
     }
 
-    @Test("A sign-in that begins with a push ends with its denial, because no earlier factor was proved.")
+    @Test("A sign-in that begins with a push ends when the user denies it")
     func firstFactor() async throws {
         try await Self.with { server, phone, _, _ in
             let client = DirectClient(server, id: "easy-app")

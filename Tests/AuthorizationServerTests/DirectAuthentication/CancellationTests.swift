@@ -1,7 +1,7 @@
 import JOSE
 import Testing
 
-@Suite("Giving up a sign-in, over the wire")
+@Suite("Cancellation of direct authentication")
 struct CancellationTests {
     private static func expectEmptySuccess(_ response: WireResponse, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(response.status == 200, sourceLocation: sourceLocation)
@@ -10,7 +10,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "revoking either secret closes the sign-in: no tokens, no question, and the phone is told",
+        "Revoking either secret cancels the sign-in: polls and challenges are rejected, and the phone cannot answer",
         arguments: [("mfa_token", DirectClient.custom), ("oob_code", DirectClient.custom), ("oob_code", DirectClient.org)])
     func secondFactor(secret: String, base: String) async throws {
         try await PushServer.with { server in
@@ -20,7 +20,7 @@ struct CancellationTests {
             let challenge = try await phone.challenge()
             let token = secret == "mfa_token" ? pending.mfaToken : pending.oobCode
             Self.expectEmptySuccess(try await client.post("revoke", ["token": token, "token_type_hint": secret]))
-            // Revoked again, it is the same.
+            // A repeated revocation returns the same response.
             Self.expectEmptySuccess(try await client.revoke(token))
 
             #expect(try await phone.waiting().isEmpty)
@@ -34,7 +34,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("an approval that came before does not survive it")
+    @Test("A sign-in that is revoked after the approval gets no tokens")
     func afterApproval() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -46,7 +46,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a first factor's code as well")
+    @Test("Revoking the oob_code of a first factor cancels its sign-in")
     func firstFactor() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -60,13 +60,13 @@ struct CancellationTests {
     }
 
     @Test(
-        "what is unknown, of no form, or long over is 200 all the same",
+        "Revoking an unknown or malformed secret returns 200 with an empty body",
         arguments: ["mfa_unknown", "oob_unknown", "ft_unknown", "mfa_", "nonsense", "a.b.c", "mfa_\u{FC} x"])
     func unknown(secret: String) async throws {
         try await PushServer.with { server in Self.expectEmptySuccess(try await DirectClient(server).revoke(secret)) }
     }
 
-    @Test("nobody cancels another client's sign-in, though they are told nothing of it")
+    @Test("A client cannot cancel a sign-in of another client, and gets the same response as for its own")
     func foreign() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -80,7 +80,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("after the tokens there is nothing to cancel: they stay good")
+    @Test("Revoking the secrets after the tokens were issued leaves the tokens valid")
     func afterTokens() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -95,7 +95,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("a confidential client must authenticate to cancel")
+    @Test("A confidential client must authenticate to cancel a sign-in")
     func authentication() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

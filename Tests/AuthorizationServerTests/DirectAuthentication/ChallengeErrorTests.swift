@@ -1,12 +1,12 @@
 import JOSE
 import Testing
 
-@Suite("Errors of /challenge, over the wire")
+@Suite("Errors of the challenge endpoint")
 struct ChallengeErrorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var why: String
         var client = "direct-app"
-        /// Replace the parameters of a good request; empty values leave them out.
+        /// Parameters that replace those of a valid request; an empty value omits the parameter.
         var changes: [String: String] = [:]
         var status: Int
         var error: String
@@ -44,14 +44,14 @@ struct ChallengeErrorTests {
             changes: ["client_secret": "back-end-secret-01234", "client_assertion": "x"], status: 400, error: "invalid_request"),
     ]
 
-    @Test("each documented error has its status and code", arguments: rows)
+    @Test("Each rejected challenge request returns its documented status and error code", arguments: rows)
     func documented(row: Row) async throws {
         let shared = try await PushServer.refusing()
         let response = try await DirectClient(shared.server, id: row.client).challenge(shared.mfaToken, row.changes)
         try expectRefusal(response, row.status, row.error)
     }
 
-    @Test("whatever went wrong, nobody is asked, and the mfa_token is as good as before")
+    @Test("A rejected challenge request sends no challenge, and leaves the mfa_token valid")
     func undamaged() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -64,7 +64,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("The mfa_token is valid for fifteen minutes, at its own authorization server.")
+    @Test("An mfa_token is valid for fifteen minutes, and only at its own authorization server")
     func mfaTokenBounds() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -79,7 +79,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("an unknown authorization server is 404 in the API form")
+    @Test("A challenge request to an unknown authorization server returns 404 as an API error")
     func unknownServer() async throws {
         try await PushServer.with { server in
             let response = try await DirectClient(server, base: "/oauth2/nothing/v1").challenge("mfa_x")
@@ -89,7 +89,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("challenge types are a list, in one field or in several")
+    @Test("Challenge types are accepted as a list in one parameter or as repeated parameters")
     func challengeTypes() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -108,7 +108,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("another challenge replaces the first: the old code and the old question are over, the mfa_token stays")
+    @Test("A second challenge invalidates the oob_code and the phone challenge of the first, and keeps the mfa_token valid")
     func replaced() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -124,7 +124,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("push that is turned off is refused, before and after the password (A4-4)")
+    @Test("While push is disabled, password, first-factor and challenge requests get access_denied")
     func pushTurnedOff() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -137,7 +137,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("push that is turned off while a question is open is not answered any more")
+    @Test("If push is disabled while a challenge is open, the phone can neither list nor answer it")
     func pushTurnedOffWhileOpen() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -151,7 +151,7 @@ struct ChallengeErrorTests {
         }
     }
 
-    @Test("too many questions to one person are 429 invalid_grant, with headers that say when to come back")
+    @Test("More than five challenges for a user in five minutes return 429 invalid_grant with the time of the reset")
     func personLimit() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -163,9 +163,9 @@ struct ChallengeErrorTests {
             let refused = try await client.challenge(try await client.mfaToken())
             try expectRefusal(refused, 429, "invalid_grant", isForUser: true)
             #expect(refused["x-rate-limit-limit"] == "5")
-            // The first was asked at 1,800,000,000 and counts for five minutes.
+            // The first challenge was sent at 1,800,000,000 and counts for five minutes.
             #expect(refused["x-rate-limit-reset"] == "1800000300")
-            // Then it goes on.
+            // After the reset, the server sends challenges again.
             server.clock.advance(by: 250)
             let pending = try await client.begin()
             let challenges = try await phone.waiting()

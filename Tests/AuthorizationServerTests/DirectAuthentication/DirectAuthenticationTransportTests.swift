@@ -2,12 +2,12 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("How the challenge endpoints are called, over the wire")
+@Suite("HTTP requests to the challenge endpoints")
 struct DirectAuthenticationTransportTests {
     static let endpoints = ["challenge", "primary-authenticate", "oob-authenticate", "bc/authorize"]
     static let paths = endpoints.flatMap { ["\(DirectClient.custom)/\($0)", "\(DirectClient.org)/\($0)"] }
 
-    @Test("pages of other origins may ask, as at the token endpoint", arguments: paths)
+    @Test("Pages of other origins may call the challenge endpoints, as they may call the token endpoint", arguments: paths)
     func preflight(path: String) async throws {
         try await RunningServer.with { running in
             let headers = [("Origin", "https://app.example.com"), ("Access-Control-Request-Method", "POST")]
@@ -28,7 +28,7 @@ struct DirectAuthenticationTransportTests {
         }
     }
 
-    @Test("only POST does anything", arguments: paths, ["GET", "PUT", "DELETE", "PATCH"])
+    @Test("The challenge endpoints reject all methods but POST and OPTIONS with 405", arguments: paths, ["GET", "PUT", "DELETE", "PATCH"])
     func methods(path: String, method: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.call(method, path + "?client_id=password-app") }
         #expect(response.status == 405)
@@ -37,7 +37,7 @@ struct DirectAuthenticationTransportTests {
     }
 
     @Test(
-        "only forms in UTF-8 are read",
+        "The challenge endpoints reject bodies that are not forms in UTF-8",
         arguments: paths,
         ["application/json", "text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded; charset=latin1"])
     func contentTypes(path: String, type: String) async throws {
@@ -48,7 +48,7 @@ struct DirectAuthenticationTransportTests {
     }
 
     @Test(
-        "a parameter that occurs twice is refused, whichever it is",
+        "A repeated parameter is rejected by the challenge endpoints and the token endpoint",
         arguments: [
             "client_id", "mfa_token", "oob_code", "channel_hint", "login_hint", "challenge_hint", "acr_values", "scope", "binding_message",
         ])
@@ -61,7 +61,7 @@ struct DirectAuthenticationTransportTests {
         }
     }
 
-    @Test("the parameters are the body's: those of a query are not read", arguments: endpoints)
+    @Test("The challenge endpoints ignore the parameters of the query", arguments: endpoints)
     func query(endpoint: String) async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.post("\(DirectClient.custom)/\(endpoint)?client_id=password-app", "channel_hint=push")
@@ -69,7 +69,7 @@ struct DirectAuthenticationTransportTests {
         try expectRefusal(response, 401, "invalid_client")
     }
 
-    @Test("over an address's limit every one of them is 429 in the API form, with all three headers", arguments: endpoints)
+    @Test("A challenge endpoint returns 429 with all three rate limit headers over the limit of an address", arguments: endpoints)
     func addressLimit(endpoint: String) async throws {
         let limits = RateLimits(perClient: 100, perAddress: 1, perAddressSignIns: 100, perUser: 100)
         try await RunningServer.fresh(rateLimits: limits) { running in
@@ -84,7 +84,7 @@ struct DirectAuthenticationTransportTests {
         }
     }
 
-    // MARK: - Discovery (F-3)
+    // MARK: - Discovery
 
     static let documents = [
         ("/.well-known/openid-configuration", RunningServer.origin + "/oauth2/v1"),
@@ -94,7 +94,7 @@ struct DirectAuthenticationTransportTests {
         ("/.well-known/oauth-authorization-server/oauth2/default", RunningServer.origin + "/oauth2/default/v1"),
     ]
 
-    @Test("discovery lists the grants by their names on the wire, and where and how to ask in the back channel", arguments: documents)
+    @Test("Discovery lists the direct authentication grants, the backchannel endpoint and its delivery mode", arguments: documents)
     func discovery(path: String, base: String) async throws {
         let document = try await RunningServer.with { try await $0.wire.get(path).json }
         let grants = try #require(document["grant_types_supported"]?.stringArrayValue)
@@ -108,7 +108,7 @@ struct DirectAuthenticationTransportTests {
         #expect(document["backchannel_token_delivery_modes_supported"] == ["poll"])
     }
 
-    @Test("clients derive the endpoints from the token endpoint's URL: both exist, and the URL has no other /token and no query")
+    @Test("The endpoints that clients derive from the token endpoint's URL exist, and that URL has one /token and no query")
     func derivedEndpoints() async throws {
         try await RunningServer.with { running in
             for path in ["/.well-known/openid-configuration", "/oauth2/default/.well-known/openid-configuration"] {

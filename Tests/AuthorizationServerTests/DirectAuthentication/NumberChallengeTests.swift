@@ -2,11 +2,11 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("A number challenge, over the wire")
+@Suite("Number challenges")
 struct NumberChallengeTests {
     private static let always = PushOrganization(numberChallenge: .always)
 
-    @Test("binding_method is transfer, binding_code a string of two digits, and the phone has three numbers with it among them")
+    @Test("A number challenge returns a two-digit binding_code, and the phone gets it among three numbers")
     func transfer() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -28,14 +28,14 @@ struct NumberChallengeTests {
             let pending = DirectClient.Pending(mfaToken: token, oobCode: code)
             try expectRefusal(try await client.poll(pending), 400, "authorization_pending")
             try await phone.approve(.pick(number))
-            // The number is not sent to the token endpoint; who sends it is no worse off.
+            // Clients need not send the number to the token endpoint, which ignores it.
             let tokens = try await IssuedTokens(
                 try await client.poll(pending, ["binding_code": number]), keysFrom: client.base, server.wire)
             #expect(tokens.idToken["amr"] == ["pwd", "okta_verify", "swk", "mfa"])
         }
     }
 
-    @Test("a first factor can ask for a number as well")
+    @Test("A push as the first factor can require a number too")
     func primary() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -47,7 +47,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("another number is a rejection")
+    @Test("A wrong number denies the sign-in, and the right number is rejected afterwards")
     func wrongNumber() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -59,14 +59,14 @@ struct NumberChallengeTests {
             let choices = try #require(challenge.context["numberChoices"]?.stringArrayValue)
             let wrong = try #require(choices.first { $0 != right })
             #expect(try await phone.answer(challenge, .pick(wrong)).status == 400)
-            // There is no second guess.
+            // The user cannot pick a second time.
             #expect(try await phone.answer(challenge, .pick(right)).status == 400)
             let pending = DirectClient.Pending(mfaToken: token, oobCode: try #require(body["oob_code"]?.stringValue))
             try expectRefusal(try await client.poll(pending), 400, "access_denied")
         }
     }
 
-    @Test("an approval without a number is none")
+    @Test("An approval without a number is rejected, and the challenge stays open")
     func noNumber() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))
@@ -77,7 +77,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("a phone that cannot answer with a number is not asked when the policy demands one")
+    @Test("If the policy requires a number, a phone that cannot answer with one gets no challenge")
     func incapablePhone() async throws {
         try await PushServer.with(Self.always) { server in
             let phone = try await server.enroll(.init(answersNumbers: false))
@@ -88,7 +88,7 @@ struct NumberChallengeTests {
         }
     }
 
-    @Test("for risky sign-ins: from a new address a number is asked for, from a known one it is not")
+    @Test("With numbers for risky sign-ins, a new address requires a number and a known address does not")
     func risky() async throws {
         try await PushServer.with(PushOrganization(numberChallenge: .risky)) { server in
             let phone = try await server.enroll(.init(answersNumbers: true))

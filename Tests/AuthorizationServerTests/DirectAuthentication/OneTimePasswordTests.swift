@@ -3,10 +3,10 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// What Documentation/Protocol/OAuth.md §6.4 and §6.6 show, in raw requests.
-@Suite("Codes of authenticator apps, over the wire")
+/// The flows of Documentation/Protocol/OAuth.md §6.4 and §6.6 in raw requests.
+@Suite("Authenticator app codes in direct authentication")
 struct OneTimePasswordTests {
-    /// A server where Jane has an app.
+    /// A server where Jane has an authenticator app.
     private struct App: Sendable {
         let server: PushServer
         let secret: [UInt8]
@@ -42,7 +42,9 @@ struct OneTimePasswordTests {
             ["grant_type": PushOrganization.otp, "login_hint": PushOrganization.jane, "otp": code, "scope": "openid"].merging(more) { $1 })
     }
 
-    @Test("a password is answered with mfa_required, and the code with tokens", arguments: [DirectClient.custom, DirectClient.org])
+    @Test(
+        "A password returns mfa_required, and a valid authenticator app code then returns tokens once",
+        arguments: [DirectClient.custom, DirectClient.org])
     func secondFactor(_ base: String) async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -60,7 +62,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("the challenge endpoint answers with the type alone")
+    @Test("A challenge for an authenticator app code returns only the challenge type")
     func challenge() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -75,7 +77,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("a code is a first factor too: tokens where one is enough, 400 access_denied where two are asked for and there is no other")
+    @Test("A code as the first factor gets tokens if one factor is enough, and access_denied if two are required")
     func firstFactor() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -86,7 +88,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    /// A request that is refused, and how.
+    /// A rejected request with its expected error.
     struct Row: Sendable, CustomTestStringConvertible {
         var why: String
         var client = "direct-app"
@@ -107,7 +109,7 @@ struct OneTimePasswordTests {
         Row(why: "the client is unknown", client: "nobody", changes: [:], status: 401, error: "invalid_client"),
     ]
 
-    @Test("A second factor is refused with the errors of Documentation/Protocol/OAuth.md §2.4.10 and §2.16.")
+    @Test("A rejected code as the second factor returns its documented error and keeps the mfa_token (OAuth.md §2.4.10, §2.16)")
     func secondFactorErrors() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -131,7 +133,7 @@ struct OneTimePasswordTests {
         Row(why: "the grant is not enabled", client: "other-app", changes: [:], error: "unauthorized_client"),
     ]
 
-    @Test("A first factor is refused with the errors of Documentation/Protocol/OAuth.md §2.4.10 and §2.16.")
+    @Test("A rejected code as the first factor returns its documented error (OAuth.md §2.4.10, §2.16)")
     func firstFactorErrors() async throws {
         try await PushServer.with { server in
             let app = try await App(server)
@@ -144,7 +146,7 @@ struct OneTimePasswordTests {
         }
     }
 
-    @Test("a client that can't send codes is not asked for one")
+    @Test("A client that does not support the user's only second factor gets access_denied instead of mfa_required")
     func unsupported() async throws {
         try await PushServer.with { server in
             _ = try await App(server)

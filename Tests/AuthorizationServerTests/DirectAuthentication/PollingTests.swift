@@ -1,9 +1,9 @@
 import JOSE
 import Testing
 
-@Suite("Waiting for a push, over the wire")
+@Suite("Push polling")
 struct PollingTests {
-    /// What two rounds of waiting have in common: a first and a second factor.
+    /// A push that a client polls for, as the first or the second factor.
     struct Wait: Sendable, CustomTestStringConvertible {
         var isFirstFactor: Bool
         var testDescription: String { isFirstFactor ? "first factor" : "second factor" }
@@ -21,7 +21,7 @@ struct PollingTests {
 
     static let waits = [Wait(isFirstFactor: true), Wait(isFirstFactor: false)]
 
-    @Test("a poll at the interval is pending, a faster one is slow_down, and neither ever ends the wait", arguments: waits)
+    @Test("A poll at the interval gets authorization_pending, a faster one slow_down, and neither ends the wait", arguments: waits)
     func pace(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -31,12 +31,12 @@ struct PollingTests {
             try expectRefusal(try await poll(), 400, "authorization_pending")
             server.clock.advance(by: 2)
             try expectRefusal(try await poll(), 400, "slow_down")
-            // Five seconds more from now on (RFC 8628 section 3.5).
+            // The interval is five seconds longer from now on (RFC 8628 §3.5).
             server.clock.advance(by: 6)
             try expectRefusal(try await poll(), 400, "slow_down")
             server.clock.advance(by: 15)
             try expectRefusal(try await poll(), 400, "authorization_pending")
-            // The official client goes on at its old pace.
+            // The official client keeps polling at its old interval.
             for _ in 0..<30 {
                 let response = try await poll()
                 #expect(response.status == 400)
@@ -47,7 +47,7 @@ struct PollingTests {
         }
     }
 
-    @Test("after the tokens the code is used up", arguments: waits)
+    @Test("A code is consumed when it returns tokens, and the next poll gets invalid_grant", arguments: waits)
     func usedUp(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -58,7 +58,7 @@ struct PollingTests {
         }
     }
 
-    @Test("nobody answered in time: expired_token, every time it is asked, and the phone is too late", arguments: waits)
+    @Test("After an unanswered challenge expires, every poll gets expired_token and an approval is rejected", arguments: waits)
     func expired(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -76,7 +76,7 @@ struct PollingTests {
         }
     }
 
-    @Test("an approval that nobody fetched in time gives nothing", arguments: waits)
+    @Test("A poll after the challenge expired gets expired_token even if the user approved in time", arguments: waits)
     func approvedAndExpired(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -87,7 +87,7 @@ struct PollingTests {
         }
     }
 
-    @Test("a denial is 400 access_denied, and nothing comes of the code afterwards", arguments: waits)
+    @Test("A denial returns access_denied once, and a later approval is rejected", arguments: waits)
     func denied(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -95,16 +95,16 @@ struct PollingTests {
             let challenge = try await phone.challenge()
             try await phone.deny()
             try expectRefusal(try await poll(), 400, "access_denied")
-            // Too late to think better of it.
+            // The user can no longer approve.
             #expect(try await phone.answer(challenge, .approve).status == 400)
             try expectRefusal(try await poll(), 400, "invalid_grant")
         }
     }
 
-    // MARK: - What the secrets are bound to
+    // MARK: - Bindings of the secrets
 
     @Test(
-        "a missing secret is invalid_request, and takes nothing away",
+        "A poll without a secret gets invalid_request, and does not consume the secrets",
         arguments: [["mfa_token": ""], ["oob_code": ""], ["mfa_token": "", "oob_code": ""]])
     func missing(changes: [String: String]) async throws {
         try await PushServer.with { server in
@@ -117,7 +117,7 @@ struct PollingTests {
         }
     }
 
-    @Test("secrets that are unknown, swapped or used for another grant are invalid_grant, and take nothing away")
+    @Test("Unknown or swapped secrets, or secrets of another grant, get invalid_grant and do not consume the right ones")
     func mixedUp() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -148,7 +148,7 @@ struct PollingTests {
         }
     }
 
-    @Test("the secrets are one client's and one authorization server's")
+    @Test("The secrets are accepted only from their client and at their authorization server")
     func foreign() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -173,7 +173,7 @@ struct PollingTests {
         }
     }
 
-    @Test("an access policy that does not allow the grant is 400 access_denied")
+    @Test("A poll gets access_denied if the access policy does not allow the grant")
     func accessPolicy() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

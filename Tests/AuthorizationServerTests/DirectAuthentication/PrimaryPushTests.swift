@@ -2,13 +2,13 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("A push as the first factor, over the wire")
+@Suite("Push as the first factor")
 struct PrimaryPushTests {
     static let starts = ["primary-authenticate", "oob-authenticate"].flatMap { name in
         [DirectClient.custom, DirectClient.org].map { (name, $0) }
     }
 
-    @Test("from the name to tokens, by the endpoint and by its older name, at both kinds of servers", arguments: starts)
+    @Test("An approved push as the first factor returns tokens once, at both endpoint names and kinds of servers", arguments: starts)
     func signIn(endpoint: String, base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -18,7 +18,7 @@ struct PrimaryPushTests {
             expectProtocolHeaders(started)
             var body = try #require(try started.json.objectValue)
             let code = try #require(body.removeValue(forKey: "oob_code")?.stringValue)
-            // No challenge_type: that is a member of /challenge.
+            // Only /challenge returns challenge_type.
             #expect(body == ["channel": "push", "binding_method": "none", "expires_in": 300, "interval": 5])
 
             try expectRefusal(try await client.pollPrimary(code), 400, "authorization_pending")
@@ -31,13 +31,13 @@ struct PrimaryPushTests {
             #expect(tokens.idToken["amr"] == ["okta_verify", "swk"])
             #expect(tokens.idToken["auth_time"] == 1_800_000_000)
             #expect(tokens.idToken["sub"] == .string(phone.userID))
-            // Once only.
+            // The code is consumed.
             try expectRefusal(try await client.pollPrimary(code), 400, "invalid_grant")
         }
     }
 
     @Test(
-        "a device whose key the person unlocks is two factors",
+        "An approval with the user verification key counts as two factors",
         arguments: [(PushAuthenticator.Kind.oktaVerify, ["okta_verify", "swk", "face", "mfa"]), (.customApp, ["swk", "face", "mfa"])])
     func userVerification(kind: PushAuthenticator.Kind, methods: [String]) async throws {
         try await PushServer.with(PushOrganization(kind: kind)) { server in
@@ -46,7 +46,7 @@ struct PrimaryPushTests {
             let code = try await client.primaryCode()
             let challenge = try await phone.challenge()
             #expect(challenge.claims["userVerification"] == "REQUIRED")
-            // The other key does not do, and the question stays open.
+            // The possession key is not enough, and the challenge stays open.
             #expect(try await phone.answer(challenge, .approve).status == 400)
             try expectRefusal(try await client.pollPrimary(code), 400, "authorization_pending")
             try await phone.approve(.approveVerified)
@@ -58,7 +58,7 @@ struct PrimaryPushTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var why: String
         var client = "easy-app"
-        /// Replace the parameters of a good request; empty values leave them out.
+        /// Parameters that replace those of a valid request; an empty value omits the parameter.
         var changes: [String: String] = [:]
         var status: Int
         var error: String
@@ -91,7 +91,7 @@ struct PrimaryPushTests {
             why: "the policy asks for two factors, the device proves one", client: "direct-app", status: 403, error: "access_denied"),
     ]
 
-    @Test("each documented error has its status and code", arguments: rows)
+    @Test("Each rejected first-factor request returns its documented status and error code", arguments: rows)
     func documented(row: Row) async throws {
         let shared = try await PushServer.refusing()
         for endpoint in ["primary-authenticate", "oob-authenticate"] {
@@ -112,7 +112,7 @@ struct PrimaryPushTests {
         Row(why: "the client does not authenticate", client: "back-end", status: 401, error: "invalid_client"),
     ]
 
-    @Test("a poll's documented errors have their status and code, and leave the code as good as before")
+    @Test("Each rejected poll returns its documented status and error code, and leaves the oob_code valid")
     func pollErrors() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -128,7 +128,7 @@ struct PrimaryPushTests {
         }
     }
 
-    @Test("whatever is refused asks nobody")
+    @Test("A rejected first-factor request sends no challenge")
     func nobodyAsked() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -137,7 +137,7 @@ struct PrimaryPushTests {
         }
     }
 
-    @Test("nobody's name, a suspended person and a person without a device are answered alike, to the letter")
+    @Test("An unknown user name, a suspended user and a user without a device get the same response body")
     func noEnumeration() async throws {
         try await PushServer.with { server in
             let client = DirectClient(server, id: "easy-app")
@@ -150,7 +150,7 @@ struct PrimaryPushTests {
     }
 
     @Test(
-        "too many attempts for one name are 429 invalid_grant, whether or not it is somebody's",
+        "Too many attempts for one user name return 429 invalid_grant, whether or not an account exists",
         arguments: [PushOrganization.jane, "nobody"])
     func nameLimit(login: String) async throws {
         let limits = RateLimits(perClient: 1_000, perAddress: 1_000, perAddressSignIns: 1_000, perUser: 3)
@@ -162,14 +162,14 @@ struct PrimaryPushTests {
             #expect(refused["x-rate-limit-limit"] == "3")
             #expect(refused["x-rate-limit-remaining"] == "0")
             #expect(refused["x-rate-limit-reset"] == "1800000060")
-            // A retry is a request like any other.
+            // After the reset, the server accepts requests again.
             server.clock.advance(by: 60)
             try expectRefusal(try await client.primary(["login_hint": login]), 403, "access_denied")
         }
     }
 
     @Test(
-        "A caller without a password can send two pushes in five minutes from one address, and does not use up the user's own pushes."
+        "A client without a password can send two pushes in five minutes from an address, and pushes after a password still work"
     )
     func personLimit() async throws {
         var organization = PushOrganization()
@@ -187,12 +187,12 @@ struct PrimaryPushTests {
             #expect(refused["x-rate-limit-reset"] == "1800000300")
             _ = try await DirectClient(server).begin()
             #expect(try await phone.waiting().count == 3)
-            // The push after a password does not count here.
+            // The push after a password does not count against this limit.
             #expect(try await client.primary()["x-rate-limit-reset"] == "1800000300")
         }
     }
 
-    @Test("a first factor's code takes a scope, and only one that the client may have")
+    @Test("A first-factor poll needs a scope that the client may have, and a rejected scope leaves the oob_code valid")
     func scope() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -201,7 +201,7 @@ struct PrimaryPushTests {
             try await phone.approve()
             try expectRefusal(try await client.pollPrimary(code, ["scope": ""]), 400, "invalid_scope")
             try expectRefusal(try await client.pollPrimary(code, ["scope": "openid launch_rockets"]), 400, "invalid_scope")
-            // Neither used the code up.
+            // Neither request consumed the code.
             #expect(try await client.pollPrimary(code).status == 200)
         }
     }

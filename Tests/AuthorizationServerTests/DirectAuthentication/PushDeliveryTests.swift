@@ -3,13 +3,13 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("What is pushed to devices for a challenge")
+@Suite("Push delivery of challenges")
 struct PushDeliveryTests {
     private static func challenge(in push: PushNotification) throws -> WirePhone.Challenge {
         try WirePhone.Challenge(try #require(try JSONValue(parsing: push.payload)["challenge"]?.stringValue))
     }
 
-    @Test("the push goes to the enrolled token in its environment, and lives as long as the challenge")
+    @Test("A push goes to the enrolled token in its environment, and expires at the same time as the challenge")
     func address() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(pushToken: "00FF12AB", environment: "DEVELOPMENT"))
@@ -27,7 +27,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("the payload is what the devices SDK reads: two members beside a visible alert, no more than 4,096 bytes")
+    @Test("A push payload has a visible alert and the two members that the devices SDK reads, in at most 4,096 bytes")
     func payload() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -43,12 +43,12 @@ struct PushDeliveryTests {
                     "alert": ["title": "Wire tests", "body": "Did you just try to sign in to Direct app?"],
                     "category": "OKTA_PUSH_CHALLENGE", "sound": "default", "interruption-level": "time-sensitive",
                 ])
-            // What is pushed and what waits are one.
+            // The pushed challenge is the pending one.
             #expect(payload["challenge"] == .string(try await phone.challenge().token))
         }
     }
 
-    @Test("a phone with a key that the person unlocks gets the category that opens the app")
+    @Test("A phone with a user verification key gets the push category that opens the app")
     func category() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(verifiesUser: true))
@@ -59,7 +59,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("the challenge tells app, user, place and time, signed with a key that the server publishes (A7-4)")
+    @Test("A push challenge names the client, user, place and time, and is signed with a published key")
     func challenge() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -110,7 +110,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("each phone gets a challenge of its own, and the first answer decides for both")
+    @Test("Each of a user's phones gets its own challenge, and the first answer decides for both")
     func twoPhones() async throws {
         try await PushServer.with { server in
             let first = try await server.enroll(.init(pushToken: "aa"))
@@ -132,7 +132,7 @@ struct PushDeliveryTests {
             #expect(try await first.answer(one).status == 400)
             try expectRefusal(try await client.poll(pending), 400, "access_denied")
 
-            // And the other way round.
+            // This time the first phone answers first.
             let again = try await client.begin()
             let late = try await second.challenge()
             #expect(try await first.answer(try await first.challenge()).status == 200)
@@ -141,7 +141,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("nobody waits for a push: without a push token none is sent, and the challenge waits to be fetched")
+    @Test("A phone without a push token gets no push, and can still fetch and approve the challenge")
     func noPushToken() async throws {
         try await PushServer.with { server in
             let quiet = try await server.enroll(.init(pushToken: ""))
@@ -149,7 +149,7 @@ struct PushDeliveryTests {
                 .init(pushToken: "ab12"), login: PushOrganization.john, password: PushOrganization.johnsPassword)
             let client = DirectClient(server)
             let pending = try await client.begin()
-            // John's comes after Jane's would have come.
+            // John's push is sent after Jane's would have been.
             _ = try await client.begin(["username": PushOrganization.john, "password": PushOrganization.johnsPassword])
             #expect(await server.pushes.next()?.deviceToken == "ab12")
             #expect(server.pushes.sent.count == 1)
@@ -158,7 +158,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("a push that cannot be delivered leaves the challenge where it can be fetched")
+    @Test("A challenge whose push cannot be delivered can still be fetched and approved")
     func undelivered() async throws {
         try await PushServer.with { server in
             server.pushes.answer(.gaveUp(reason: "no connection"))
@@ -168,13 +168,13 @@ struct PushDeliveryTests {
             _ = await server.pushes.next()
             try await phone.approve()
             #expect(try await client.poll(pending).status == 200)
-            // And the next one is sent again.
+            // The server sends the next push nevertheless.
             _ = try await client.begin()
             #expect(await server.pushes.next() != nil)
         }
     }
 
-    @Test("nothing more is sent to a token that is dead; the challenge waits all the same, and a new token is used")
+    @Test("A dead push token gets no more pushes; its challenges stay pending, and a new token gets pushes")
     func deadToken() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(pushToken: "dead"))
@@ -200,7 +200,7 @@ struct PushDeliveryTests {
         }
     }
 
-    @Test("a token that was registered after the old one died is left alone")
+    @Test("A push token that was registered after the reported time of death stays in use")
     func olderDeath() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(pushToken: "dead"))
@@ -214,7 +214,7 @@ struct PushDeliveryTests {
         }
     }
 
-    /// What is done after an answer is done soon; a bound so that a failure is none that hangs.
+    /// Waits for work that follows a response. The bound makes a failure end instead of hang.
     private func waitUntil(_ condition: () async throws -> Bool) async throws {
         for _ in 0..<10_000 {
             if try await condition() { return }

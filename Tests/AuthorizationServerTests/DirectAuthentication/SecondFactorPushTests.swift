@@ -2,12 +2,12 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("A password, then a push, over the wire")
+@Suite("Push as the second factor")
 struct SecondFactorPushTests {
     private static let secondFactor = JSONValue.string(PushOrganization.secondFactorOOB)
     static let bases = [DirectClient.custom, DirectClient.org]
 
-    @Test("a password that is not enough is 403 mfa_required with exactly four members, each a string", arguments: bases)
+    @Test("A password that is not enough returns 403 mfa_required with exactly four string members", arguments: bases)
     func multiFactorRequired(base: String) async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -23,7 +23,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("the challenge tells how to wait, in the types that clients decode", arguments: bases)
+    @Test("A push challenge returns its channel, lifetime and interval in the types that clients decode", arguments: bases)
     func challenge(base: String) async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -40,7 +40,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("the code lives no longer than the mfa_token that led to it")
+    @Test("A push challenge expires no later than its mfa_token")
     func remainingTime() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -51,14 +51,14 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("from password to tokens: pending, then the tokens of a sign-in with two factors", arguments: bases)
+    @Test("A password and an approved push return the tokens of a sign-in with two factors", arguments: bases)
     func signIn(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
             let client = DirectClient(server, base: base)
             let scope = "openid profile email offline_access"
             let pending = try await client.begin(["scope": scope])
-            // Clients ask at once.
+            // Clients poll at once.
             try expectRefusal(try await client.poll(pending, ["scope": scope]), 400, "authorization_pending")
             try await phone.approve()
             server.clock.advance(by: 5)
@@ -79,7 +79,7 @@ struct SecondFactorPushTests {
             #expect(id["amr"] == ["pwd", "okta_verify", "swk", "mfa"])
             #expect(id["iat"] == 1_800_000_005)
             #expect(id["exp"] == 1_800_003_605)
-            // When the phone approved, not when the client came to ask.
+            // The time of the approval, not of the poll.
             #expect(id["auth_time"] == 1_800_000_000)
             #expect(id["acr"] == nil)
             #expect(id["nonce"] == nil)
@@ -95,7 +95,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("auth_time lies before iat, also when approval and tokens are of the same second")
+    @Test("The claim auth_time is earlier than iat, even if approval and tokens are in the same second")
     func authenticationTime() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -108,7 +108,7 @@ struct SecondFactorPushTests {
     }
 
     @Test(
-        "amr tells what was done, with the methods of each kind of authenticator",
+        "The amr claim lists the methods of the approval for each authenticator kind",
         arguments: [
             (PushAuthenticator.Kind.oktaVerify, WirePhone.Answer.approve, ["pwd", "okta_verify", "swk", "mfa"]),
             (.customApp, .approve, ["pwd", "swk", "mfa"]),
@@ -126,11 +126,11 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("acr is what was asked for and met, in both tokens, also after a refresh; auth_time and amr stay as well")
+    @Test("Both tokens have the requested acr, and a refreshed ID token keeps acr, auth_time and amr")
     func contextClass() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
-            // The app asks for one factor only; acr_values asks for two.
+            // The client requires one factor, and acr_values require two.
             let client = DirectClient(server, id: "easy-app")
             let acr = "urn:okta:loa:2fa:any"
             let pending = try await client.begin(["acr_values": "unknown \(acr)", "scope": "openid offline_access"])
@@ -148,7 +148,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("the scopes are those of the first request: the second cannot widen them, and need not repeat them")
+    @Test("The tokens have the scopes of the password request, and the poll cannot widen them")
     func scopes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -161,7 +161,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("what the official client sends in addition is passed over, in every request")
+    @Test("Additional parameters of the official client are ignored in every request")
     func additionalParameters() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -179,7 +179,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("a confidential client authenticates in every step, by its secret in the body")
+    @Test("A confidential client signs in with its secret in the body, and a poll without the secret is rejected")
     func confidentialClient() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()
@@ -192,7 +192,7 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("a client that can do none of the grants is refused now, not asked for the impossible")
+    @Test("A client that cannot use any second factor of the user gets access_denied instead of mfa_required")
     func impossible() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
@@ -200,12 +200,12 @@ struct SecondFactorPushTests {
             try expectRefusal(
                 try await client.password(["grant_types_supported": "password http://auth0.com/oauth/grant-type/mfa-otp"]), 400,
                 "access_denied")
-            // The grant is not enabled for this one.
+            // The grant is not enabled for this client.
             try expectRefusal(try await DirectClient(server, id: "password-app").password(), 400, "access_denied")
         }
     }
 
-    @Test("without a device that can be asked there is no mfa_token; acr_values that cannot be met have an error of their own")
+    @Test("Without a device, a user gets access_denied, or unmet_authentication_requirements for acr_values")
     func noDevice() async throws {
         try await PushServer.with { server in
             try expectRefusal(try await DirectClient(server).password(), 400, "access_denied")
@@ -215,13 +215,13 @@ struct SecondFactorPushTests {
         }
     }
 
-    @Test("a stolen password alone signs nobody in: neither its mfa_token nor a refusal gives a token")
+    @Test("The mfa_token of a stolen password alone gets no tokens with any grant")
     func passwordAlone() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll()
             let client = DirectClient(server)
             let token = try await client.mfaToken()
-            // Without an answer from the phone, whatever is tried.
+            // The phone has not answered.
             for form in [
                 ["grant_type": PushOrganization.secondFactorOOB, "mfa_token": token, "oob_code": token],
                 ["grant_type": PushOrganization.oob, "oob_code": token, "scope": "openid"],

@@ -2,11 +2,11 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("The apps on Apple's systems that belong to the server, over the wire")
+@Suite("Apple app site association")
 struct AppleAppAssociationTests {
     private static let path = "/.well-known/apple-app-site-association"
 
-    @Test("Apps are named with the paths of the addresses at this server that they return to")
+    @Test("The association file lists active apps and the paths of their redirect URIs at this server")
     func document() async throws {
         try await RunningServer.fresh { server in
             try await Self.apply(server) { applications in
@@ -17,7 +17,7 @@ struct AppleAppAssociationTests {
                     "http://127.0.0.1/loopback",
                 ]
                 applications[0].postLogoutRedirectURIs = ["https://id.example.com/app/other", "https://id.example.com/app/bye"]
-                // One that returns to nothing of the server's may fill in passwords all the same.
+                // An app without a redirect URI at this server may still fill in passwords.
                 applications[1].appleAppIDs = ["ABCDE12345.com.example.app", "ABCDE12345.com.example.second"]
                 applications[2].appleAppIDs = ["ABCDE12345.com.example.closed"]
                 applications[2].isActive = false
@@ -45,7 +45,7 @@ struct AppleAppAssociationTests {
         }
     }
 
-    @Test("A server without such apps has no such document, until the organization gets one")
+    @Test("The association file returns 404 until the organization has an Apple app")
     func none() async throws {
         try await RunningServer.fresh { server in
             let none = try await server.wire.get(Self.path)

@@ -1,7 +1,7 @@
 import JOSE
 import Testing
 
-@Suite("Discovery and keys, over the wire")
+@Suite("Discovery and keys")
 struct DiscoveryTests {
     private static func document(issuer: String, base: String, scopes: JSONValue, isOrg: Bool, isOpenID: Bool) -> JSONValue {
         let methods: JSONValue = ["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "none"]
@@ -55,7 +55,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "every well-known path gives its whole document",
+        "Each well-known path returns its complete document",
         arguments: [
             ("/.well-known/openid-configuration", true, true),
             ("/.well-known/oauth-authorization-server", true, false),
@@ -76,7 +76,7 @@ struct DiscoveryTests {
         #expect(response["Cache-Control"] == "max-age=300, must-revalidate")
     }
 
-    @Test("a known client_id is accepted, an unknown one is the API form's invalid_client")
+    @Test("Discovery accepts a known client_id, and rejects an unknown one with invalid_client as an API error")
     func clientQuery() async throws {
         try await RunningServer.with { running in
             let path = "/oauth2/default/.well-known/openid-configuration?client_id="
@@ -88,7 +88,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "an unknown server is 404 E0000007, whatever is asked of it",
+        "Every request to an unknown authorization server returns 404 E0000007",
         arguments: [
             ("GET", "/oauth2/nobody/.well-known/openid-configuration"), ("GET", "/.well-known/oauth-authorization-server/oauth2/nobody"),
             ("GET", "/oauth2/nobody/v1/keys"), ("POST", "/oauth2/nobody/v1/token"), ("GET", "/oauth2/nobody/v1/userinfo"),
@@ -102,7 +102,7 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "keys are RSA, complete, public only, and cached for a while",
+        "The key set has one RSA signing key with only its public members, and may be cached for an hour",
         arguments: ["/oauth2/v1/keys", "/oauth2/default/v1/keys?client_id=password-app"])
     func keys(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path) }
@@ -119,7 +119,7 @@ struct DiscoveryTests {
         #expect(key["e"] == "AQAB")
     }
 
-    @Test("HEAD gives the headers of GET and no body")
+    @Test("A HEAD request returns the content length of GET and no body")
     func head() async throws {
         try await RunningServer.with { running in
             let get = try await running.wire.get("/oauth2/default/v1/keys")

@@ -4,11 +4,11 @@ import JOSE
 import OAuthEndpoints
 import Testing
 
-@Suite("The pace of clients whose polls are held, over the wire", .timeLimit(.minutes(5)))
+@Suite("Pace of held polls", .timeLimit(.minutes(5)))
 struct HeldPollPaceTests {
     private static let wait25 = [("Prefer", "wait=25")]
 
-    @Test("A server that holds polls announces an interval of one second.")
+    @Test("A server that holds polls announces an interval of one second")
     func interval() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -24,7 +24,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A client polls again at once after a held poll, and after a second where it was answered at once.")
+    @Test("A client may poll again at once after a held poll, and after one second if the poll was not held")
     func regular() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -42,7 +42,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A poll that comes too soon after a held one is answered with slow_down, and the held one is still held.")
+    @Test("A poll that comes too soon after a held poll began gets slow_down, and the held poll stays held")
     func tooSoon() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -56,7 +56,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A second poll in time releases the first one: a client whose connection broke unnoticed is not kept out.")
+    @Test("A second poll after the interval releases the held poll and takes its place")
     func replaced() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -72,7 +72,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("A held poll counts once against the rate limit, although it is decided again at the end of the wait.")
+    @Test("A held poll counts once against the rate limit, although it is decided again at the end of the wait")
     func rateLimit() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -91,7 +91,7 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("Over an address's limit, the first poll gets slow_down at once, and slower ones get authorization_pending.")
+    @Test("Over an address's limit of held polls, a poll gets slow_down at once, and slower polls get authorization_pending")
     func full() async throws {
         let options = HeldPollServer.Options(limits: .init(connectionsPerAddress: 8))
         try await HeldPollServer.with(options) { server in

@@ -5,7 +5,7 @@ import OAuthEndpoints
 import TestSupport
 import Testing
 
-/// One request is decided several times, and what it carries is still accepted once.
+/// Replay protection of held polls: the server decides a request several times, but accepts its assertion or proof once.
 @Suite("Replays of held polls", .timeLimit(.minutes(5)))
 struct HeldPollReplayTests {
     private static let wait25 = [("Prefer", "wait=25")]
@@ -45,7 +45,7 @@ struct HeldPollReplayTests {
         return try #require(try response.json["auth_req_id"]?.stringValue, "\(response.body)")
     }
 
-    @Test("A client assertion of a held poll is good for the poll's answer, and is refused in every other request from the beginning on.")
+    @Test("A held poll's client assertion is rejected in every other request, during the wait and afterwards")
     func assertion() async throws {
         try await HeldPollServer.with(.init(applications: [Self.desk])) { server in
             let phone = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -62,7 +62,7 @@ struct HeldPollReplayTests {
         }
     }
 
-    @Test("A client assertion of a poll that was held in vain is refused afterwards.")
+    @Test("The client assertion of a held poll that ended without a decision is rejected afterwards")
     func assertionOfPendingPoll() async throws {
         try await HeldPollServer.with(.init(applications: [Self.desk])) { server in
             _ = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -76,7 +76,7 @@ struct HeldPollReplayTests {
         }
     }
 
-    @Test("A client assertion that expires while its poll is held is good for the poll's answer.")
+    @Test("A held poll gets its tokens even if its client assertion expires during the wait")
     func assertionExpires() async throws {
         try await HeldPollServer.with(.init(applications: [Self.desk])) { server in
             let phone = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -90,7 +90,7 @@ struct HeldPollReplayTests {
         }
     }
 
-    @Test("A client that is deactivated while its poll is held gets no tokens.")
+    @Test("A client that is deactivated while its poll is held gets no tokens")
     func deactivatedClient() async throws {
         try await HeldPollServer.with(.init(applications: [Self.desk])) { server in
             let phone = try await server.push.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
@@ -115,7 +115,7 @@ struct HeldPollReplayTests {
         return ("DPoP", try maker.proof("POST", url, at: server.clock.now, nonce: nonce))
     }
 
-    @Test("A DPoP proof of a held poll is good for the poll's answer, and is refused in every other request from the beginning on.")
+    @Test("A held poll's DPoP proof is rejected in every other request, during the wait and afterwards")
     func proof() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -125,7 +125,7 @@ struct HeldPollReplayTests {
             let proof = try Self.proof(server, maker, nonce: nonce)
             async let answer = server.poll(pending, Self.wait25 + [proof])
             await server.holds(1)
-            // An attacker who read the request sends it again, in order to get the tokens or to release the poll.
+            // An attacker who read the request replays it to get the tokens or to release the poll.
             await server.clock.advance(by: 2)
             try expectRefusal(try await server.poll(pending, Self.wait25 + [proof]), 400, "invalid_dpop_proof")
             #expect(server.polls.count == 1)
@@ -137,7 +137,7 @@ struct HeldPollReplayTests {
         }
     }
 
-    @Test("A DPoP proof of a poll that was held in vain is refused afterwards.")
+    @Test("The DPoP proof of a held poll that ended without a decision is rejected afterwards")
     func proofOfPendingPoll() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()

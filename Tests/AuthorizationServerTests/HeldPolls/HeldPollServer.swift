@@ -10,9 +10,9 @@ import Testing
 
 @testable import AuthorizationServer
 
-/// A server that listens and holds polls, over an organization with a push authenticator.
+/// A running server that holds polls, with an organization that has a push authenticator.
 struct HeldPollServer: Sendable {
-    /// What the server is made of.
+    /// The store, limits and organization of the server.
     struct Options: Sendable {
         var store: any Store = InMemoryStore()
         var masterKey = SymmetricKey(size: .bits256)
@@ -20,7 +20,7 @@ struct HeldPollServer: Sendable {
         var isFirst = true
         var limits = AuthorizationServer.Configuration.Limits()
         var organization = PushOrganization()
-        /// Added to the organization's.
+        /// Applications in addition to the organization's.
         var applications: [Application] = []
     }
 
@@ -30,7 +30,7 @@ struct HeldPollServer: Sendable {
 
     var wire: WireClient { push.wire }
 
-    /// Runs a test against a server of its own, and stops it afterwards.
+    /// Runs a test with its own server, and stops the server afterwards.
     static func with<Result: Sendable>(
         _ options: Options = Options(), _ body: @Sendable (HeldPollServer) async throws -> Result
     ) async throws -> Result {
@@ -43,7 +43,7 @@ struct HeldPollServer: Sendable {
         }
     }
 
-    /// Runs a test against a server that its service group stops gracefully.
+    /// Runs a test with a server that its service group stops gracefully.
     static func withServiceGroup(_ body: @Sendable (HeldPollServer, ServiceGroup) async throws -> Void) async throws {
         let fresh = try await make(Options())
         let group = ServiceGroup(configuration: .init(services: [fresh.push.running.server], logger: silent))
@@ -87,7 +87,7 @@ struct HeldPollServer: Sendable {
             polls: polls)
     }
 
-    /// Waits until exactly so many polls are held.
+    /// Waits until exactly `count` polls are held.
     func holds(_ count: Int) async {
         while polls.count != count { await Task.yield() }
     }
@@ -105,7 +105,7 @@ struct HeldPollServer: Sendable {
     }
 }
 
-/// A sign-in that waits for its user, by each grant that polls.
+/// A grant whose client polls until the user decides.
 enum PollKind: String, CaseIterable, Sendable {
     case firstFactor, secondFactor, backchannel, device
 
@@ -141,7 +141,7 @@ enum PollKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// A sign-in that asks Jane's phone.
+    /// Starts a sign-in that sends a challenge to Jane's phone.
     private func asking(
         _ push: PushServer, _ begin: () async throws -> @Sendable () async throws -> WireResponse
     ) async throws -> Waiting {

@@ -10,7 +10,7 @@ import Testing
 @testable import ServerHTTP
 @testable import Store
 
-@Suite("The table of held polls", .timeLimit(.minutes(5)))
+@Suite("Table of held polls", .timeLimit(.minutes(5)))
 struct HeldPollTableTests {
     private let store = CountingStore()
     private let clock = SteppingClock()
@@ -37,7 +37,7 @@ struct HeldPollTableTests {
 
     // MARK: - Limits
 
-    @Test("Beyond the limit of the process there is no place, until a poll leaves.")
+    @Test("Beyond the limit of the process, a poll gets no place until another poll leaves")
     func total() throws {
         let (polls, _) = makePolls(.init(total: 2, perClient: 2))
         let first = try #require(polls.place(for: awaited(1), address: nil))
@@ -48,20 +48,20 @@ struct HeldPollTableTests {
         #expect(polls.place(for: awaited(3), address: nil) != nil && polls.count == 2)
     }
 
-    @Test("One client and one address have a part of the places.")
+    @Test("One client and one address can take only a part of the places")
     func shares() throws {
         let (polls, _) = makePolls(.init(total: 8, perAddress: 2))
         for number in 1...4 { _ = try #require(polls.place(for: awaited(number), address: "192.0.2.\(number)")) }
         #expect(polls.place(for: awaited(5), address: "192.0.2.5") == nil)
         _ = try #require(polls.place(for: awaited(6, client: "other"), address: "192.0.2.1"))
         #expect(polls.place(for: awaited(7, client: "other"), address: "192.0.2.1") == nil)
-        // One /64 is one address.
+        // The addresses of an IPv6 /64 count as one address.
         _ = try #require(polls.place(for: awaited(8, client: "other"), address: "2001:db8::1"))
         _ = try #require(polls.place(for: awaited(9, client: "other"), address: "2001:db8::2"))
         #expect(polls.place(for: awaited(10, client: "other"), address: "2001:db8::3") == nil)
     }
 
-    @Test("A transaction has one place, which its newest poll gets also if all are taken.")
+    @Test("A transaction has one place, which its newest poll gets even if all places are taken")
     func perTransaction() async throws {
         let (polls, _) = makePolls(.init(total: 1))
         let old = try #require(polls.place(for: awaited(1), address: nil))
@@ -76,7 +76,7 @@ struct HeldPollTableTests {
 
     // MARK: - Waking
 
-    @Test("A commit of this process wakes the poll of the transaction that it wrote, and no other.")
+    @Test("A commit of this process wakes the poll of the transaction that it wrote, and no other poll")
     func commit() async throws {
         let (polls, engine) = makePolls()
         let (first, second) = (
@@ -90,7 +90,7 @@ struct HeldPollTableTests {
         #expect(await other == .released)
     }
 
-    @Test("A commit between the read and the wait of a poll ends the wait at once.")
+    @Test("A commit between the read and the wait of a poll ends the wait at once")
     func earlyCommit() async throws {
         let (polls, engine) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -99,7 +99,7 @@ struct HeldPollTableTests {
         #expect(await polls.wait(at: place, version: 1, until: clock.now) == .over)
     }
 
-    @Test("All polls share one read every 250 ms, which wakes those whose transaction another process changed or removed.")
+    @Test("All polls share one read every 250 ms, which wakes those whose transaction another process changed or removed")
     func batchedRead() async throws {
         let (polls, _) = makePolls()
         _ = try await store.commit((0..<100).map { Self.write($0) })
@@ -112,7 +112,7 @@ struct HeldPollTableTests {
             }
             while polls.waitingCount < 100 { await Task.yield() }
             #expect(store.reads == 0)
-            // Not through an engine, as another process does it.
+            // Commits without this engine, as another process does.
             _ = try await store.commit([Self.write(7, version: 1), .remove(.transaction, id: "txn8", version: 1)])
             await clock.advance(by: 0.25)
             for number in [7, 8] {
@@ -128,7 +128,7 @@ struct HeldPollTableTests {
         }
     }
 
-    @Test("The last wait ends the task that reads the store.")
+    @Test("The task that reads the store ends with the last wait")
     func idle() async throws {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -146,7 +146,7 @@ struct HeldPollTableTests {
 
     // MARK: - Ends
 
-    @Test("A poll whose task is cancelled loses its place, before it waits and while it waits.", arguments: [false, true])
+    @Test("A poll whose task is cancelled before or during its wait loses its place", arguments: [false, true])
     func cancelled(isWaiting: Bool) async throws {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -162,7 +162,7 @@ struct HeldPollTableTests {
         #expect(await task.value == .released && polls.count == 0)
     }
 
-    @Test("A clock that is set back ends the waits, whose deadlines would be too far away.")
+    @Test("Setting the clock back ends a wait, whose deadline would otherwise be too far away")
     func clockSetBack() async throws {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
@@ -172,7 +172,7 @@ struct HeldPollTableTests {
         #expect(await end == .over)
     }
 
-    @Test("A shutdown ends 10,000 waits, and there is no place afterwards.")
+    @Test("A shutdown ends 10,000 waits, and later polls get no place")
     func shutdown() async throws {
         let (polls, _) = makePolls(.init(perClient: 10_000))
         await withTaskGroup(of: HeldPolls.End.self) { group in
@@ -193,7 +193,7 @@ struct HeldPollTableTests {
     // MARK: - Preferences
 
     @Test(
-        "The first wait preference of a request counts, in each of its spellings.",
+        "The first wait preference of a request counts in each spelling, and invalid values are ignored",
         arguments: [
             ([], nil), (["wait=10"], 10), (["wait=0"], 0), (["WAIT=10"], 10), (["wait = \"10\""], 10), (["respond-async, wait=10"], 10),
             (["respond-async", "wait=10; foo=bar, wait=20"], 10), (["wait=99999999999999999999"], Int.max), (["wait"], nil),
@@ -205,7 +205,7 @@ struct HeldPollTableTests {
         #expect(WaitPreference.seconds(in: headers) == seconds)
     }
 
-    @Test("A client whose poll found no place must wait for five seconds instead of one.")
+    @Test("A client whose poll found no place must wait for five seconds instead of one")
     func longerInterval() {
         let pacer = PollPacer()
         #expect(pacer.interval == 5)

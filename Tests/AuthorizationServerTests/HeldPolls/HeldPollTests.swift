@@ -8,13 +8,13 @@ import StoreSQLite
 import TestSupport
 import Testing
 
-@Suite("Polls that are held until the user decides, over the wire", .timeLimit(.minutes(5)))
+@Suite("Held polls", .timeLimit(.minutes(5)))
 struct HeldPollTests {
     private static let wait25 = [("Prefer", "wait=25")]
 
     // MARK: - The decision
 
-    @Test("A held poll is answered with tokens as soon as the user approves, without any time passing.", arguments: PollKind.allCases)
+    @Test("A held poll returns tokens as soon as the user approves, without any time passing", arguments: PollKind.allCases)
     func approval(kind: PollKind) async throws {
         try await HeldPollServer.with { server in
             let waiting = try await kind.begin(server)
@@ -27,7 +27,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A held poll is answered with access_denied as soon as the user denies.", arguments: PollKind.allCases)
+    @Test("A held poll returns access_denied as soon as the user denies", arguments: PollKind.allCases)
     func denial(kind: PollKind) async throws {
         try await HeldPollServer.with { server in
             let waiting = try await kind.begin(server)
@@ -39,7 +39,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A held poll is answered as soon as its client gives the sign-in up.")
+    @Test("A held poll returns invalid_grant as soon as its client cancels the sign-in")
     func givenUp() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -52,7 +52,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A decision that another process commits to the shared store is found within 250 ms.")
+    @Test("A held poll finds a decision that another process commits to the shared store within 250 ms")
     func anotherProcess() async throws {
         let folder = TemporaryFolder()
         let first = HeldPollServer.Options(store: try SQLiteStore(path: folder.file("store.sqlite").path))
@@ -81,7 +81,7 @@ struct HeldPollTests {
     // MARK: - The end of the wait
 
     @Test(
-        "A poll is held for the seconds that its client prefers, at most 25, and for 5 if it prefers none.",
+        "A poll is held for the seconds that its client prefers, at most 25, and for 5 without a valid preference",
         arguments: [
             (nil, 5, nil), ("wait=1", 1, "wait=1"), ("wait=25", 25, "wait=25"), ("wait=300", 25, "wait=25"),
             ("respond-async, Wait = \"7\"; x=1", 7, "wait=7"), ("wait=soon", 5, nil),
@@ -94,7 +94,7 @@ struct HeldPollTests {
             async let answer = server.poll(pending, preference.map { [("Prefer", $0)] } ?? [])
             await server.holds(1)
             await server.clock.advance(by: seconds - 0.125)
-            // The watch sleeps again, so it has looked at the deadline.
+            // The watching task sleeps again, so it has checked the deadline.
             await server.clock.advance(by: 0.0625)
             #expect(server.polls.count == 1)
             await server.clock.advance(by: 0.0625)
@@ -105,7 +105,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("The Date of a held answer is the time of the answer, by which clients set their clocks.")
+    @Test("The Date header of a held poll's response is the time of the response")
     func date() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -117,7 +117,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A client that prefers not to wait is answered at once.")
+    @Test("A poll of a client that prefers not to wait is answered at once")
     func noWait() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -128,7 +128,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A poll is held no longer than the challenge is valid, and is then answered with expired_token.")
+    @Test("A poll is held only until its challenge expires, and then returns expired_token")
     func expiry() async throws {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
@@ -143,7 +143,7 @@ struct HeldPollTests {
 
     // MARK: - The client
 
-    @Test("A client that closes its connection frees its place, and a later approval is left for its next poll.")
+    @Test("A client that closes its connection frees its place, and its next poll gets a later approval")
     func clientLeaves() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()
@@ -163,7 +163,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A graceful shutdown answers held polls at once, and then ends.")
+    @Test("A graceful shutdown answers held polls at once with authorization_pending, and then ends")
     func shutdown() async throws {
         try await HeldPollServer.withServiceGroup { server, group in
             _ = try await server.push.enroll()
@@ -176,7 +176,7 @@ struct HeldPollTests {
         }
     }
 
-    @Test("A connection serves further requests after a held poll.")
+    @Test("A connection serves further requests after a held poll")
     func keepAlive() async throws {
         try await HeldPollServer.with { server in
             let phone = try await server.push.enroll()

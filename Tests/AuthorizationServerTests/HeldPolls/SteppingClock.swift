@@ -2,14 +2,14 @@ import Foundation
 import NIOConcurrencyHelpers
 import ServerHTTP
 
-/// A clock that stands until the test moves it, which then wakes the tasks that sleep.
+/// A clock that stands still until the test moves it, and then wakes the tasks that are due.
 final class SteppingClock: WallClock {
     private struct Sleeper {
         let end: Date
         let continuation: CheckedContinuation<Void, any Error>
     }
 
-    /// The same time, for helpers that need this type.
+    /// The clock's time, for helpers that need this type.
     let time = TestClock()
     private let sleepers = NIOLockedValueBox<[UUID: Sleeper]>([:])
 
@@ -34,7 +34,7 @@ final class SteppingClock: WallClock {
         }
     }
 
-    /// Moves the clock on once a task sleeps for a quarter of a second at most, as the one does that looks after held polls.
+    /// Advances the clock as soon as a task sleeps for at most a quarter of a second, as the task that watches held polls does.
     func advance(by seconds: TimeInterval) async {
         while !isWatched { await Task.yield() }
         time.advance(by: seconds)
@@ -42,7 +42,7 @@ final class SteppingClock: WallClock {
         wake { $0.end <= now }
     }
 
-    /// Sets the clock back, and wakes the tasks that sleep, whose duration passes nevertheless.
+    /// Sets the clock back and wakes all sleeping tasks, because a sleep ends by its duration and not by the time of day.
     func setBack(by seconds: TimeInterval) async {
         while !isWatched { await Task.yield() }
         time.advance(by: -seconds)

@@ -3,9 +3,9 @@ import Foundation
 import JOSE
 import Testing
 
-/// The requirements of Documentation/Protocol/OAuth.md §10 for a server that the official client accepts unchanged: one test per line that
-/// concerns the endpoints of today. The lines' numbers stand in the names.
-@Suite("What the official client needs")
+/// The requirements of Documentation/Protocol/OAuth.md §10 for a server that the unchanged official client accepts. Each test's name ends
+/// with the number of its requirement.
+@Suite("Requirements of the official client")
 struct OfficialClientTests {
     private static let base = "/oauth2/default"
 
@@ -14,7 +14,7 @@ struct OfficialClientTests {
         return try JSONValue(parsing: try Base64URL.decode(String(parts[1])))
     }
 
-    @Test("1: metadata issuer and iss are the same https string while the transport is plain")
+    @Test("The metadata issuer and iss are the same https URL although the transport is plain HTTP (OAuth.md §10 #1)")
     func issuer() async throws {
         try await RunningServer.with { running in
             let issuer = try await running.wire.get(Self.base + "/.well-known/openid-configuration").json["issuer"]
@@ -25,7 +25,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("2: token_endpoint ends in /token, has no earlier one, and no endpoint has a query")
+    @Test("The token_endpoint contains /token once, at its end, and no endpoint URL has a query (OAuth.md §10 #2)")
     func endpoints() async throws {
         let document = try await RunningServer.with { try await $0.wire.get(Self.base + "/.well-known/openid-configuration").json }
         let token = try #require(document["token_endpoint"]?.stringValue)
@@ -36,7 +36,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("3: the seven mandatory members are there, and keys are reachable below the issuer")
+    @Test("Metadata has the seven mandatory members, and the keys are below the issuer (OAuth.md §10 #3)")
     func mandatoryMembers() async throws {
         try await RunningServer.with { running in
             let document = try await running.wire.get(Self.base + "/.well-known/openid-configuration").json
@@ -50,7 +50,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("4: keys are RSA, EC or oct, each with kid, use and alg, and the signing key is among them")
+    @Test("Keys are RSA, EC or oct with kid, use and alg, and include the signing key (OAuth.md §10 #4)")
     func keys() async throws {
         try await RunningServer.with { running in
             let keys = try #require(try await running.wire.get(Self.base + "/v1/keys?client_id=password-app").json["keys"]?.arrayValue)
@@ -66,7 +66,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("5: id tokens are RS256 with kid, string aud, integer times, auth_time, no nonce, and the right at_hash")
+    @Test("ID tokens have RS256, kid, a string aud, integer times, no nonce and the right at_hash (OAuth.md §10 #5)")
     func idToken() async throws {
         try await RunningServer.with { running in
             let tokens = try await running.signIn()
@@ -88,7 +88,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("6: token JSON has token_type, a numeric expires_in over 300, no member called id, and no null")
+    @Test("Token responses have token_type, a numeric expires_in over 300, no id and no null (OAuth.md §10 #6)")
     func tokenJSON() async throws {
         let tokens = try await RunningServer.with { try await $0.signIn() }
         #expect(tokens["token_type"] == "Bearer")
@@ -102,7 +102,7 @@ struct OfficialClientTests {
     }
 
     @Test(
-        "7: unknown parameters are ignored everywhere",
+        "Endpoints ignore unknown parameters (OAuth.md §10 #7)",
         arguments: ["/v1/token", "/v1/introspect", "/v1/revoke", "/v1/keys", "/.well-known/openid-configuration"])
     func unknownParameters(path: String) async throws {
         let form =
@@ -117,7 +117,7 @@ struct OfficialClientTests {
         #expect(response.status == 200)
     }
 
-    @Test("8: + is a space, : , ; @ ! $ ' ( ) * may be raw, and CR LF may stand in values")
+    @Test("Forms may contain + for a space, raw : , ; @ ! $ ' ( ) * and encoded CR LF (OAuth.md §10 #8)")
     func formDecoding() async throws {
         let form =
             "client_id=password-app&grant_type=password&note=:,;@!$'()*&other=a%0D%0Ab&password=Correct-Horse-7&scope=openid+email&username=jane.doe@example.com"
@@ -125,7 +125,7 @@ struct OfficialClientTests {
         #expect(try response.json["scope"] == "openid email")
     }
 
-    @Test("12: error names are those of the catalogue, with a readable description; API errors have empty causes")
+    @Test("OAuth errors have a known name and a description, and API errors have empty causes (OAuth.md §10 #12)")
     func errors() async throws {
         try await RunningServer.with { running in
             let oauth = try await running.wire.post(Self.base + "/v1/token", "client_id=password-app&grant_type=nonsense").json
@@ -137,7 +137,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("13: date, x-okta-request-id and x-rate-limit-* are there, the latter two in lower case")
+    @Test("Responses have Date, and x-okta-request-id and x-rate-limit headers in lower case (OAuth.md §10 #13)")
     func headers() async throws {
         let response = try await RunningServer.with { try await $0.wire.post(Self.base + "/v1/token", "client_id=password-app") }
         let names = response.headers.map(\.name)
@@ -149,7 +149,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("14: a retry with X-Okta-Retry headers is a new request with a new id")
+    @Test("A retry with X-Okta-Retry headers is a new request with a new request ID (OAuth.md §10 #14)")
     func retries() async throws {
         try await RunningServer.with { running in
             let form = "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid"
@@ -162,7 +162,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("15: a refresh without scope gives the original scopes and an id token without nonce")
+    @Test("A refresh without scope returns the original scopes and an ID token without nonce (OAuth.md §10 #15)")
     func refresh() async throws {
         try await RunningServer.with { running in
             let first = try await running.signIn()
@@ -179,7 +179,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("16: revoke is 200 with an empty body for unknown tokens, and introspect reads client_id from the body")
+    @Test("Revocation returns 200 for unknown tokens, and introspection reads client_id from the body (OAuth.md §10 #16)")
     func revokeAndIntrospect() async throws {
         try await RunningServer.with { running in
             let revoked = try await running.wire.post(
@@ -192,7 +192,7 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("20: access tokens of the default server have api://default, cid, uid, scp, and the login in sub")
+    @Test("Access tokens of the default server have api://default, cid, uid, scp and the login in sub (OAuth.md §10 #20)")
     func accessToken() async throws {
         let tokens = try await RunningServer.with { try await $0.signIn() }
         let access = try claims(tokens["access_token"])
