@@ -121,7 +121,7 @@ struct OrgFileErrorTests {
         Mistake(32, "  minimum_length: eight", "password_policy.minimum_length", "whole number"),
     ]
 
-    @Test("An invalid value is reported with its line, its key and a correction", arguments: mistakes)
+    @Test("An invalid or missing setting is reported with its line, its key and a correction", arguments: mistakes)
     func mistake(_ mistake: Mistake) throws {
         var lines = Self.lines
         lines[mistake.line - 1] = mistake.text

@@ -5,9 +5,9 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Setting up an account on the pages, by the link of a mail")
+@Suite("Activation pages")
 struct ActivationPageTests {
-    /// Mails the link to somebody who has no password, and reads it.
+    /// Sends the activation mail to a user without a password and returns its link.
     private static func link(_ desk: RecoveryDesk, _ login: String = PushOrganization.newcomer) async throws -> String {
         let id = try #require(try await desk.server.engine.user(login: login)?.id)
         #expect(try await desk.server.running.server.welcome(userID: id))
@@ -16,7 +16,7 @@ struct ActivationPageTests {
         return try #require(mail.link)
     }
 
-    @Test("the first password is chosen by the rules, nobody is signed in by it, and the sign-in asks for what the policy wants")
+    @Test("The first password must satisfy the password policy, starts no session, and sign-in applies the sign-on policy")
     func firstPassword() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await Self.link(desk)
@@ -40,7 +40,7 @@ struct ActivationPageTests {
                 try await WireRelyingParty.browserApp.begin(browser), PushOrganization.newcomer, RecoveryDesk.new)
             #expect(asked.body.contains("Set up an authenticator app"))
             #expect(try await desk.server.logged("user.lifecycle.activate") == 1)
-            // There is nothing left to set up.
+            // The account is active: the link is invalid, and no other mail is sent.
             #expect(try await desk.open(link).body.contains("This link is invalid or expired"))
             let id = try #require(try await desk.server.engine.user(login: PushOrganization.newcomer)?.id)
             #expect(try await !desk.server.running.server.welcome(userID: id))
@@ -48,7 +48,8 @@ struct ActivationPageTests {
         }
     }
 
-    @Test("who was given a password keeps it, and signs in with it; one that is only to begin with is changed", arguments: [false, true])
+    @Test(
+        "A user with a password set by an administrator keeps it at activation, or replaces it if it is expired", arguments: [false, true])
     func givenPassword(isDue: Bool) async throws {
         try await RecoveryDesk.with { desk in
             let id = try #require(try await desk.server.engine.user(login: PushOrganization.newcomer)?.id)
@@ -67,7 +68,7 @@ struct ActivationPageTests {
         }
     }
 
-    @Test("to open the link takes nothing; its form does, once, in this browser, and what follows is worth nothing at the API")
+    @Test("An activation link is consumed by its form in the same browser, not by opening it, and is invalid at the Authn API")
     func binding() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await Self.link(desk)
@@ -84,22 +85,22 @@ struct ActivationPageTests {
             let classic = ClassicClient(desk.server)
             let body: [String: JSONValue] = ["stateToken": .string(state), "newPassword": .string(RecoveryDesk.new)]
             try expectClassicRefusal(try await classic.post("/credentials/reset_password", .object(body)), 401, "E0000011")
-            // Taken, it begins nothing at the API either.
+            // The consumed token is invalid at the API.
             try expectClassicRefusal(try await classic.post("", ["token": .string(token)]), 401, "E0000004")
             #expect(try await desk.browser.get(address).body.contains("Choose a password"))
-            // Nor does one that is not taken: the API knows only tokens that were not mailed, and closes nothing by the refusal.
+            // An unused mailed token is invalid at the API, too, and the rejection does not consume it.
             desk.server.clock.advance(by: 6)
             let fresh = try await Self.link(desk)
             try expectClassicRefusal(
                 try await classic.post("", ["token": .string(String(fresh.split(separator: "/").last ?? ""))]), 401, "E0000004")
             #expect(try await desk.open(fresh).status == 200)
-            // What it has begun before that is over.
+            // The new link has ended the activation that the earlier link began.
             #expect(try await desk.browser.get(address).status == 400)
             let id = try #require(try await desk.server.engine.user(login: PushOrganization.newcomer)?.id)
             let context = RequestContext(now: desk.server.clock.now, requestID: "test")
             let given = try #require(try await desk.server.engine.activationToken(forUser: id, context: context))
             #expect(try await desk.open(fresh).status == 400)
-            // Of the API's own steps none goes on here.
+            // A state token of the API is invalid on the pages.
             let begun = try ClassicStatus(try await classic.post("", ["token": .string(given)]))
             #expect(begun.name == "PASSWORD_RESET")
             #expect(try await desk.browser.get("/signin/recover/\(begun.token ?? "")").status == 400)

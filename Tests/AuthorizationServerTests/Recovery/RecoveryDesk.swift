@@ -2,7 +2,7 @@ import Foundation
 import IdentityCore
 import Testing
 
-/// Somebody who gets back into an account on the pages.
+/// A browser that uses the recovery pages of a test server.
 struct RecoveryDesk {
     static let policy = ClassicPolicy(
         signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
@@ -13,7 +13,7 @@ struct RecoveryDesk {
     let server: PushServer
     let browser: WireBrowser
 
-    /// Runs a test against an organization whose people recover by themselves, with a telephone of Jane's.
+    /// Runs a test against an organization with self-service recovery, where Jane has a phone number.
     static func with(_ policy: ClassicPolicy = policy, _ body: @Sendable (RecoveryDesk) async throws -> Void) async throws {
         try await PushServer.with(PushOrganization(classic: policy)) { server in
             try await server.give(.sms, number)
@@ -21,14 +21,14 @@ struct RecoveryDesk {
         }
     }
 
-    /// Begins a sign-in and goes on to the page that asks for the name.
+    /// Begins a sign-in and opens the page that asks for the user name.
     func form(isUnlock: Bool = false, _ changes: [String: String] = [:]) async throws -> WireResponse {
         let page = try await Self.app.begin(browser, changes)
         let link = try #require(page.body.firstMatch(of: /href="([^"]*)\/(forgot|unlock)"/)?.1, "\(page.body)")
         return try await browser.get("\(link)/\(isUnlock ? "unlock" : "forgot")")
     }
 
-    /// Asks for a code or a link.
+    /// Requests a code or a link by a channel.
     func ask(
         _ channel: String, as login: String = PushOrganization.jane, isUnlock: Bool = false, _ changes: [String: String] = [:]
     ) async throws -> WireResponse {
@@ -36,13 +36,13 @@ struct RecoveryDesk {
             try await form(isUnlock: isUnlock, changes), isUnlock ? "unlock" : "forgot", ["username": login, "channel": channel])
     }
 
-    /// The path of the link that was mailed.
+    /// Requests a mail and returns the path of its link.
     func link(as login: String = PushOrganization.jane, isUnlock: Bool = false) async throws -> String {
         _ = try await ask("email", as: login, isUnlock: isUnlock)
         return try #require(await server.messages.received()?.link)
     }
 
-    /// Opens the link of a mail.
+    /// Opens the link of a mail and follows its redirect.
     func open(_ link: String, in browser: WireBrowser? = nil) async throws -> WireResponse {
         let browser = browser ?? self.browser
         return try await browser.follow(try await browser.get(link))
@@ -68,14 +68,14 @@ struct RecoveryDesk {
         for _ in 1...5 { page = try await browser.signIn(page, login, "Wrong-Horse-7") }
     }
 
-    /// Signs in with a password, in a browser of its own; nil if it is refused.
+    /// Signs in with a password in a new browser and returns the code, or nil if the password is rejected.
     func code(_ password: String, _ login: String = PushOrganization.jane) async throws -> String? {
         let browser = WireBrowser(server.wire)
         let answer = try await browser.signIn(try await Self.app.begin(browser), login, password)
         return answer.status == 200 ? nil : try Self.app.code(answer)
     }
 
-    /// What a page looks like, whoever it is for.
+    /// Returns the status and body of a page without tokens and the user name, so that pages can be compared.
     static func look(_ page: WireResponse, without login: String = "") -> String {
         "\(page.status) "
             + page.body.replacing(/\/signin\/(recover\/)?[0-9A-Za-z_-]{30,}/, with: "").replacing(/form_token" value="[^"]*"/, with: "")

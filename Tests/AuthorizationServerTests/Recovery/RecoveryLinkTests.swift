@@ -2,9 +2,9 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("The link of a mail by which an account is recovered")
+@Suite("Recovery links")
 struct RecoveryLinkTests {
-    @Test("sets another password in any browser, once, and the old one is worth nothing")
+    @Test("A recovery link sets a new password in any browser, once, and the old password becomes invalid")
     func setsPassword() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await desk.link()
@@ -23,9 +23,9 @@ struct RecoveryLinkTests {
             next = try await desk.set(RecoveryDesk.new, on: next, in: other)
             #expect(next.body.contains("Password changed") && next.body.contains("Go back to the application"))
             #expect(!next.body.contains("class=\"button\""))
-            // Nobody is signed in by it.
+            // The recovery starts no session.
             #expect(other.cookies["session"] == nil)
-            // Sent twice, or by going back.
+            // A repeated submission, for example after the back button, changes nothing.
             #expect(try await desk.set("Third-Horse-9", on: asking, in: other).body.contains("Password changed"))
             #expect(try await desk.code(PushOrganization.janesPassword) == nil)
             #expect(try await desk.code("Third-Horse-9") == nil)
@@ -34,7 +34,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("leads back to the sign-in that it was asked for from, in the same browser")
+    @Test("In the same browser, a recovery link leads back to the sign-in from which it was requested")
     func leadsBack() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await desk.link()
@@ -47,12 +47,12 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("is not used up by opening it, and leaves the address at once")
+    @Test("Opening a recovery link does not consume it, and a redirect removes its secret from the address")
     func opening() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await desk.link()
             let secret = try #require(link.split(separator: "/").last).description
-            // As programs do that look at mails: each with cookies and without, and none sends a form.
+            // Mail scanners open links with or without cookies, and submit no form.
             for _ in 1...3 {
                 let answer = try await desk.server.wire.get(link)
                 #expect(answer.status == 303 && answer["Location"]?.wholeMatch(of: /\/signin\/link\/[0-9A-Za-z_-]{16}\/recover/) != nil)
@@ -71,7 +71,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("that was used, is too old, was made up, or of another one's account looks the same, and does nothing")
+    @Test("Consumed, expired, forged and revoked recovery links show the same page and have no effect")
     func useless() async throws {
         try await RecoveryDesk.with { desk in
             let used = try await desk.link()
@@ -85,7 +85,7 @@ struct RecoveryLinkTests {
             #expect(try await look("/signin/reset-password/rt_\(String(repeating: "a", count: 43))") == seen)
             #expect(try await look("/signin/unlock/x%22%3B") == seen)
             #expect(RecoveryDesk.look(try await desk.server.wire.get("/signin/link/aaaaaaaaaaaaaaaa/recover")) == seen)
-            // Another account's: a new password ends what is open.
+            // John's new password revokes his other open link.
             let john = try await desk.link(as: PushOrganization.john)
             desk.server.clock.advance(by: 60)
             let late = try await desk.link(as: PushOrganization.john)
@@ -93,7 +93,7 @@ struct RecoveryLinkTests {
             _ = try await desk.set(RecoveryDesk.new, on: try await other.submit(try await desk.open(late, in: other), "recover"), in: other)
             #expect(try await look(john) == seen)
             #expect(try await desk.code(RecoveryDesk.new, PushOrganization.john) != nil)
-            // Jane's stands where it did.
+            // Jane's recovery is not affected.
             _ = try await desk.set(RecoveryDesk.new, on: page)
             #expect(try await desk.code(RecoveryDesk.new) != nil)
             desk.server.clock.advance(by: 60)
@@ -107,7 +107,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("is taken by a form of this server in this browser only, and what follows goes on there")
+    @Test("A recovery link is accepted only from its form in the same browser, and the recovery continues only there")
     func binding() async throws {
         try await RecoveryDesk.with { desk in
             let link = try await desk.link()
@@ -122,14 +122,14 @@ struct RecoveryLinkTests {
             let address = try #require(step["Location"])
             #expect(try await desk.browser.get(address).body.contains("Choose a new password"))
             #expect(try await other.get(address).status == 403)
-            // Neither is it a state token of the API.
+            // The token of the page is not a state token of the API.
             let token = try #require(address.split(separator: "/").last).description
             let classic = ClassicClient(desk.server)
             for path in ["", "/credentials/reset_password", "/cancel"] {
                 let answer = try await classic.post(path, ["stateToken": .string(token), "newPassword": .string(RecoveryDesk.new)])
                 #expect(answer.status == 401, "\(path) \(answer.body)")
             }
-            // Nor one of the API one of a page.
+            // A state token of the API is not a token of a page.
             let api = try ClassicStatus(
                 try await classic.post("/recovery/password", ["username": .string(PushOrganization.jane), "factorType": "SMS"]))
             let state = try #require(api.json["stateToken"]?.stringValue)
@@ -137,7 +137,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("A link is accepted from its own form, even after the browser opened another link, and on pages only.")
+    @Test("A recovery link is accepted only from its own form, even after the browser opened another link, and not by the API")
     func otherLink() async throws {
         try await RecoveryDesk.with { desk in
             let janes = try await desk.link()
@@ -145,7 +145,7 @@ struct RecoveryLinkTests {
             desk.server.clock.advance(by: 31)
             let johns = try await desk.link(as: PushOrganization.john)
             let other = try WireBrowser.form(try await desk.open(johns), "recover")
-            // Each form belongs to its own link: a form that is sent to the address of another link accepts neither.
+            // Each form belongs to one link: the server rejects a form at the address of another link.
             #expect(try await desk.browser.post(other.action, form.fields).status == 403)
             #expect(try await desk.browser.post(form.action, other.fields).status == 403)
             let classic = ClassicClient(desk.server)
@@ -159,7 +159,7 @@ struct RecoveryLinkTests {
         }
     }
 
-    @Test("unlocks an account, whose password stays")
+    @Test("An unlock link unlocks the account once and keeps its password")
     func unlocks() async throws {
         try await RecoveryDesk.with { desk in
             try await desk.lock()

@@ -3,9 +3,9 @@ import Foundation
 import IdentityCore
 import Testing
 
-@Suite("Getting back into an account on the pages")
+@Suite("Recovery pages")
 struct RecoveryPageTests {
-    @Test("by a code in a text message and the person's question: another password, and back to the sign-in")
+    @Test("A code by text message and the security answer allow a new password and lead back to the sign-in")
     func byText() async throws {
         try await RecoveryDesk.with { desk in
             try await desk.giveQuestion()
@@ -34,7 +34,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("A password that is set after two mismatched ones is confirmed on a page without any problem.")
+    @Test("A password that is set after two mismatched ones is confirmed on a page without an error")
     func mismatchThenSuccess() async throws {
         try await RecoveryDesk.with { desk in
             var page = try await desk.ask("sms")
@@ -48,7 +48,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("tells to wait as long as there is something to wait for, there and on the sign-in")
+    @Test("The recovery and sign-in pages show a wait notice until another message can be requested")
     func waiting() async throws {
         try await RecoveryDesk.with { desk in
             let code = try await desk.ask("sms")
@@ -72,7 +72,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("by a call that tells a code, an account is unlocked")
+    @Test("A code from a call unlocks the account and keeps its password")
     func byCall() async throws {
         try await RecoveryDesk.with { desk in
             try await desk.lock()
@@ -86,18 +86,19 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("tells nobody whose a name is: pages, limits and what follows are the same", arguments: ["sms", "call", "email"])
+    @Test(
+        "Recovery pages, limits and outcomes are the same for known, suspended and unknown user names", arguments: ["sms", "call", "email"])
     func enumeration(channel: String) async throws {
         try await RecoveryDesk.with { desk in
             var looks: [[String]] = []
-            // One who can be reached, one who cannot, one who is locked out for good, and nobody.
+            // A user with a phone number and an address, a user without them, a suspended user, and an unknown name.
             for login in [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "nobody@example.com"] {
                 let desk = RecoveryDesk(server: desk.server, browser: WireBrowser(desk.server.wire))
                 func look(_ page: WireResponse) -> String { RecoveryDesk.look(page, without: login) }
                 var seen: [String] = []
                 var page = try await desk.ask(channel, as: login)
                 seen.append(look(page))
-                // Before the next may be sent.
+                // This request is earlier than the server sends another message.
                 let soon = try await desk.ask(channel, as: login)
                 #expect(soon.body.contains("A message was sent moments ago."))
                 seen.append(look(soon))
@@ -119,7 +120,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("Codes cannot be guessed over many recoveries: the telephone takes no more answers, also the right one")
+    @Test("Wrong codes count across recoveries, and at the limit the server rejects even the right code")
     func bruteForce() async throws {
         try await RecoveryDesk.with { desk in
             for wrong in [3, 2] {
@@ -135,14 +136,14 @@ struct RecoveryPageTests {
                 }
                 desk.server.clock.advance(by: 31)
             }
-            // Nothing is sent any more, and nobody is told.
+            // The server sends no further message, and the page does not reveal that.
             let page = try await desk.ask("sms")
             #expect(page.body.contains("Enter the code"))
             #expect(desk.server.messages.sent.count == 2)
         }
     }
 
-    @Test("Guessing the answer locks the account, and the recovery is over")
+    @Test("Too many wrong security answers lock the account and end the recovery")
     func guessedAnswer() async throws {
         try await RecoveryDesk.with { desk in
             try await desk.giveQuestion()
@@ -160,7 +161,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("No step can be left out, and no form of another site or browser is taken")
+    @Test("No recovery step can be skipped, and forms of other sites or browsers are rejected")
     func order() async throws {
         try await RecoveryDesk.with { desk in
             let page = try await desk.ask("sms")
@@ -178,7 +179,7 @@ struct RecoveryPageTests {
             let code = try #require(await desk.server.messages.received()?.code)
             #expect(try await other.post("\(base)/code", form.fields.merging(["code": code]) { $1 }).status == 403)
             #expect(try await desk.browser.post("\(base)/code", ["code": code]).status == 403)
-            // The form that begins it, too.
+            // The form that begins a recovery is protected as well.
             let begin = try WireBrowser.form(try await desk.form(), "forgot")
             let sent = ["username": PushOrganization.john, "channel": "email"]
             #expect(try await desk.browser.post(begin.action, sent).status == 403)
@@ -187,7 +188,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("What the way back leads to is a page of this server, whatever a request names")
+    @Test("Recovery pages link only to this server, whatever return address a request names")
     func wayBack() async throws {
         try await RecoveryDesk.with { desk in
             let form = try await desk.form()
@@ -208,7 +209,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("lets nothing in: no script, no frame, no other site, no cache, no referrer")
+    @Test("Recovery pages forbid scripts, framing, other sources, caching and referrers")
     func headers() async throws {
         try await RecoveryDesk.with { desk in
             let mailed = try await desk.ask("email")
@@ -232,7 +233,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("There is none of it where the policy lets nobody recover")
+    @Test("Recovery is offered only for the methods that the policy allows")
     func policy() async throws {
         for (policy, links) in [
             (nil, []), (ClassicPolicy(signOnPolicy: "one factor"), []),
@@ -253,7 +254,7 @@ struct RecoveryPageTests {
                 if !links.isEmpty {
                     let form = try await browser.get("\(address)/forgot")
                     #expect(form.body.contains("value=\"email\"") && !form.body.contains("value=\"sms\""))
-                    // A way that the policy does not have sends nothing, and tells nothing.
+                    // A request for a channel that the policy does not allow sends nothing and looks the same.
                     let text = try await browser.submit(form, "forgot", ["username": PushOrganization.jane, "channel": "sms"])
                     #expect(text.body.contains("Enter the code"))
                 }
@@ -262,7 +263,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("Attempts over a limit are told on the page, for every name alike")
+    @Test("Too many recovery attempts show the same notice for known and unknown user names")
     func limited() async throws {
         var organization = PushOrganization(classic: RecoveryDesk.policy)
         organization.rateLimits.perUser = 2

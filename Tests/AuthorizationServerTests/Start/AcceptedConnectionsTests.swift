@@ -6,9 +6,9 @@ import Testing
 
 @testable import AuthorizationServer
 
-@Suite("The connections of a server", .timeLimit(.minutes(1)))
+@Suite("Accepted connections", .timeLimit(.minutes(1)))
 struct AcceptedConnectionsTests {
-    @Test("one that nobody comes to handle, because the server has just stopped, is closed and stops nothing else")
+    @Test("A connection that is accepted when the server has already stopped is closed without being handled")
     func dropped() async throws {
         let connections = AcceptedConnections(http: HTTP1Channel { _, _, _ in Issue.record("It was handled.") })
         let channel = NIOAsyncTestingChannel()

@@ -5,11 +5,11 @@ import Testing
 @testable import AuthorizationServer
 @testable import ServerHTTP
 
-@Suite("The server's configuration")
+@Suite("Server configuration")
 struct ConfigurationTests {
     private typealias Configuration = AuthorizationServer.Configuration
 
-    @Test("without any setting the server listens on the loopback interface")
+    @Test("Without settings, the server listens on port 8080 of the loopback interface, without TLS")
     func defaults() throws {
         let configuration = try Configuration(commandLine: [:])
         #expect(configuration.host == "127.0.0.1")
@@ -19,7 +19,7 @@ struct ConfigurationTests {
         #expect(configuration.storePath == "data/countersign.sqlite")
     }
 
-    @Test("the command line wins over the environment, and that over the file")
+    @Test("The command line overrides the environment, and the environment overrides the file")
     func precedence() throws {
         let file = ["port": "1", "host": "file", "data": "file", "log-level": "debug"]
         let environment = ["COUNTERSIGN_PORT": "2", "COUNTERSIGN_HOST": "environment", "PORT": "9", "COUNTERSIGN_LOG_LEVEL": "error"]
@@ -30,7 +30,7 @@ struct ConfigurationTests {
         #expect(configuration.logLevel == "error")
     }
 
-    @Test("every key is read")
+    @Test("Settings are read from COUNTERSIGN_ environment variables")
     func everyKey() throws {
         let configuration = try Configuration(
             commandLine: [:],
@@ -54,7 +54,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "an error names the key and the fix",
+        "A configuration error names the key and a correction",
         arguments: [
             (["port": "http"], "port", "'http' is no number from 0 to 65535."),
             (["port": "65536"], "port", "'65536' is no number from 0 to 65535."),
@@ -72,13 +72,13 @@ struct ConfigurationTests {
         #expect(error?.message.contains(fix) == true, "\(error?.message ?? "")")
     }
 
-    @Test("an unknown key of the file is refused by name")
+    @Test("An unknown key in the file is rejected by name")
     func unknownKey() {
         let error = #expect(throws: ConfigurationError.self) { try Configuration(commandLine: [:], file: ["prot": "80"]) }
         #expect(error?.key == "prot")
     }
 
-    @Test("a master key shows itself nowhere")
+    @Test("The master key does not appear in dumps, descriptions or errors")
     func secrecy() throws {
         let configuration = try Configuration(commandLine: ["master-key": "Canary+Canary"], environment: [:])
         var dumped = ""
@@ -89,7 +89,7 @@ struct ConfigurationTests {
         #expect(error?.description.contains("Canary") == false)
     }
 
-    @Test("the master key is made once, readable by its owner only, and not replaced beside a database")
+    @Test("The master key is created once, readable by its owner only, and not replaced if a database exists")
     func masterKeyFile() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -105,7 +105,7 @@ struct ConfigurationTests {
         #expect(throws: ConfigurationError.self) { try configuration.loadMasterKey() }
     }
 
-    @Test("servers that start at the same time in an empty folder get one master key, the one that is kept", arguments: 0..<20)
+    @Test("Servers that start at the same time in an empty folder use the same master key", arguments: 0..<20)
     func masterKeyRace(round: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import AuthorizationServer
 
-@Suite("The limit of one address's connections")
+@Suite("Connection limit per address")
 struct ConnectionLimitTests {
-    /// Holds back the close of a channel, as TLS does until its peer has answered.
+    /// A handler that delays the close of a channel, as TLS does until its peer has answered.
     private final class HeldClose: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -46,12 +46,12 @@ struct ConnectionLimitTests {
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Whether a connection is admitted; an expectation that fails must not print a channel.
+    /// Whether the limit admits a connection. A failed expectation on the Boolean does not print a channel.
     private static func admits(_ limit: ConnectionLimit, _ connection: Connection) -> Bool {
         limit.admit(connection.channel, logger: logger) != nil
     }
 
-    @Test("Connections that are being closed count until they are closed: at twice the limit, an address gets no other.")
+    @Test("Closing connections count until they are closed, and at twice the limit an address gets no further connection")
     func closing() throws {
         let limit = ConnectionLimit(most: 2, except: [])
         let connections = try (0..<7).map { _ in try Connection() }
@@ -69,14 +69,14 @@ struct ConnectionLimitTests {
         later.finish()
     }
 
-    @Test("A TLS connection that is closed waits 200 milliseconds at most for its peer.")
+    @Test("A closed TLS connection waits at most 200 milliseconds for its peer")
     func tlsShutdown() throws {
         let configuration = try TLSMaterial.serverConfiguration(
             .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey)))
         #expect(configuration.shutdownTimeout <= .milliseconds(200))
     }
 
-    @Test("A connection that begins its next request is not the longest idle one.")
+    @Test("A connection that begins its next request is not closed as the longest idle one")
     func nextRequest() throws {
         let limit = ConnectionLimit(most: 2, except: [])
         let connections = try (0..<3).map { _ in try Connection() }

@@ -11,9 +11,9 @@ import ServiceLifecycle
 import Store
 import Testing
 
-@Suite("A server's life")
+@Suite("Server life cycle")
 struct ServerLifeTests {
-    @Test("a graceful shutdown finishes the request under way and accepts no new one")
+    @Test("A graceful shutdown completes the current request and accepts no new one")
     func gracefulShutdown() async throws {
         let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
@@ -43,7 +43,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("a port that is taken fails the start, and who waits for the port is told")
+    @Test("A port that is in use fails the start and the wait for the bound port")
     func portTaken() async throws {
         try await RunningServer.with { running in
             let second = AuthorizationServer(
@@ -55,7 +55,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("health tells whether the process runs and whether it can answer")
+    @Test("The health endpoints report whether the process runs and whether the store can be read")
     func health() async throws {
         let live = try await RunningServer.with { try await $0.wire.get("/health/live") }
         #expect(live.status == 200)
@@ -75,7 +75,7 @@ struct ServerLifeTests {
         #expect(String(decoding: body, as: UTF8.self) == #"{"status":"not ready","reason":"the store cannot be read"}"#)
     }
 
-    @Test("in process the answer is the one of the port, but for its own id")
+    @Test("An in-process response has the status, the body and the header names of the HTTP response")
     func inProcess() async throws {
         try await RunningServer.with { running in
             let request = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/oauth2/default/v1/keys")
@@ -87,7 +87,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("an interceptor answers by itself, drops, and cuts")
+    @Test("An interceptor can answer a request, drop the connection or truncate the response")
     func interceptor() async throws {
         let interceptor: AuthorizationServer.Interceptor = { request, next in
             switch request.path {
@@ -116,7 +116,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("a connection serves one request after the other")
+    @Test("A connection serves several requests in order")
     func keepAlive() async throws {
         let answer = try await RunningServer.with { running in
             let first = "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -129,7 +129,7 @@ struct ServerLifeTests {
         #expect(answer.hasSuffix(#"{"status":"ready"}"#))
     }
 
-    @Test("with a certificate the server speaks TLS and asks for it from then on")
+    @Test("With a certificate, the server speaks TLS and sends Strict-Transport-Security")
     func tls() async throws {
         let configuration = AuthorizationServer.Configuration(
             port: 0, tls: .init(certificateChain: .text(TestCertificate.certificate), privateKey: .text(TestCertificate.privateKey)))
@@ -143,7 +143,7 @@ struct ServerLifeTests {
         #expect(response["Strict-Transport-Security"] == "max-age=31536000")
     }
 
-    @Test("a certificate or key that cannot be read fails the start by name")
+    @Test("An unreadable certificate or key fails the start with an error that names its setting")
     func brokenTLS() async throws {
         try await RunningServer.with { running in
             for (tls, key) in [
@@ -159,7 +159,7 @@ struct ServerLifeTests {
         }
     }
 
-    @Test("the access log has one line per request, with the client and without parameters")
+    @Test("The access log has one line per request, with the client and without parameters")
     func accessLog() async throws {
         let lines = NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>([])
         let logger = Logger(label: "test") { _ in RecordingHandler(lines: lines) }

@@ -2,7 +2,7 @@ import Crypto
 import JOSE
 import Testing
 
-/// An app that signs people in by itself, in raw requests, as Documentation/Protocol/OAuth.md §2.4 to §2.6 and §6 have them.
+/// An app that signs users in directly, with raw requests (Documentation/Protocol/OAuth.md §2.4 to §2.6 and §6).
 struct DirectClient: Sendable {
     static let custom = "/oauth2/default/v1"
     static let org = "/oauth2/v1"
@@ -10,11 +10,11 @@ struct DirectClient: Sendable {
     let server: PushServer
     var id = "direct-app"
     var base = DirectClient.custom
-    /// Sent with every request.
+    /// Parameters of every request.
     var additional: [String: String] = [:]
-    /// The client address, if the server trusts this machine as a proxy.
+    /// The client address to forward, if the server trusts this machine as a proxy.
     var address: String?
-    /// The client's token of the user's device (`X-Device-Token`).
+    /// The client's token for the user's device (`X-Device-Token`).
     var device: String?
 
     init(_ server: PushServer, id: String = "direct-app", base: String = DirectClient.custom, additional: [String: String] = [:]) {
@@ -27,14 +27,14 @@ struct DirectClient: Sendable {
         return try await server.wire.post("\(base)/\(endpoint)", Form.encode(all), headers: headers)
     }
 
-    /// The same client at another address.
+    /// Returns the same client at another address.
     func at(_ address: String) -> DirectClient {
         var client = self
         client.address = address
         return client
     }
 
-    /// The same client for a device of the user.
+    /// Returns the same client for a device of the user.
     func with(device: String) -> DirectClient {
         var client = self
         client.device = device
@@ -43,7 +43,7 @@ struct DirectClient: Sendable {
 
     // MARK: - A second factor
 
-    /// Step 1 of Documentation/Protocol/OAuth.md §6.2.
+    /// Sends the password, step 1 of Documentation/Protocol/OAuth.md §6.2.
     func password(_ extra: [String: String] = [:]) async throws -> WireResponse {
         try await post(
             "token",
@@ -56,7 +56,7 @@ struct DirectClient: Sendable {
         return try #require(try response.json["mfa_token"]?.stringValue, "\(response.body)")
     }
 
-    /// Step 2.
+    /// Requests a challenge, step 2.
     func challenge(_ mfaToken: String, _ extra: [String: String] = [:]) async throws -> WireResponse {
         try await post(
             "challenge",
@@ -64,14 +64,14 @@ struct DirectClient: Sendable {
                 .merging(extra) { $1 })
     }
 
-    /// Steps 1 and 2.
+    /// Performs steps 1 and 2.
     func begin(_ extra: [String: String] = [:]) async throws -> Pending {
         let token = try await mfaToken(extra)
         let response = try await challenge(token)
         return Pending(mfaToken: token, oobCode: try #require(try response.json["oob_code"]?.stringValue, "\(response.body)"))
     }
 
-    /// Step 3.
+    /// Polls the token endpoint, step 3.
     func poll(_ pending: Pending, _ extra: [String: String] = [:]) async throws -> WireResponse {
         try await post(
             "token",
@@ -86,7 +86,7 @@ struct DirectClient: Sendable {
 
     // MARK: - A first factor
 
-    /// Step 1 of Documentation/Protocol/OAuth.md §6.7.
+    /// Requests a push, step 1 of Documentation/Protocol/OAuth.md §6.7.
     func primary(_ extra: [String: String] = [:], endpoint: String = "primary-authenticate") async throws -> WireResponse {
         try await post(
             endpoint,
@@ -98,7 +98,7 @@ struct DirectClient: Sendable {
         return try #require(try response.json["oob_code"]?.stringValue, "\(response.body)")
     }
 
-    /// Step 2.
+    /// Polls the token endpoint, step 2.
     func pollPrimary(_ oobCode: String, _ extra: [String: String] = [:]) async throws -> WireResponse {
         try await post(
             "token", ["grant_type": PushOrganization.oob, "oob_code": oobCode, "scope": "openid"].merging(extra) { $1 })
@@ -107,7 +107,7 @@ struct DirectClient: Sendable {
     func revoke(_ secret: String) async throws -> WireResponse { try await post("revoke", ["token": secret]) }
 }
 
-/// What a token response gave, its signatures verified with the keys that are published.
+/// The tokens of a response, whose signatures are verified with the published keys.
 struct IssuedTokens: Sendable {
     let body: [String: JSONValue]
     let idToken: JSONValue
@@ -134,10 +134,10 @@ struct IssuedTokens: Sendable {
     }
 }
 
-/// A refusal in the OAuth form: its status, exactly its two members and no others, a sentence that can be shown, and every header that
-/// official clients need (Documentation/Protocol/OAuth.md §2.1).
+/// Expects an OAuth error: its status, exactly two members, a description that can be shown, and every header that official clients need
+/// (Documentation/Protocol/OAuth.md §2.1).
 ///
-/// - Parameter isForUser: Whether the user must see it at once: one rate-limit header is missing, so that clients do not wait silently.
+/// - Parameter isForUser: Whether the user must see the error at once: one rate-limit header is then missing, so that no client waits silently.
 func expectRefusal(
     _ response: WireResponse, _ status: Int, _ error: String, isForUser: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
@@ -150,7 +150,7 @@ func expectRefusal(
     expectProtocolHeaders(response, isForUser: isForUser, sourceLocation: sourceLocation)
 }
 
-/// The headers of every answer of a back-channel endpoint, spelled as clients look them up.
+/// Expects the headers of every back-channel response, spelled as clients look them up.
 func expectProtocolHeaders(_ response: WireResponse, isForUser: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(response["Content-Type"] == "application/json", sourceLocation: sourceLocation)
     #expect(response["Cache-Control"] == "no-cache, no-store", sourceLocation: sourceLocation)

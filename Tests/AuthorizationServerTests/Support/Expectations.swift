@@ -1,7 +1,7 @@
 import JOSE
 import Testing
 
-/// The whole body of an error in the API form; its id is the answer's request id.
+/// Expects exactly this error in the API form, with an ID that contains the request ID.
 func expectAPIError(
     _ response: WireResponse, code: String, summary: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
@@ -14,7 +14,7 @@ func expectAPIError(
     #expect(response["Content-Type"] == "application/json", sourceLocation: sourceLocation)
 }
 
-/// The whole of an error in the OAuth form.
+/// Expects exactly this error in the OAuth form, with its status and cache headers.
 func expectOAuthError(
     _ response: WireResponse, _ status: Int, _ error: String, _ description: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

@@ -2,7 +2,7 @@ import Crypto
 import IdentityCore
 import JOSE
 
-/// The organization of the tests with pushes: Jane and John have passwords, phones are enrolled by the tests.
+/// The organization of the tests with pushes. Jane and John have passwords; the tests enrol the phones.
 struct PushOrganization: Sendable {
     static let oob = "urn:okta:params:oauth:grant-type:oob"
     static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
@@ -18,33 +18,33 @@ struct PushOrganization: Sendable {
     static let janesPassword = "Correct-Horse-7"
     static let john = "john.roe@example.com"
     static let johnsPassword = "Battery-Staple-9"
-    /// Somebody who has no password yet.
+    /// A user who has no password yet.
     static let newcomer = "nora.newman@example.com"
 
     var kind = PushAuthenticator.Kind.oktaVerify
     var numberChallenge = PushAuthenticator.NumberChallenge.never
     var userVerification = PushAuthenticator.UserVerification.preferred
     var isActive = true
-    /// Whether phones are set up by the QR code of a sign-in page.
+    /// Whether users can enrol phones with the QR code of a sign-in page.
     var enrollsByTicket = false
-    /// Whether the app with the loopback address gets codes by a session alone.
+    /// Whether the app with the loopback redirect URI gets codes with a session alone.
     var silentBrowserApp = true
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// The algorithm of the default server's access tokens.
     var accessTokenAlgorithm = JWSAlgorithm.rs256
-    /// Whom the default server trusts.
+    /// The trusted issuers of the default authorization server.
     var trustedIssuers: [TrustedIssuer] = []
-    /// The countries that texts and calls go to; nil for all.
+    /// The calling codes to which the server sends texts and calls; nil for all.
     var callingCodes: [String]?
-    /// Judges tokens that another system knows.
+    /// The service that verifies codes of external tokens.
     var tokenService: (any TokenService)?
-    /// Seconds for which an `mfa_token` is valid.
+    /// The lifetime of an `mfa_token`, in seconds.
     var mfaTokenLifetime = OrganizationDefinition.defaultMFATokenLifetime
     /// The lookup of breached passwords.
     var breachedPasswords: (any BreachedPasswordSource)?
-    /// What holds at the classic sign-in API.
+    /// The policy of the Authn API.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
-    /// Whether `X-Forwarded-For` from this machine counts, so that a test can send requests from several addresses.
+    /// Whether the server trusts `X-Forwarded-For` from this machine, so that a test can send requests from several addresses.
     var trustsForwardedAddresses = false
     /// The password hasher; `nil` for the server's default.
     var passwordHasher: PasswordHasher?
@@ -90,7 +90,7 @@ struct PushOrganization: Sendable {
             ])
     }
 
-    /// The application, with the grant of tickets where it is wanted: also one that is no authenticator's.
+    /// Returns the application, with the enrolment ticket grant if the test wants it. `other-app` gets it without an authenticator.
     private func enabled(_ application: Application) -> Application {
         var application = application
         if enrollsByTicket, ["phone-app", "other-app"].contains(application.id) {
@@ -204,7 +204,7 @@ struct PushOrganization: Sendable {
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
     ]
 
-    /// Confidential clients with different rules for their authorization requests.
+    /// Confidential clients with special rules for their authorization requests.
     private static let exceptional = {
         var legacy = Application(
             id: "legacy-app", name: "Legacy app", kind: .web, authentication: .clientSecretBasic, secret: "legacy-app-secret-0123",

@@ -8,7 +8,7 @@ import ServerHTTP
 import Store
 import Testing
 
-/// A server that really listens, over an organization with a push authenticator; what it pushes and sends is kept.
+/// A listening server with a push authenticator, which records its pushes, logout notifications and messages.
 struct PushServer: Sendable {
     let running: RunningServer
     let pushes: RecordingSender
@@ -19,7 +19,7 @@ struct PushServer: Sendable {
     var clock: TestClock { running.clock }
     var engine: Engine { running.engine }
 
-    /// Runs a test against a server of its own, and stops it afterwards.
+    /// Runs a test against a new server and stops the server afterwards.
     static func with<Result: Sendable>(
         _ organization: PushOrganization = PushOrganization(), store: any Store = InMemoryStore(),
         _ body: @Sendable (PushServer) async throws -> Result
@@ -33,8 +33,8 @@ struct PushServer: Sendable {
         }
     }
 
-    /// What requests that are refused share: a server that ends with the process, where Jane has a phone, and an `mfa_token` of hers
-    /// for `direct-app`.
+    /// The shared fixture of tests with rejected requests: a server that runs until the process ends, where Jane has a phone, and her
+    /// `mfa_token` for `direct-app`.
     struct Refusing: Sendable {
         let server: PushServer
         let mfaToken: String
@@ -86,12 +86,12 @@ struct PushServer: Sendable {
             organization.definition(origin: RunningServer.origin), context: RequestContext(now: clock.now, requestID: "change"))
     }
 
-    /// How often something is in the system log.
+    /// Returns the number of system log events of a type.
     func logged(_ type: String) async throws -> Int {
         try await engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: type, limit: 1_000)).events.count { $0.type == type }
     }
 
-    /// Gives a person a telephone or a mailbox that codes are sent to.
+    /// Enrols a phone number or a mail address as a code factor of a user.
     func give(_ channel: CodeChannel, _ place: String, to login: String = PushOrganization.jane) async throws {
         let id = try #require(try await engine.user(login: login)?.id)
         let destination =
@@ -101,7 +101,7 @@ struct PushServer: Sendable {
         _ = try #require(try await engine.grantCodeFactor(channel, to: destination, userID: id, context: context))
     }
 
-    /// Signs in to the app that enrols phones, and enrols one.
+    /// Signs in to the app that enrols phones, and enrols a phone.
     func enroll(
         _ options: WirePhone.Options = WirePhone.Options(), login: String = PushOrganization.jane,
         password: String = PushOrganization.janesPassword
@@ -117,7 +117,7 @@ struct PushServer: Sendable {
             wire, clock: clock, accessToken: try #require(token["access_token"]?.stringValue), options)
     }
 
-    /// Enrols another phone of Jane's, by a sign-in that the first one approves.
+    /// Enrols another phone of Jane's, with a sign-in that the first phone approves.
     func enroll(_ options: WirePhone.Options, besides first: WirePhone) async throws -> WirePhone {
         let app = DirectClient(self, id: "phone-app", base: DirectClient.org)
         let pending = try await app.begin(["scope": "openid \(PushOrganization.manageScope)"])
@@ -128,11 +128,11 @@ struct PushServer: Sendable {
     }
 }
 
-/// Bodies as clients write them.
+/// Form bodies as clients write them.
 enum Form {
     private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    /// Parameters sorted by name, everything escaped that may be.
+    /// Returns the parameters sorted by name, with every reserved character escaped.
     static func encode(_ parameters: [String: String]) -> String {
         parameters.sorted { $0.key < $1.key }.map { "\($0)=\(escape($1))" }.joined(separator: "&")
     }

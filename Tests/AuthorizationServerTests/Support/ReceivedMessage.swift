@@ -1,15 +1,15 @@
 import Delivery
 import Foundation
 
-/// What a person finds in a message.
+/// The parts of a message that a user can read and use.
 struct ReceivedMessage: Sendable {
     var channel: MessageChannel
-    /// An address or a number.
+    /// A mail address or a phone number.
     var recipient: String
     var text: String
-    /// Six digits; nil for none.
+    /// The code of six digits, or nil.
     var code: String?
-    /// The path of the link; nil for none.
+    /// The path of the link, or nil.
     var link: String?
 
     init(_ message: Message) {
@@ -27,6 +27,6 @@ struct ReceivedMessage: Sendable {
 }
 
 extension RecordingMessages {
-    /// What a person finds in the next message that was not asked for yet; waits for it.
+    /// Waits for the next unread message and returns its parts.
     func received() async -> ReceivedMessage? { (try? await next()).map(ReceivedMessage.init) }
 }

@@ -1,7 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Keeps what is logged.
+/// A log handler that records levels and metadata.
 struct RecordingHandler: LogHandler {
     let lines: NIOLockedValueBox<[(Logger.Level, Logger.Metadata)]>
     var metadata: Logger.Metadata = [:]

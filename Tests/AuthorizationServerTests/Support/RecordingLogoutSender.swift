@@ -1,7 +1,7 @@
 import Delivery
 import NIOConcurrencyHelpers
 
-/// Keeps what applications are told, and sends nothing.
+/// A logout sender that records notifications and sends nothing.
 final class RecordingLogoutSender: LogoutSender {
     private let notifications = AsyncStream<LogoutNotification>.makeStream()
     private let count = NIOLockedValueBox(0)
@@ -12,10 +12,10 @@ final class RecordingLogoutSender: LogoutSender {
         return .delivered
     }
 
-    /// How many were sent until now.
+    /// The number of notifications so far.
     var sent: Int { count.withLockedValue { $0 } }
 
-    /// Waits for the next ones, as many as that, and gives them by their client's id.
+    /// Waits for this number of notifications and returns them by client ID.
     func next(_ number: Int) async -> [String: LogoutNotification] {
         var received: [String: LogoutNotification] = [:]
         for await notification in notifications.stream {

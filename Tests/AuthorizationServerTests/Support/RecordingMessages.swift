@@ -2,7 +2,7 @@ import Delivery
 import NIOConcurrencyHelpers
 import Testing
 
-/// Mails, texts and calls that nobody gets; they are kept.
+/// A message sender that records mails, texts and calls and delivers nothing.
 final class RecordingMessages: MessageSender {
     private let arriving: AsyncStream<Message>
     private let entrance: AsyncStream<Message>.Continuation
@@ -10,16 +10,16 @@ final class RecordingMessages: MessageSender {
 
     init() { (arriving, entrance) = AsyncStream.makeStream(of: Message.self) }
 
-    /// Everything that was sent.
+    /// All recorded messages.
     var sent: [Message] { kept.withLockedValue { $0 } }
 
-    /// The next message that was not asked for yet; waits for it.
+    /// Waits for the next unread message and returns it.
     func next() async throws -> Message {
         var iterator = arriving.makeAsyncIterator()
         return try #require(await iterator.next())
     }
 
-    /// The code of the next one.
+    /// Waits for the next unread message and returns its code.
     func code() async throws -> String {
         switch try await next() {
         case .telephone(let message): return try #require(message.code)
@@ -27,7 +27,7 @@ final class RecordingMessages: MessageSender {
         }
     }
 
-    /// The last part of the link of the next one.
+    /// Waits for the next unread message and returns the last part of its link.
     func linkToken() async throws -> String {
         let text =
             switch try await next() {

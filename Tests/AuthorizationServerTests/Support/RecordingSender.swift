@@ -1,7 +1,7 @@
 import Delivery
 import NIOConcurrencyHelpers
 
-/// A push service that keeps what it is given and answers as it is told.
+/// A push sender that records notifications and returns the outcome that a test sets.
 final class RecordingSender: PushSender {
     private let outcome: NIOLockedValueBox<PushOutcome?> = NIOLockedValueBox(nil)
     private let hangs = NIOLockedValueBox(false)
@@ -11,16 +11,16 @@ final class RecordingSender: PushSender {
 
     init() { (arriving, entrance) = AsyncStream.makeStream(of: PushNotification.self) }
 
-    /// Everything that was sent.
+    /// All recorded notifications.
     var sent: [PushNotification] { kept.withLockedValue { $0 } }
 
-    /// How the next pushes end.
+    /// Sets the outcome of the next pushes.
     func answer(_ outcome: PushOutcome) { self.outcome.withLockedValue { $0 = outcome } }
 
     /// Makes the next pushes hang until they are cancelled.
     func hang() { hangs.withLockedValue { $0 = true } }
 
-    /// The next push that was not asked for yet; waits for it.
+    /// Waits for the next unread push and returns it.
     func next() async -> PushNotification? {
         var iterator = arriving.makeAsyncIterator()
         return await iterator.next()

@@ -6,9 +6,9 @@ import JOSE
 import Logging
 import Store
 
-/// A server that really listens, on a free port, over a store in memory.
+/// A server that listens on a free port, with a store in memory.
 struct RunningServer: Sendable {
-    /// What clients are told: not what the port says, so that nothing passes by luck.
+    /// The public origin. It differs from the real address, so that a test detects a URL that is derived from the port.
     static let origin = "https://id.example.com"
 
     let server: AuthorizationServer
@@ -16,7 +16,7 @@ struct RunningServer: Sendable {
     let clock: TestClock
     let wire: WireClient
 
-    /// The server of all tests that neither move its clock nor count its limits; it ends with the process.
+    /// The shared server of all tests that neither advance the clock nor count rate limits. It runs until the process ends.
     private static let shared = Task {
         let server = try await make(
             rateLimits: RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000))
@@ -24,12 +24,12 @@ struct RunningServer: Sendable {
         return server.listening(on: try await server.server.boundPort)
     }
 
-    /// Runs a test against the server that tests share.
+    /// Runs a test against the shared server.
     static func with<Result: Sendable>(_ body: @Sendable (RunningServer) async throws -> Result) async throws -> Result {
         try await body(shared.value)
     }
 
-    /// Runs a test against a server of its own, and stops it afterwards.
+    /// Runs a test against a new server and stops the server afterwards.
     static func fresh<Result: Sendable>(
         configuration: AuthorizationServer.Configuration = .init(port: 0),
         rateLimits: RateLimits = RateLimits(perClient: 600, perAddress: 500),
@@ -66,7 +66,7 @@ struct RunningServer: Sendable {
         RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: port))
     }
 
-    /// Signs Jane in.
+    /// Signs Jane in and returns the token response.
     func signIn(scope: String = "openid profile email offline_access", path: String = "/oauth2/default/v1/token") async throws -> JSONValue
     {
         let form =

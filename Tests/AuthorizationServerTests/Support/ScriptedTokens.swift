@@ -1,13 +1,14 @@
 import IdentityCore
 import NIOConcurrencyHelpers
 
-/// A service that knows tokens: the code `123456` of `known` is right once, `000000` wants more, `999999` has no answer.
+/// A token service with fixed results: codes of the token `known` that begin with `123` are right once, `000000` needs a second code, and
+/// `999999` throws an error.
 final class ScriptedTokens: TokenService {
     struct Silent: Error {}
 
     private let asked: NIOLockedValueBox<[String]> = NIOLockedValueBox([])
 
-    /// Who was asked for what: provider, token, login, codes.
+    /// The recorded requests: provider, token, login and codes.
     var questions: [String] { asked.withLockedValue { $0 } }
 
     func judge(_ code: TokenCode) async throws -> TokenVerdict {

@@ -1,4 +1,4 @@
-/// A certificate for `localhost` and its key, made for these tests and trusted by nobody else; good for a hundred years.
+/// A self-signed certificate for `localhost` and its key, which only these tests trust. It is valid for a hundred years.
 enum TestCertificate {
     static let certificate = """
         -----BEGIN CERTIFICATE-----

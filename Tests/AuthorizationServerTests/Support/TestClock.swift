@@ -2,7 +2,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import ServerHTTP
 
-/// A clock that stands until it is moved; who sleeps is woken only by cancellation.
+/// A clock that stands still until a test advances it. Only cancellation ends a sleep.
 final class TestClock: WallClock {
     private let time: NIOLockedValueBox<Date>
 

@@ -1,6 +1,6 @@
 import JOSE
 
-/// One RSA key for all tests: making one takes a tenth of a second.
+/// Keys that all tests share, because the generation of an RSA key takes a tenth of a second.
 enum TestKeys {
     private static let shared = Result { try SigningKey.generate(.rs256) }
 

@@ -1,7 +1,7 @@
 import IdentityCore
 import JOSE
 
-/// The organization that the tests of the front doors ask.
+/// The organization of the tests of the HTTP endpoints.
 enum TestOrganization {
     static func definition(origin: String, rateLimits: RateLimits = RateLimits()) -> OrganizationDefinition {
         OrganizationDefinition(
@@ -44,7 +44,7 @@ enum TestOrganization {
         Application(
             id: "bound-app", name: "App with a key", kind: .native, grantTypes: ["password", "refresh_token"],
             assignment: .init(everyone: true), signOnPolicy: "one factor", dpopBoundAccessTokens: true),
-        // Everything that a password sign-in takes, but for the grant.
+        // This application lacks only the password grant for a sign-in with a password.
         Application(
             id: "refresh-app", name: "Refresh app", kind: .native, grantTypes: ["refresh_token"], assignment: .init(everyone: true),
             signOnPolicy: "one factor"),

@@ -2,13 +2,13 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Sends bytes to a port and keeps every byte that comes back, so that tests see what goes over the wire.
+/// A client that sends bytes to a port and returns every byte of the response.
 struct WireClient: Sendable {
     let port: Int
-    /// Speaks TLS if there is one.
+    /// The TLS context; nil for plain HTTP.
     var tls: NIOSSLContext?
 
-    /// Sends a request as written and reads until the server closes.
+    /// Sends these bytes and reads until the server closes the connection.
     func send(_ bytes: some Collection<UInt8> & Sendable, serverName: String? = "localhost") async throws -> [UInt8] {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: "127.0.0.1", port: port) { [tls] channel in
@@ -25,9 +25,9 @@ struct WireClient: Sendable {
                 try await outbound.write(ByteBuffer(bytes: bytes))
                 for try await part in inbound { received.append(contentsOf: part.readableBytesView) }
             } catch is IOError {
-                // A reset connection ends like a closed one; what arrived before counts.
+                // A reset counts as a close; the bytes that arrived before are returned.
             } catch ChannelError.ioOnClosedChannel {
-                // The server closed before all was written, as it may with a slow request.
+                // The server may close the connection before it has read the whole request.
             } catch NIOSSLError.uncleanShutdown {
                 // The same under TLS.
             }
@@ -35,7 +35,7 @@ struct WireClient: Sendable {
         }
     }
 
-    /// Sends a request and reads the one answer.
+    /// Sends a request and returns its response.
     func call(
         _ method: String, _ target: String, headers: [(String, String)] = [], body: [UInt8] = [], sendsLength: Bool = true
     ) async throws -> WireResponse {
@@ -45,7 +45,7 @@ struct WireClient: Sendable {
         return try WireResponse(parsing: await send(Array((head + "\r\n").utf8) + body))
     }
 
-    /// The body of an answer that is no text.
+    /// Sends a request and returns the body of its response as bytes.
     func bytes(_ method: String, _ target: String, headers: [(String, String)] = []) async throws -> [UInt8] {
         let lines = headers.map { "\($0.0): \($0.1)\r\n" }.joined()
         let answer = try await send(
@@ -59,7 +59,7 @@ struct WireClient: Sendable {
         try await call("GET", target, headers: headers)
     }
 
-    /// Posts a form as written.
+    /// Posts an encoded form without changes.
     func post(_ target: String, _ form: String, headers: [(String, String)] = []) async throws -> WireResponse {
         let type = ("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8")
         return try await call("POST", target, headers: [type] + headers, body: Array(form.utf8))

@@ -3,7 +3,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A phone with real keys that speaks to the server in raw requests, as in Documentation/Protocol/Devices.md.
+/// A phone with real keys that sends raw requests (Documentation/Protocol/Devices.md).
 struct WirePhone: Sendable {
     struct Options: Sendable {
         var pushToken = "00ff12ab"
@@ -25,7 +25,7 @@ struct WirePhone: Sendable {
     var userID: String { phone.userID }
     var deviceID: String { phone.deviceID }
 
-    /// What the server answers to who enrols a phone, whatever that is.
+    /// Sends an enrolment and returns the response, successful or not.
     static func enrolling(_ wire: WireClient, accessToken: String) async throws -> WireResponse {
         var phone = try SigningPhone(origin: RunningServer.origin)
         return try await enrolling(&phone, wire, accessToken: accessToken, Options())
@@ -48,7 +48,7 @@ struct WirePhone: Sendable {
             headers: [version, ("Content-Type", "application/json"), ("Authorization", "Bearer \(accessToken)")], body: body.serialized())
     }
 
-    /// Enrols (Documentation/Protocol/Devices.md §2.5).
+    /// Enrols a phone (Documentation/Protocol/Devices.md §2.5).
     static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
         var phone = try SigningPhone(origin: RunningServer.origin)
         let response = try await enrolling(&phone, wire, accessToken: accessToken, options)
@@ -57,14 +57,14 @@ struct WirePhone: Sendable {
         return WirePhone(phone: phone, wire: wire, clock: clock, accessToken: accessToken)
     }
 
-    /// What waits for this phone, or as this phone asks for another's (Documentation/Protocol/Devices.md §2.8).
+    /// Requests the pending challenges of this enrolment, or of another one (Documentation/Protocol/Devices.md §2.8).
     func pending(of id: String? = nil) async throws -> WireResponse {
         try await wire.get(
             "/idp/myaccount/app-authenticators/\(id ?? enrollmentID)/push/notifications",
             headers: [Self.version, ("Authorization", "Bearer \(accessToken)")])
     }
 
-    /// The challenges that wait for this phone, unread.
+    /// Returns the pending challenges of this phone.
     func waiting() async throws -> [Challenge] {
         let response = try await pending()
         try #require(response.status == 200, "\(response.body)")
@@ -74,7 +74,7 @@ struct WirePhone: Sendable {
         }
     }
 
-    /// The one challenge that waits.
+    /// Returns the only pending challenge.
     func challenge() async throws -> Challenge {
         let all = try await waiting()
         #expect(all.count == 1)
@@ -99,33 +99,34 @@ struct WirePhone: Sendable {
 
     // MARK: - Answers
 
-    /// What the person does.
+    /// The user's answer to a challenge.
     enum Answer: Sendable {
         case approve
         case approveVerified
         case deny
-        /// Denies, and says that it was not them.
+        /// Denies the sign-in and reports it as suspicious.
         case report
         case pick(String)
-        /// A value of `userConsent` (Documentation/Protocol/Devices.md §5.5), signed with the key that needs no person, or with the one
-        /// that the person unlocks.
+        /// Sends this `userConsent` (Documentation/Protocol/Devices.md §5.5), signed with the proof-of-possession key or the user
+        /// verification key.
         case says(String, verified: Bool = false)
     }
 
-    /// Answers a challenge (Documentation/Protocol/Devices.md §2.9), signed now; says what kind of transaction it is about, or repeats the
-    /// challenge's.
+    /// Signs and sends an answer to a challenge (Documentation/Protocol/Devices.md §2.9).
+    ///
+    /// - Parameter type: The transaction type of the answer; nil for the type of the challenge.
     func answer(_ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil) async throws -> WireResponse {
         try await send(try signed(challenge, answer, saying: type), to: challenge)
     }
 
-    /// Posts what stands for a signed answer.
+    /// Posts a token as the answer to a challenge.
     func send(_ token: String, to challenge: Challenge) async throws -> WireResponse {
         try await wire.call(
             "POST", try challenge.path, headers: [Self.version, ("Content-Type", "application/json")],
             body: (["method": "push", "challengeResponse": .string(token)] as JSONValue).serialized())
     }
 
-    /// A signed answer (Documentation/Protocol/Devices.md §3.7).
+    /// Returns a signed answer (Documentation/Protocol/Devices.md §3.7).
     func signed(
         _ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil, by stranger: SigningKey? = nil
     ) throws -> String {
@@ -153,16 +154,16 @@ struct WirePhone: Sendable {
         return try draft.signed()
     }
 
-    /// The id of the key that signs without the person.
+    /// The ID of the proof-of-possession key.
     var possessionKeyID: String? { phone.possessionKey.keyID }
 
-    /// Approves the one challenge that waits.
+    /// Sends an answer that approves the only pending challenge.
     func approve(_ answer: Answer = .approve) async throws {
         let response = try await self.answer(try await challenge(), answer)
         #expect(response.status == 200, "\(response.body)")
     }
 
-    /// Denies it.
+    /// Denies the only pending challenge.
     func deny() async throws {
         let response = try await answer(try await challenge(), .deny)
         #expect(response.status == 204, "\(response.body)")
@@ -185,7 +186,7 @@ extension WirePhone {
 
         var context: JSONValue { claims["challengeContext"] ?? .null }
 
-        /// The path of the URI that takes the answer.
+        /// The path of the challenge's verification URI.
         var path: String {
             get throws {
                 let uri = try #require(claims["verificationUri"]?.stringValue)

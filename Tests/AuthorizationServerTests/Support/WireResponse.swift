@@ -2,7 +2,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// An answer as it came over the wire: names of headers keep their case.
+/// A response as received: header names keep their case.
 struct WireResponse: Sendable {
     let status: Int
     let headers: [(name: String, value: String)]
@@ -21,7 +21,7 @@ struct WireResponse: Sendable {
         body = String(text[end.upperBound...])
     }
 
-    /// The value of the header that is spelled exactly so.
+    /// The value of the header with exactly this spelling.
     subscript(header: String) -> String? { headers.first { $0.name == header }?.value }
 
     /// The body as JSON.

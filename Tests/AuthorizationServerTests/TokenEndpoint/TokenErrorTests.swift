@@ -2,7 +2,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Errors of the token endpoint, over the wire")
+@Suite("Token endpoint errors")
 struct TokenErrorTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var form: String
@@ -47,7 +47,7 @@ struct TokenErrorTests {
         Row(
             form: "client_id=service-app&client_assertion_type=wrong&client_assertion=y&grant_type=client_credentials",
             error: "invalid_request", text: assertionType),
-        // 401 invalid_client: no, unknown or wrong credentials
+        // 401 invalid_client: missing, unknown or wrong credentials
         Row(form: "grant_type=password", status: 401, error: "invalid_client", text: "The request carries no client credentials."),
         Row(form: "grant_type=password&client_id=nobody", status: 401, error: "invalid_client", text: noSuchClient),
         Row(
@@ -56,7 +56,7 @@ struct TokenErrorTests {
         Row(
             form: "grant_type=client_credentials&client_id=service-app&scope=messages.read", status: 401, error: "invalid_client",
             text: noSuchClient),
-        // 400 invalid_grant: wrong password, unknown user, suspended user alike
+        // 400 invalid_grant: the same for a wrong password, an unknown user and a suspended user
         Row(
             form: "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=wrong&scope=openid",
             error: "invalid_grant", text: "The credentials provided were invalid."),
@@ -95,7 +95,7 @@ struct TokenErrorTests {
             text: "You are not allowed to sign in to this application."),
     ]
 
-    @Test("each documented error has its status, code and whole body", arguments: rows)
+    @Test("Each documented error has its status, code, description and headers", arguments: rows)
     func documented(row: Row) async throws {
         let response = try await RunningServer.with { try await $0.wire.post(row.path, row.form) }
         try expectOAuthError(response, row.status, row.error, row.text)
@@ -105,7 +105,7 @@ struct TokenErrorTests {
         }
     }
 
-    @Test("a refresh that asks for more than was granted is invalid_scope")
+    @Test("A refresh request for scopes beyond the grant is rejected with invalid_scope")
     func widerRefresh() async throws {
         try await RunningServer.with { running in
             let token = try #require(try await running.signIn(scope: "openid offline_access")["refresh_token"]?.stringValue)
@@ -116,7 +116,7 @@ struct TokenErrorTests {
         }
     }
 
-    @Test("a refresh token of another client is invalid_grant")
+    @Test("A refresh token of another authorization server is rejected with invalid_grant")
     func foreignRefreshToken() async throws {
         try await RunningServer.with { running in
             let token = try #require(try await running.signIn()["refresh_token"]?.stringValue)
@@ -126,7 +126,9 @@ struct TokenErrorTests {
         }
     }
 
-    @Test("a failed Basic attempt is challenged, a malformed one as well", arguments: ["Basic c2VydmljZS1hcHA6d3Jvbmc=", "Basic ???"])
+    @Test(
+        "Wrong or malformed Basic credentials are rejected with 401 and a Basic challenge",
+        arguments: ["Basic c2VydmljZS1hcHA6d3Jvbmc=", "Basic ???"])
     func basicChallenge(header: String) async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.post(
@@ -137,7 +139,7 @@ struct TokenErrorTests {
         #expect(response["WWW-Authenticate"] == #"Basic realm="countersign", charset="UTF-8""#)
     }
 
-    @Test("Basic beside a secret in the body is invalid_request")
+    @Test("Basic credentials together with a secret in the body are rejected with invalid_request")
     func basicAndBody() async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.post(
@@ -147,7 +149,7 @@ struct TokenErrorTests {
         try expectOAuthError(response, 400, "invalid_request", Self.severalKinds)
     }
 
-    @Test("over the limit the answer is 429 E0000047 with all three headers, and the next window begins anew")
+    @Test("Over the limit, the response is 429 E0000047 with all rate-limit headers, and the next window accepts requests again")
     func rateLimit() async throws {
         try await RunningServer.fresh(rateLimits: .init(perClient: 100, perAddress: 2, perUser: 100)) { running in
             let form = "client_id=password-app&grant_type=refresh_token&refresh_token=x"
@@ -164,7 +166,7 @@ struct TokenErrorTests {
             try expectAPIError(refused, code: "E0000047", summary: "Too many requests. Wait and try again.")
             #expect(refused["x-rate-limit-limit"] == "2")
             #expect(refused["x-rate-limit-remaining"] == "0")
-            // The clock stands at 1,800,000,000, a full minute; the header names the next one.
+            // The clock shows 1,800,000,000, a full minute; the header names the next full minute.
             #expect(refused["x-rate-limit-reset"] == "1800000060")
             #expect(refused["Retry-After"] == "60")
             #expect(refused["Date"] == "Fri, 15 Jan 2027 08:00:00 GMT")

@@ -2,9 +2,11 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Tokens, over the wire")
+@Suite("Token grants")
 struct TokenGrantTests {
-    @Test("a password gives exactly the members that were granted", arguments: ["/oauth2/v1/token", "/oauth2/default/v1/token"])
+    @Test(
+        "A password grant returns exactly the members that belong to its scopes",
+        arguments: ["/oauth2/v1/token", "/oauth2/default/v1/token"])
     func password(path: String) async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.post(
@@ -23,14 +25,14 @@ struct TokenGrantTests {
         #expect(body["scope"] == "openid offline_access")
     }
 
-    @Test("without openid and offline_access there is neither id token nor refresh token")
+    @Test("Without openid and offline_access, the response has no ID token and no refresh token")
     func accessTokenOnly() async throws {
         let token = try await RunningServer.with { try await $0.signIn(scope: "messages.read") }
         #expect(Set(try #require(token.objectValue).keys) == ["token_type", "expires_in", "access_token", "scope"])
         #expect(token["scope"] == "messages.read")
     }
 
-    @Test("a refresh without scope gives the original scopes and a new refresh token")
+    @Test("A refresh without a scope returns the original scopes and a new refresh token")
     func refresh() async throws {
         try await RunningServer.with { running in
             let first = try await running.signIn()
@@ -48,7 +50,7 @@ struct TokenGrantTests {
     }
 
     @Test(
-        "a service gets a token by each way to send its secret",
+        "A service can send its client secret in the Basic header or in the body",
         arguments: [
             // service-app:service-app-secret%2B%2F%25
             ("Basic c2VydmljZS1hcHA6c2VydmljZS1hcHAtc2VjcmV0JTJCJTJGJTI1", ""),
@@ -67,7 +69,7 @@ struct TokenGrantTests {
         #expect(body["scope"] == "messages.read")
     }
 
-    @Test("the body is read as the official client writes it")
+    @Test("The token endpoint reads the body as the official client writes it")
     func officialBody() async throws {
         // Sorted, + for space, `@ : ! ' ( ) *` raw, parameters that the endpoint does not need, CR LF in a value.
         let form =
@@ -88,7 +90,7 @@ struct TokenGrantTests {
     private static let twoFactors =
         "client_id=two-factor-app&grant_type=password&username=jane.doe@example.com&password=Correct-Horse-7&scope=openid"
 
-    @Test("a second factor that the user does not have is not asked for: 400 access_denied")
+    @Test("A user without a second factor is denied with access_denied if the policy requires two factors")
     func noSecondFactor() async throws {
         let response = try await RunningServer.with { try await $0.wire.post("/oauth2/default/v1/token", Self.twoFactors) }
         #expect(response.status == 400)

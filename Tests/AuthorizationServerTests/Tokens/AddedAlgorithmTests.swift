@@ -2,10 +2,10 @@ import IdentityCore
 import JOSE
 import Testing
 
-/// An organization that adds a signing algorithm, and clients that cached the key set before.
-@Suite("Tokens of a signing algorithm that was added")
+/// Tests with an organization that adds a signing algorithm after clients have cached its key set.
+@Suite("Added signing algorithms")
 struct AddedAlgorithmTests {
-    /// The key set as a client caches it.
+    /// Returns the published key set, as a client caches it.
     private static func keys(_ server: PushServer) async throws -> JSONWebKeySet {
         try JSONWebKeySet(try await server.wire.get("/oauth2/default/v1/keys").json)
     }
@@ -20,7 +20,7 @@ struct AddedAlgorithmTests {
         return algorithm
     }
 
-    @Test("Tokens are signed by a key of the added algorithm once it has been published for as long as clients cache the key set.")
+    @Test("A key of an added algorithm signs tokens only after it was published for as long as clients cache the key set")
     func added() async throws {
         try await PushServer.with { server in
             let cached = try await Self.keys(server)
@@ -40,7 +40,7 @@ struct AddedAlgorithmTests {
         }
     }
 
-    @Test("In an organization that has no key yet, the first key of each algorithm signs at once.")
+    @Test("In an organization without keys, the first key of each algorithm signs at once")
     func fresh() async throws {
         var organization = PushOrganization()
         organization.accessTokenAlgorithm = .es256

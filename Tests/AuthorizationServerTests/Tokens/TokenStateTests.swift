@@ -1,11 +1,11 @@
 import JOSE
 import Testing
 
-@Suite("Introspection and revocation, over the wire")
+@Suite("Introspection and revocation")
 struct TokenStateTests {
     private static let inactive: JSONValue = ["active": false]
 
-    @Test("The introspection of an access token has the members of Documentation/Protocol/OAuth.md §2.9.")
+    @Test("Introspection of an access token returns its documented members (Documentation/Protocol/OAuth.md §2.9)")
     func accessToken() async throws {
         try await RunningServer.with { running in
             let token = try #require(try await running.signIn()["access_token"]?.stringValue)
@@ -31,7 +31,7 @@ struct TokenStateTests {
         }
     }
 
-    @Test("the client id is read from the body, from the query, and must agree in both")
+    @Test("The client ID is read from the body or the query, and different client IDs are rejected")
     func clientID() async throws {
         try await RunningServer.with { running in
             let token = try #require(try await running.signIn()["refresh_token"]?.stringValue)
@@ -46,7 +46,7 @@ struct TokenStateTests {
     }
 
     @Test(
-        "what is unknown, foreign or of another server is exactly inactive",
+        "An unknown or malformed token is reported as inactive, without any other member",
         arguments: ["token=unknown&client_id=password-app", "token=a.b.c&client_id=password-app"])
     func inactive(form: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.post("/oauth2/default/v1/introspect", form) }
@@ -54,7 +54,7 @@ struct TokenStateTests {
         #expect(response.body == #"{"active":false}"#)
     }
 
-    @Test("an expired token is inactive, and so is one asked for at another server")
+    @Test("A token is inactive after its expiry and at another authorization server")
     func expired() async throws {
         try await RunningServer.fresh { running in
             let token = try #require(try await running.signIn()["access_token"]?.stringValue)
@@ -65,7 +65,9 @@ struct TokenStateTests {
         }
     }
 
-    @Test("errors have their status and whole body", arguments: ["introspect", "revoke"])
+    @Test(
+        "An invalid introspection or revocation request is rejected with its documented status and body",
+        arguments: ["introspect", "revoke"])
     func errors(endpoint: String) async throws {
         try await RunningServer.with { running in
             let path = "/oauth2/default/v1/" + endpoint
@@ -87,7 +89,7 @@ struct TokenStateTests {
         }
     }
 
-    @Test("a revocation is 200 with an empty body, again and for unknown tokens, and is seen at once")
+    @Test("Revocation returns 200 with an empty body, also for repeated and unknown tokens, and has immediate effect")
     func revocation() async throws {
         try await RunningServer.with { running in
             let tokens = try await running.signIn()
@@ -108,7 +110,7 @@ struct TokenStateTests {
         }
     }
 
-    @Test("revocations at the same time are all 200")
+    @Test("Concurrent revocations of different tokens all return 200, and the refresh token is revoked")
     func concurrentRevocations() async throws {
         try await RunningServer.with { running in
             let tokens = try await running.signIn()
@@ -129,7 +131,7 @@ struct TokenStateTests {
         }
     }
 
-    @Test("another client's revocation changes nothing and is 200")
+    @Test("A revocation by another client returns 200 and has no effect")
     func foreignRevocation() async throws {
         try await RunningServer.with { running in
             let access = try #require(try await running.signIn()["access_token"]?.stringValue)

@@ -1,11 +1,11 @@
 import JOSE
 import Testing
 
-@Suite("User info, over the wire")
+@Suite("UserInfo endpoint")
 struct UserInfoTests {
     private static let path = "/oauth2/default/v1/userinfo"
 
-    @Test("the claims of the granted scopes are given, by GET and by POST")
+    @Test("UserInfo returns the claims of the granted scopes, by GET and by POST")
     func claims() async throws {
         try await RunningServer.with { running in
             let tokens = try await running.signIn()
@@ -34,7 +34,7 @@ struct UserInfoTests {
         }
     }
 
-    @Test("without a token the challenge has no error, and the body is empty")
+    @Test("A request without a token gets a challenge without an error code and an empty body")
     func noToken() async throws {
         let response = try await RunningServer.with { try await $0.wire.get(Self.path) }
         #expect(response.status == 401)
@@ -44,7 +44,9 @@ struct UserInfoTests {
         #expect(response.body.isEmpty)
     }
 
-    @Test("a bad token is 401 invalid_token in the header only", arguments: ["nonsense", "a.b.c", "eyJhbGciOiJub25lIn0.e30."])
+    @Test(
+        "An invalid token is rejected with 401 and invalid_token in the header only",
+        arguments: ["nonsense", "a.b.c", "eyJhbGciOiJub25lIn0.e30."])
     func badToken(token: String) async throws {
         let response = try await RunningServer.with {
             try await $0.wire.get(Self.path, headers: [("Authorization", "Bearer \(token)")])
@@ -57,7 +59,7 @@ struct UserInfoTests {
         #expect(response["Content-Type"] == nil)
     }
 
-    @Test("an expired token, a refresh token and an id token are invalid_token")
+    @Test("An expired access token, a refresh token and an ID token are rejected with 401")
     func wrongKindOfToken() async throws {
         try await RunningServer.fresh { running in
             let tokens = try await running.signIn()
@@ -72,7 +74,7 @@ struct UserInfoTests {
         }
     }
 
-    @Test("a token without openid is 403 insufficient_scope in the header only")
+    @Test("A token without the scope openid is rejected with 403 and insufficient_scope in the header only")
     func insufficientScope() async throws {
         try await RunningServer.with { running in
             let access = try #require(try await running.signIn(scope: "messages.read")["access_token"]?.stringValue)
@@ -85,7 +87,7 @@ struct UserInfoTests {
         }
     }
 
-    @Test("two tokens in one request are invalid_request")
+    @Test("Two access tokens in one request are rejected with invalid_request")
     func twoTokens() async throws {
         let response = try await RunningServer.with {
             try await $0.wire.post(Self.path, "access_token=a", headers: [("Authorization", "Bearer b")])

@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import Testing
 
-@Suite("Assertions about people by trusted issuers, over the wire")
+@Suite("JWT bearer assertions of trusted issuers")
 struct UserAssertionTests {
     private static let key = Result { try SigningKey.generate(.es256, keyID: "partner-1") }
     private static let otherKey = Result { try SigningKey.generate(.es256, keyID: "partner-1") }
@@ -17,7 +17,7 @@ struct UserAssertionTests {
         try await PushServer.with(PushOrganization(trustedIssuers: [trusted]), body)
     }
 
-    /// Signs claims; nil leaves one out.
+    /// Signs an assertion; a nil value removes a claim.
     private static func assertion(
         _ server: PushServer, _ changes: [String: JSONValue?] = [:], by key: SigningKey? = nil
     ) throws -> String {
@@ -38,7 +38,7 @@ struct UserAssertionTests {
         return try await server.wire.post("\(base)/token", Form.encode(form))
     }
 
-    @Test("An assertion signs its subject in, once")
+    @Test("A valid assertion signs its subject in once, and a reused assertion is rejected")
     func once() async throws {
         try await Self.with { server in
             let assertion = try Self.assertion(server)
@@ -53,7 +53,7 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("Of many who bring one assertion at the same moment, one gets tokens")
+    @Test("Of concurrent requests with the same assertion, exactly one gets tokens")
     func race() async throws {
         try await Self.with { server in
             let assertion = try Self.assertion(server)
@@ -65,7 +65,7 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("Whatever is wrong with an assertion gets one answer")
+    @Test("An invalid assertion is rejected with invalid_grant, whichever claim or signature is wrong")
     func refused() async throws {
         try await Self.with { server in
             let now = Int64(server.clock.now.timeIntervalSince1970)
@@ -84,7 +84,7 @@ struct UserAssertionTests {
             try expectRefusal(try await Self.exchange(forged, server), 400, "invalid_grant")
             try expectRefusal(try await Self.exchange("no assertion", server), 400, "invalid_grant")
             try expectRefusal(try await Self.exchange("", server), 400, "invalid_request")
-            // Another server trusts nobody.
+            // The other authorization servers have no trusted issuer.
             let good = try Self.assertion(server)
             try expectRefusal(try await Self.exchange(good, server, base: "/oauth2/closed/v1"), 400, "invalid_grant")
             try expectRefusal(try await Self.exchange(good, server, base: "/oauth2/v1"), 400, "invalid_grant")
@@ -92,7 +92,7 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("Policies decide: an application that asks for two factors gets nothing, nor does a client without the grant")
+    @Test("Sign-on policy, client grants, scopes and the issuer's list of clients apply to assertions")
     func policies() async throws {
         try await Self.with { server in
             try expectRefusal(
@@ -107,7 +107,7 @@ struct UserAssertionTests {
         }
     }
 
-    @Test("Discovery offers the grant where somebody is trusted")
+    @Test("Discovery lists the JWT bearer grant only for authorization servers with a trusted issuer")
     func discovery() async throws {
         try await Self.with { server in
             let document = try await server.wire.get("/oauth2/default/.well-known/openid-configuration").json

@@ -3,10 +3,10 @@ import Testing
 
 @testable import AuthorizationServer
 
-@Suite("The Date header")
+@Suite("Date header")
 struct DateHeaderTests {
     @Test(
-        "dates are written as RFC 9110 asks",
+        "A date is written in the HTTP date format (RFC 9110 §5.6.7)",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
@@ -20,7 +20,7 @@ struct DateHeaderTests {
         #expect(DateHeader.format(second) == expected)
     }
 
-    @Test("the text follows the clock in both directions")
+    @Test("The text of the header follows the clock forward and backward")
     func follows() {
         let header = DateHeader()
         #expect(header.text(at: Date(timeIntervalSince1970: 784_111_777.9)) == "Sun, 06 Nov 1994 08:49:37 GMT")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Form decoding")
 struct FormParametersTests {
     @Test(
-        "what clients leave unescaped and what they escape is read alike",
+        "A valid form is decoded alike, whether clients escape characters or not",
         arguments: [
             ("a=b", ["a": "b"]),
             ("a=b+c", ["a": "b c"]),
@@ -33,7 +33,7 @@ struct FormParametersTests {
     }
 
     @Test(
-        "what is ambiguous or broken is refused",
+        "A form with repeated names, invalid escapes, invalid UTF-8 or NUL bytes is rejected",
         arguments: [
             ("a=b&a=b", FormParameters.Failure.repeated("a")),
             ("a=b&a=", .repeated("a")),
@@ -57,12 +57,12 @@ struct FormParametersTests {
         #expect(throws: failure) { try FormParameters(parsing: form.utf8) }
     }
 
-    @Test("a literal replacement character is no broken text")
+    @Test("A form value with a literal replacement character is valid")
     func replacementCharacter() throws {
         #expect(try FormParameters(parsing: "a=%EF%BF%BD".utf8)["a"] == "\u{FFFD}")
     }
 
-    @Test("forms with too many or too long names are refused")
+    @Test("A form with more than 100 parameters, or with a name of 129 bytes, is rejected")
     func limits() throws {
         let most = (1...100).map { "p\($0)=v" }.joined(separator: "&")
         #expect(try FormParameters(parsing: most.utf8).values.count == 100)
@@ -75,7 +75,7 @@ struct FormParametersTests {
 @Suite("Basic credentials")
 struct BasicCredentialsTests {
     @Test(
-        "both parts are form-decoded and the scheme's case does not matter",
+        "Both parts of Basic credentials are form-decoded, and the scheme is case-insensitive",
         arguments: [
             // service-app:secret
             ("Basic c2VydmljZS1hcHA6c2VjcmV0", "service-app", "secret"),
@@ -97,7 +97,7 @@ struct BasicCredentialsTests {
     }
 
     @Test(
-        "headers that cannot be read are told apart from none",
+        "A Basic header that cannot be decoded is reported as malformed",
         arguments: ["Basic ***", "Basic YXBw", "Basic OnNlY3JldA==", "Basic YSV6ejpi", "Basic "])
     func malformed(header: String) {
         guard case .malformed = BasicCredentials.read(header) else {
@@ -106,7 +106,9 @@ struct BasicCredentialsTests {
         }
     }
 
-    @Test("no header and other schemes are no attempt", arguments: [nil, "Bearer abc", "Basic", ""])
+    @Test(
+        "A missing header, another scheme or a scheme without credentials is reported as absent",
+        arguments: [nil, "Bearer abc", "Basic", ""])
     func absent(header: String?) {
         guard case .absent = BasicCredentials.read(header) else {
             Issue.record("\(header ?? "nil") is not absent")

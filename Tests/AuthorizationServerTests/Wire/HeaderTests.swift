@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("Headers, as bytes on the wire")
+@Suite("Response headers")
 struct HeaderTests {
     @Test(
-        "every answer has its date, its id and the security headers, spelled as clients look them up",
+        "Every response has a date, a request ID and the security headers, spelled as clients look them up",
         arguments: [
             ("GET", "/oauth2/default/v1/keys"), ("GET", "/.well-known/openid-configuration"), ("POST", "/oauth2/default/v1/token"),
             ("GET", "/oauth2/default/v1/userinfo"), ("POST", "/oauth2/v1/revoke"), ("OPTIONS", "/oauth2/default/v1/token"),
@@ -24,7 +24,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "rate limits are told in lower case by every endpoint of the protocol",
+        "Every protocol endpoint sends the rate-limit headers in lower case",
         arguments: [
             ("GET", "/oauth2/default/v1/keys"), ("GET", "/.well-known/openid-configuration"), ("POST", "/oauth2/default/v1/token"),
             ("GET", "/oauth2/default/v1/userinfo"), ("POST", "/oauth2/default/v1/introspect"), ("POST", "/oauth2/v1/revoke"),
@@ -36,7 +36,7 @@ struct HeaderTests {
         #expect(response["x-rate-limit-reset"] == "1800000060")
     }
 
-    @Test("request ids are unique")
+    @Test("Request IDs are unique")
     func requestIDs() async throws {
         let ids = try await RunningServer.with { running in
             var ids: [String] = []
@@ -46,7 +46,7 @@ struct HeaderTests {
         #expect(Set(ids).count == 3)
     }
 
-    @Test("a preflight is 204 with the permissions and no body")
+    @Test("A CORS preflight returns 204 with the allowed origin and method, and no body")
     func preflight() async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.call(
@@ -64,7 +64,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "answers can be read by the page that asked",
+        "The page of any origin can read a response to its own request",
         arguments: ["/.well-known/openid-configuration", "/oauth2/default/v1/keys", "/oauth2/default/v1/userinfo"])
     func crossOrigin(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path, headers: [("Origin", "https://app.example.com")]) }
@@ -74,7 +74,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "a wrong method is 405 and tells the right ones",
+        "A wrong method is rejected with 405 and a list of the allowed methods",
         arguments: [
             ("GET", "/oauth2/default/v1/token", "POST, OPTIONS"), ("PUT", "/oauth2/default/v1/keys", "GET, HEAD, OPTIONS"),
             ("DELETE", "/oauth2/v1/userinfo", "GET, POST, HEAD, OPTIONS"), ("GET", "/oauth2/v1/introspect", "POST, OPTIONS"),
@@ -88,7 +88,9 @@ struct HeaderTests {
         try expectAPIError(response, code: "E0000022", summary: "The endpoint does not support the method. Use: \(allow).")
     }
 
-    @Test("an unknown path is 404 in the API form", arguments: ["/", "/oauth2/v1/nothing", "/oauth2/default/v1/token/", "/oauth2/default"])
+    @Test(
+        "An unknown path returns 404 with an error in the API form",
+        arguments: ["/", "/oauth2/v1/nothing", "/oauth2/default/v1/token/", "/oauth2/default"])
     func unknownPath(path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.get(path) }
         #expect(response.status == 404)

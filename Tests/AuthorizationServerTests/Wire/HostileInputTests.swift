@@ -3,13 +3,13 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("Hostile requests, over the wire")
+@Suite("Hostile requests")
 struct HostileInputTests {
     private static let token = "/oauth2/default/v1/token"
     private static let formType = [("Content-Type", "application/x-www-form-urlencoded")]
 
     @Test(
-        "another content type, or none, is invalid_request",
+        "A missing or wrong content type is rejected with invalid_request",
         arguments: [
             "application/json", "text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded; charset=latin1",
             "application/x-www-form-urlencoded-not", nil,
@@ -24,7 +24,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "the content type's case and an UTF-8 charset do not matter",
+        "The content type is case-insensitive and may have the charset UTF-8",
         arguments: ["Application/X-WWW-Form-Urlencoded;CHARSET=\"UTF-8\"", "application/x-www-form-urlencoded ; charset=utf-8"])
     func lenientContentType(type: String) async throws {
         let response = try await RunningServer.with { running in
@@ -33,7 +33,7 @@ struct HostileInputTests {
         try expectOAuthError(response, 400, "invalid_request", "The request needs the parameter grant_type.")
     }
 
-    @Test("a body over the limit is 413, whether its length was announced or not", arguments: [true, false])
+    @Test("A body over the limit is rejected with 413, whether its length is announced or not", arguments: [true, false])
     func oversize(isAnnounced: Bool) async throws {
         let form = "client_id=password-app&padding=" + String(repeating: "x", count: 70_000)
         let response = try await RunningServer.with { running in
@@ -47,7 +47,7 @@ struct HostileInputTests {
         #expect(response["Connection"] == "close")
     }
 
-    @Test("a body over a small limit is 413 although it comes in one piece and its length was not announced")
+    @Test("A body over a small limit is rejected with 413 even if it arrives in one piece without an announced length")
     func oversizeInOnePiece() async throws {
         var configuration = AuthorizationServer.Configuration(port: 0)
         configuration.limits.bodyBytes = 1_024
@@ -61,7 +61,7 @@ struct HostileInputTests {
         try expectOAuthError(response, 413, "invalid_request", "The request's body is larger than this server reads.")
     }
 
-    @Test("a body of just the limit is read")
+    @Test("A body of exactly the limit is read")
     func limit() async throws {
         let start = "client_id=password-app&padding="
         let form = start + String(repeating: "x", count: 65_536 - start.utf8.count)
@@ -69,14 +69,14 @@ struct HostileInputTests {
         try expectOAuthError(response, 400, "invalid_request", "The request needs the parameter grant_type.")
     }
 
-    @Test("too many parameters are refused")
+    @Test("A request with 101 parameters is rejected with invalid_request")
     func tooManyParameters() async throws {
         let form = (1...101).map { "p\($0)=v" }.joined(separator: "&")
         let response = try await RunningServer.with { try await $0.wire.post(Self.token, form) }
         try expectOAuthError(response, 400, "invalid_request", "The request has more than 100 parameters.")
     }
 
-    @Test("headers over the limit are refused and the connection closes")
+    @Test("Too large or too many headers are rejected with 400, and the server continues")
     func headers() async throws {
         try await RunningServer.with { running in
             let large = try await running.wire.get("/health/live", headers: [("X-Padding", String(repeating: "x", count: 20_000))])
@@ -88,7 +88,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "nothing that a client sends becomes a header or breaks the body",
+        "Client input cannot inject a header or break the response body",
         arguments: [
             "client_id=a%0D%0ASet-Cookie:%20x=y&grant_type=password", "client_id=password-app&grant_type=%22%7D%0D%0A%0D%0Ax",
             "client_id=password-app&%0D%0AInjected:%20y=1&%0D%0AInjected:%20y=2",
@@ -101,7 +101,7 @@ struct HostileInputTests {
         #expect(response.body.utf8.count == response["Content-Length"].flatMap { Int($0) })
     }
 
-    @Test("an origin with control characters never gets through")
+    @Test("An Origin header with control characters is not reflected in the response")
     func originInjection() async throws {
         try await RunningServer.with { running in
             let raw = "GET /oauth2/v1/keys HTTP/1.1\r\nHost: x\r\nConnection: close\r\nOrigin: https://a\rSet-Cookie: x=y\r\n\r\n"
@@ -111,7 +111,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "what is no HTTP is answered 400 or nothing, and the server goes on",
+        "Invalid HTTP gets a 4xx response or none, and the server continues",
         arguments: [
             "\r\n\r\n\r\n", "GARBAGE\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
             "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
@@ -128,7 +128,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "a request that stops in its head or its body is dropped",
+        "A request that stalls in its head or its body is dropped without a response",
         arguments: ["POST /oauth2/v1/tok", "POST /oauth2/v1/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc"])
     func stalled(bytes: String) async throws {
         let limits = AuthorizationServer.Configuration.Limits(idleTimeout: .milliseconds(200), bodyTimeout: .milliseconds(200))
@@ -138,7 +138,7 @@ struct HostileInputTests {
         #expect(answer.isEmpty)
     }
 
-    @Test("no answer echoes a secret")
+    @Test("An error response does not echo secrets of its request")
     func noEcho() async throws {
         let response = try await RunningServer.with { running in
             try await running.wire.post(

@@ -2,10 +2,10 @@ import Testing
 
 @testable import ServerHTTP
 
-@Suite("Whose request it is")
+@Suite("Client addresses")
 struct PeerAddressTests {
     @Test(
-        "X-Forwarded-For is believed from trusted proxies only, from the right",
+        "X-Forwarded-For is read only from trusted proxies, from right to left",
         arguments: [
             // peer, header lines, trusted, expected
             ("10.0.0.1", ["198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
@@ -25,13 +25,13 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "A back end is believed at its gateways only, and what stands left of the end user is not",
+        "A back end's X-Forwarded-For is trusted only from its gateways, and only up to the end user's entry",
         arguments: [
             // back end, header lines, gateways, expected
             ("10.0.0.7", ["198.51.100.7"], ["10.0.0.7"], "198.51.100.7"),
             ("10.0.0.7", ["1.1.1.1, 198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
             ("10.0.0.7", ["198.51.100.7, 10.0.0.7"], ["10.0.0.7"], "198.51.100.7"),
-            // An attacker sent the back end the owner's address and the back end's.
+            // The attacker sent the back end a header with the owner's address and the back end's address.
             ("10.0.0.7", ["1.1.1.1, 10.0.0.7, 198.51.100.7"], ["10.0.0.7"], "198.51.100.7"),
             ("10.0.0.7", ["1.1.1.1, 10.0.0.7", "198.51.100.7"], ["10.0.0.0/8"], "198.51.100.7"),
             ("203.0.113.5", ["198.51.100.7"], ["10.0.0.0/8"], "203.0.113.5"),
@@ -43,7 +43,7 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "Of a back end behind trusted proxies, the end user is the last entry that the back end wrote.",
+        "Behind trusted proxies, the end user of a back end is the last entry that the back end wrote",
         arguments: [
             // header lines, gateways, expected
             (["198.51.100.7, 10.0.0.7, 192.0.2.1"], ["10.0.0.7"], "198.51.100.7"),
@@ -66,7 +66,7 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "what is no network is refused", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
+        "An invalid network is rejected", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
     func refuses(text: String) {
         #expect(TrustedNetwork(text) == nil)
     }

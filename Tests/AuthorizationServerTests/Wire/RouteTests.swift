@@ -25,7 +25,7 @@ struct RouteTests {
     }
 
     @Test(
-        "A path leads to its endpoint, with its server and its parameters",
+        "A path is routed to its endpoint, with its authorization server and its parameters",
         arguments: [
             ("/.well-known/openid-configuration", "openid-configuration", nil, []),
             ("/.well-known/oauth-authorization-server", "oauth-authorization-server", nil, []),
@@ -34,7 +34,7 @@ struct RouteTests {
             ("/oauth2/default/.well-known/oauth-authorization-server", "oauth-authorization-server", "default", []),
             ("/oauth2/v1/token", "token", nil, []), ("/oauth2/default/v1/token", "token", "default", []),
             ("/oauth2/v1/bc/authorize", "bc/authorize", nil, []), ("/oauth2/bc/v1/device/authorize", "device/authorize", "bc", []),
-            // A custom server may have the name of a path segment.
+            // A custom server's ID may be equal to a path segment.
             ("/oauth2/v1/v1/token", "token", "v1", []), ("/oauth2/v1/.well-known/openid-configuration", "openid-configuration", "v1", []),
             ("/signin/a-token", "signin/{token}", nil, ["a-token"]), ("/signin/recover", "signin/{token}", nil, ["recover"]),
             ("/signin/assets/code", "signin/{token}/{step}", nil, ["assets", "code"]),
@@ -59,7 +59,7 @@ struct RouteTests {
     }
 
     @Test(
-        "Any other path leads nowhere",
+        "An unknown path is routed to no endpoint",
         arguments: [
             "/", "//", "", "*", "/oauth2", "/oauth2/v1", "/oauth2/v1/token/", "/oauth2//v1/token", "/oauth2/default/v2/token",
             "//oauth2/v1/token", "x/oauth2/v1/token", "/.well-known/openid-configuration/",
@@ -72,13 +72,13 @@ struct RouteTests {
         #expect(find(target) == nil)
     }
 
-    @Test("Labels of metrics are unique and contain no parameter value")
+    @Test("The metric labels of routes are unique, not empty and without a leading slash")
     func labels() {
         let names = Self.table.endpoints.filter { !$0.methods.isEmpty }.map(\.path.name)
         #expect(Set(names).count == names.count && names.allSatisfy { !$0.isEmpty && !$0.hasPrefix("/") })
     }
 
-    @Test("A link has the values of its parameters in order")
+    @Test("A link contains the values of its parameters in order")
     func links() {
         let path: RoutePath = "/api/v1/users/{id}/factors/{id}/qr/{token}"
         #expect(path("u", "{f}", "t") == "/api/v1/users/u/factors/{f}/qr/t")
