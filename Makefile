@@ -1,5 +1,5 @@
-# Each of `demo`, `test`, `lint`, `bench`, `docs` and `release` installs what is missing (Debian packages when root, Python packages in .venv),
-# builds and runs. `swift build` and `swift test` work as well, without any of this.
+# `demo`, `test`, `lint`, `bench`, `docs` and `release` install missing packages (Debian packages as root, Python packages in .venv),
+# build and run. `swift build` and `swift test` also work without make.
 SHELL := /bin/bash
 .PHONY: demo test test-long lint format bench docs release setup setup-test kill-test explore screenshots pictures
 
@@ -12,31 +12,31 @@ setup-test: setup
 	    curl:curl iproute2:ip sqlite3:sqlite3
 	@scripts/venv
 
-# Without a terminal, the phone approves by itself and the demo ends after its last step.
+# Without a terminal, the phone approves automatically and the demo ends after its last step.
 demo: setup
 	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
 
-# The long runs that `make test` shortens or leaves out.
+# The long test runs that `make test` shortens or skips.
 test-long: kill-test explore screenshots
 
 # The kill test with its full number of rounds.
 kill-test: setup
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
 
-# Every sequence of eight inputs to a sign-in; `make test` explores five. Optimized, in a build of its own that has only the modules it needs.
+# Explores every sequence of eight inputs to a sign-in; `make test` explores five. Uses a separate optimized build with few modules.
 explore: setup
 	COUNTERSIGN_EXPLORE=1 swift run -c release --scratch-path .build/explore -Xswiftc -enable-testing explore 8
 
-# Every page at 360 and 1280 pixels, light and dark, in .build/screenshots.
+# Takes screenshots of every page at 360 and 1280 pixels, light and dark, in .build/screenshots.
 screenshots: setup-test
 	rm -rf .build/screenshots
 	COUNTERSIGN_SCREENSHOTS=.build/screenshots swift test --filter '^BrowserTests'
 	@ls .build/screenshots
 
-# The README's pictures, from a real run.
+# Creates the README's pictures from a real run.
 pictures: setup
 	scripts/pictures
 
@@ -47,7 +47,7 @@ lint: setup
 format:
 	swift format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 
-# The command in one file, with Swift's runtime in it, for machines that have no toolchain.
+# Builds the command as one file with Swift's runtime, for machines without a toolchain.
 release: setup
 	@scripts/release
 
@@ -55,6 +55,6 @@ bench: setup
 	scripts/install wrk:wrk sqlite3:sqlite3 curl:curl
 	scripts/bench
 
-# The guides and the reference, as one site in .build/docs/site.
+# Builds the guides and the reference as one site in .build/docs/site.
 docs: setup
 	scripts/docs

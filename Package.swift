@@ -1,11 +1,12 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The client modules link swift-crypto and nothing else. What only the server needs hangs on the trait `Server`,
-// so that a package that depends on this one with `traits: []` resolves none of it.
+// The client modules link only swift-crypto. The server's dependencies require the trait `Server`, so that a package
+// that depends on this one with `traits: []` does not resolve them.
 let server: TargetDependencyCondition? = .when(traits: ["Server"])
 
-// `make lint` also wants every public type to say whether it is Sendable. SwiftPM treats the flag as unsafe, so it is set for `make lint` only.
+// `make lint` also requires that every public type declares whether it is Sendable. SwiftPM treats the flag as unsafe, so other builds do
+// not use it.
 let strict: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
@@ -13,14 +14,14 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (Context.environment["COUNTERSIGN_LINT"] == nil ? [] : [.unsafeFlags(["-Werror", "ExplicitSendable"])])
 
-/// What every endpoint of the server links.
+/// The common dependencies of all server endpoints.
 let door: [Target.Dependency] = [
     "IdentityCore", "JOSE", "Store",
     .product(name: "Crypto", package: "swift-crypto"),
     .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
 ]
 
-/// The hosted sign-in pages, part of the program.
+/// The templates and assets of the hosted sign-in pages, which are embedded in the program.
 let pageResources: [Resource] = [
     "layout.mustache", "leave.mustache", "password.mustache", "factors.mustache", "push.mustache", "consent.mustache",
     "message.mustache", "post.mustache", "signout.mustache", "activate.mustache", "device.mustache", "enroll.mustache", "phone.mustache",
@@ -30,7 +31,7 @@ let pageResources: [Resource] = [
     "pages.js", "mark.svg",
 ].map { .embedInCode("Pages/Templates/\($0)") }
 
-/// The templates of mails and texts.
+/// The templates of mails and text messages.
 let messageResources: [Resource] = ["mail.mustache", "mailtext.mustache", "text.mustache"].map {
     .embedInCode("Messages/Templates/\($0)")
 }
@@ -103,12 +104,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "OktaAuthSdk", dependencies: ["AuthFoundation", "JOSE"], swiftSettings: strict),
-        // The same module by the other name under which apps import it.
+        // A second name of the same module, which some apps import.
         .target(name: "OktaAuthNative", dependencies: ["OktaAuthSdk"], swiftSettings: strict),
         .target(name: "QRCode", swiftSettings: strict),
 
         // MARK: Server
-        // The contract of the stores, and the one in memory.
+        // The store protocol and the in-memory store.
         .target(
             name: "Store",
             dependencies: [
@@ -120,7 +121,7 @@ let package = Package(
             name: "StoreSQLite",
             dependencies: ["Store", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
             swiftSettings: strict),
-        // Who may sign in, and how: no wire format, no HTTP, no SQL.
+        // The rules of sign-in, tokens and policies, without wire formats, HTTP or SQL.
         .target(
             name: "IdentityCore",
             dependencies: [
@@ -155,10 +156,10 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
             ],
             swiftSettings: strict),
-        // What the endpoints of OAuth 2.0 and OpenID Connect share.
+        // The common parts of the OAuth 2.0 and OpenID Connect endpoints.
         .target(name: "OAuthWire", dependencies: ["ServerHTTP"] + door, swiftSettings: strict),
 
-        // One protocol each; none of these sees another.
+        // One module per protocol. These modules do not depend on each other.
         .target(
             name: "OAuthEndpoints",
             dependencies: [
@@ -248,7 +249,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
             ],
             swiftSettings: strict),
-        // Run by `make bench`; here, because the stores are no products.
+        // Run by `make bench`. The target is in this package because the stores are not products.
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: ["Store", "StoreSQLite", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
@@ -349,7 +350,7 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: strict),
-        // Compiles and runs what the guides show; needs the modules and the command, and links none of them.
+        // Compiles and runs the code of the guides. The dependencies are needed to build the modules and the command.
         .testTarget(
             name: "GuideTests",
             dependencies: [

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that users of the project do not resolve the benchmark library. To add a benchmark, add a
+// A separate package, so that users of the project do not resolve the benchmark library. To add a benchmark, add a
 // folder with a Swift file to Benchmarks/ and a line to `targets`.
 let package = Package(
     name: "countersign-benchmarks",

@@ -1,7 +1,7 @@
 import Foundation
 import JOSE
 
-/// Prints how many bare signatures a second one core makes, and all cores together: the limit of every figure that signs.
+/// Prints the number of raw signatures per second of one core and of all cores, which is the upper limit for every request that signs.
 @main
 struct Ceiling {
     static func main() async throws {

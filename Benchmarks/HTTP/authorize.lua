@@ -1,4 +1,4 @@
--- Signs in with a session, over and over, and writes the codes to one file per thread. Each thread has a session of its own.
+-- Repeatedly signs in with a session and writes the codes to one file per thread. Each thread has its own session.
 -- Arguments: PATH_WITH_QUERY COOKIES_FILE CODES_FILE
 local threads = 0
 function setup(thread)

@@ -1,4 +1,4 @@
--- Asks for an access token with client credentials, over and over. Arguments: PATH
+-- Repeatedly requests an access token with client credentials. Arguments: PATH
 function init(args)
     wrk.method = "POST"
     wrk.path = args[1]

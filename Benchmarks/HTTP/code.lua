@@ -1,5 +1,5 @@
--- Exchanges codes for tokens, each once. Each thread has a file of its own. Requests after its end are refused, so that a figure with
--- refusals shows that there were too few codes.
+-- Exchanges each code once for tokens. Each thread has its own file. After the last code of the file, the server rejects the requests, so
+-- rejected requests in a result mean that there were too few codes.
 -- Arguments: PATH CODES_FILE CLIENT REDIRECT_URI CODE_VERIFIER
 local threads = 0
 function setup(thread)

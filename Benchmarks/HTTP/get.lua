@@ -1,4 +1,4 @@
--- Gets one address, over and over. Arguments: PATH
+-- Repeatedly gets one address. Arguments: PATH
 function init(args)
     wrk.path = args[1]
 end

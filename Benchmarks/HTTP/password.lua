@@ -1,4 +1,4 @@
--- Signs in by password, over and over. Arguments: PATH
+-- Repeatedly signs in with a password. Arguments: PATH
 function init(args)
     wrk.method = "POST"
     wrk.path = args[1]

@@ -3,7 +3,7 @@
 
     HTTP/polls.py       COUNTERSIGN=path of a release build of the command      POLLS=how many (10,000)
 
-Sends nothing but to 127.0.0.1, and ends by itself.
+Sends requests only to 127.0.0.1, and ends by itself.
 """
 import asyncio, json, os, resource, subprocess, sys, tempfile, time, urllib.parse
 
@@ -45,7 +45,7 @@ users:
 
 
 class Connection:
-    """One connection that is kept."""
+    """A persistent connection."""
 
     async def open(self):
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", PORT)
@@ -81,7 +81,7 @@ async def measure(pid):
         connections += await asyncio.gather(*(Connection().open() for _ in range(min(500, POLLS - len(connections)))))
     report(f"{POLLS} connections, silent", pid)
     codes = []
-    # A few at a time: the commits are not what is measured.
+    # A few at a time, because the benchmark does not measure the commits.
     for start in range(0, POLLS, 100):
         answers = await asyncio.gather(*(
             connections[n].post("/oauth2/default/v1/device/authorize", client_id=f"tv-{n % CLIENTS}", scope="openid")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures push sign-ins over HTTP on loopback: how long the server takes for an approval while 100 challenges are open, and what
-1,000 open sign-ins that poll do to the refresh grant.
+"""Measures push sign-ins over HTTP on loopback: the time of an approval while 100 challenges are open, and the effect of 1,000 polling
+sign-ins on the refresh grant.
 
     HTTP/push.py [SECONDS]      COUNTERSIGN=path of a release build of the command
 
-Needs wrk and the Python package cryptography (the project's .venv has it). Sends nothing but to 127.0.0.1.
+Needs wrk and the Python package cryptography (the project's .venv has it). Sends requests only to 127.0.0.1.
 """
 import base64, http.client, json, os, signal, subprocess, sys, tempfile, threading, time, urllib.parse, uuid
 
@@ -70,7 +70,7 @@ users:
 
 
 class Wire:
-    """One connection that is kept."""
+    """A persistent connection."""
 
     def __init__(self):
         self.connection = http.client.HTTPConnection("127.0.0.1", PORT)
@@ -120,7 +120,7 @@ class Phone:
             "y": base64url(numbers.y.to_bytes(32, "big"))}
 
     def answer(self, wire):
-        """The path and the body of an approval of what waits."""
+        """Returns the path and the body of an approval of the pending challenge."""
         path = f"/idp/myaccount/app-authenticators/{self.enrollment['id']}/push/notifications"
         status, body = wire.ask("GET", path, None, self.authorization)
         assert status == 200, body
@@ -140,7 +140,7 @@ class Phone:
 
 
 def open_sign_in(wire, phone):
-    """By push alone: hashing passwords is not what is measured."""
+    """Starts a sign-in by push alone, because the benchmark does not measure password hashing."""
     status, challenge = wire.form(
         "/oauth2/default/v1/primary-authenticate", client_id="direct-app", login_hint=phone.login, challenge_hint=OOB, channel_hint="push")
     assert status == 200, challenge
@@ -170,7 +170,7 @@ def approvals(wire, phones):
 
 
 def refreshes(wire, folder, title):
-    """One connection, so that the machine is not full: what is asked is what polls do to a refresh, not what 16 at once do."""
+    """Measures refreshes on one connection, so that the polls and not the refreshes are the main load."""
     with open(f"{folder}/tokens", "w") as file:
         for _ in range(16):
             _, tokens = wire.form(
@@ -194,7 +194,7 @@ def poll(codes, stop, counts):
                 return
             _, answer = wires[0].form("/oauth2/default/v1/token", **code)
             counts[answer.get("error", "tokens")] = counts.get(answer.get("error", "tokens"), 0) + 1
-            # Spread over the interval, as clients are that did not begin together.
+            # Spreads the polls over the interval, as if the clients had started at different times.
             stop.wait(max(0, begun + 5 * (number + 1) / len(codes) - time.monotonic()))
 
 

@@ -1,4 +1,4 @@
--- Refreshes over and over: every answer's refresh token is a later request's. Each thread starts with tokens of its own.
+-- Repeatedly refreshes tokens: each response's refresh token is used in a later request. Each thread starts with its own tokens.
 -- Arguments: PATH TOKENS_FILE TOKENS_PER_THREAD CLIENT
 local threads = 0
 function setup(thread)

@@ -3,13 +3,13 @@ import GRDB
 import Store
 import StoreSQLite
 
-// GRDB has a class of that name.
+// GRDB has a class with the same name.
 import struct Store.Record
 
-/// Measures the durable SQLite store (WAL, synchronous FULL): commits alone and sixteen at a time, and reads of one record among few and among
-/// many, beside SQLite's own insert. It prints operations a second and the median time of one.
+/// Measures the durable SQLite store (WAL, synchronous FULL): single and sixteen concurrent commits, and reads of one record among few and
+/// among many, compared with a plain SQLite insert. It prints the operations per second and the median time of an operation.
 ///
-/// A target of the package, because the store is no product.
+/// The benchmark is a target of the main package, because the store is not a product.
 @main
 struct StoreBenchmark {
     private static let seconds = 3.0
@@ -42,7 +42,7 @@ struct StoreBenchmark {
         }
     }
 
-    /// Repeats an operation in parallel tasks for ``seconds`` seconds, after a tenth of that to warm up.
+    /// Repeats an operation in parallel tasks for ``seconds`` seconds, after a warm-up of a tenth of that time.
     private static func measure(_ name: String, width: Int, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
         let start = ContinuousClock.now
         let (warm, end) = (start.advanced(by: .seconds(seconds / 10)), start.advanced(by: .seconds(seconds * 1.1)))
@@ -68,7 +68,7 @@ struct StoreBenchmark {
     }
 }
 
-/// A store on disk with records in it.
+/// A store on disk that contains records.
 struct StoreOnDisk: Sendable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-bench-\(UUID().uuidString)")
     let payload = [UInt8](repeating: 0x61, count: 400)
@@ -82,7 +82,7 @@ struct StoreOnDisk: Sendable {
         return store
     }
 
-    /// A table of its own, with the same durability.
+    /// Returns a plain SQLite database with a table and the same durability.
     func openRaw() throws -> DatabaseQueue {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let database = try DatabaseQueue(path: folder.appending(path: "raw.sqlite").path)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for a test's screenshots: the one that `COUNTERSIGN_SCREENSHOTS` names, which stays, or one of its own.
+/// A folder for a test's screenshots: the folder that `COUNTERSIGN_SCREENSHOTS` names, which is kept, or a temporary folder.
 struct BrowserScreenshots {
     private static let kept = ProcessInfo.processInfo.environment["COUNTERSIGN_SCREENSHOTS"]
 
@@ -13,7 +13,7 @@ struct BrowserScreenshots {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    /// Removes it, if nobody wants to look at it.
+    /// Removes the folder if it is temporary.
     func close() {
         if Self.kept == nil { try? FileManager.default.removeItem(at: url) }
     }

@@ -6,16 +6,16 @@ import OAuth2Auth
 import TestSupport
 import Testing
 
-/// The whole way in a real browser: the app opens it, the person signs in on the hosted pages and confirms on their phone, and the browser
-/// comes back to the app's port.
+/// Tests a complete sign-in in a real browser: the app opens the browser, the user signs in on the hosted pages and approves on the phone,
+/// and the browser returns to the app's port.
 ///
-/// With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+/// With `COUNTERSIGN_SCREENSHOTS`, the screenshots stay in that folder.
 @Suite(
-    "A sign-in in Chromium", .serialized, .timeLimit(.minutes(10)),
+    "Browser sign-in in Chromium", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 @MainActor
 struct BrowserSignInTests {
-    @Test("comes back to the app's port with tokens")
+    @Test("A sign-in returns to the app's loopback port, and the app receives tokens")
     func loopback() async throws {
         let sandbox = try await Sandbox.start()
         let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -29,7 +29,7 @@ struct BrowserSignInTests {
         let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
             _, _, _ in
             SystemBrowserProvider(clock: client.clock) { page in
-                // In a task of its own: it goes on when the redirect has come, to see what the browser shows then.
+                // In its own task, because the script continues after the redirect and checks the final page.
                 let browser = Task {
                     try await ForeignProgram.run(
                         .chromium,
@@ -40,7 +40,7 @@ struct BrowserSignInTests {
                         input: "", environment: ["SE_OFFLINE": "true", "SE_AVOID_STATS": "true"])
                 }
                 script.withLock { $0 = browser }
-                // A browser that fails ends the wait for it.
+                // The error ends the wait for a browser that failed.
                 if try await browser.value.status != 0 { throw CocoaError(.executableLoad) }
             }
         }

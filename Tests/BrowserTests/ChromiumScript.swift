@@ -3,14 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A script of the folder Interop that uses a sandbox's pages with Chromium. With `COUNTERSIGN_SCREENSHOTS` its screenshots are kept in that
+/// A script in Tests/Interop that uses a sandbox's pages with Chromium. With `COUNTERSIGN_SCREENSHOTS`, its screenshots stay in that
 /// folder.
 struct ChromiumScript {
     private let name: String
 
     init(_ name: String) { self.name = name }
 
-    /// Runs a scenario, which must end well.
+    /// Runs a scenario and expects success.
     func run(_ scenario: String, at sandbox: Sandbox, environment: [String: String] = [:]) async throws {
         let folder = try BrowserScreenshots()
         let result = try await ForeignProgram.run(

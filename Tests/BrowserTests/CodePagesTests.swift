@@ -4,18 +4,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Codes that are sent on the hosted pages in a real browser; as the sign-in's tests are.
+/// Tests the hosted pages for sent codes in a real browser, like `SignInPagesTests`.
 @Suite(
-    "The pages of sent codes in Chromium", .serialized, .timeLimit(.minutes(10)),
+    "Pages for sent codes in Chromium", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct CodePagesTests {
-    @Test("a code by text or by a call is the second factor")
+    @Test("After a wrong code of a text message, the user can choose a call, whose code is the second factor")
     func text() async throws { try await use("text", factors: [(.text, "+49 30 5550123"), (.call, "+49 30 5550123")]) }
 
-    @Test("the link of a mail lets the page that waits go on, or not")
+    @Test("The link of a mail confirms or denies the sign-in, and the waiting page continues or ends")
     func mailLink() async throws { try await use("mail-link", factors: [(.mail, SandboxUser.jane.login)]) }
 
-    @Test("who has no second factor sets up a number that codes are sent to")
+    @Test("A user without a second factor sets up a phone number for codes by text message")
     func setUp() async throws { try await use("set-up", factors: []) }
 
     private func use(_ scenario: String, factors: [(MessageChannel, String)]) async throws {

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page in a real browser. With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+/// Tests the outbox page in a real browser. With `COUNTERSIGN_SCREENSHOTS`, the screenshots stay in that folder.
 @Suite(
-    "The outbox page in Chromium", .serialized, .timeLimit(.minutes(5)),
+    "Outbox page in Chromium", .serialized, .timeLimit(.minutes(5)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct OutboxPageTests {
-    @Test("messages appear as they are sent, with codes that are right, and mails as pages that can do nothing")
+    @Test("Messages appear as they are sent, with valid codes, and mails are shown in sandboxed frames")
     func messages() async throws {
         let folder = try BrowserScreenshots()
         let sandbox = try await Sandbox.start(.init(host: "localhost"))

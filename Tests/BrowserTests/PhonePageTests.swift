@@ -5,32 +5,32 @@ import JOSE
 import TestSupport
 import Testing
 
-/// The page in a real browser, used by a script as by a person. Each test has a sandbox and a browser of its own.
+/// Tests the phone page in a real browser, which a script uses as a user does. Each test has its own sandbox and browser.
 ///
-/// With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+/// With `COUNTERSIGN_SCREENSHOTS`, the screenshots stay in that folder.
 @Suite(
-    "The phones' page in Chromium", .serialized, .timeLimit(.minutes(10)),
+    "Phone page in Chromium", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct PhonePageTests {
-    @Test("a request is approved by a click")
+    @Test("A click on Approve approves the request, and the app gets tokens")
     func click() async throws { try await use("click") }
 
-    @Test("it is used with the keyboard alone, and the focus is seen and stays")
+    @Test("The phone page is usable with the keyboard alone, and the focus is visible and stays in place")
     func keyboard() async throws { try await use("keyboard") }
 
-    @Test("of three numbers the right one signs in, and another does not")
+    @Test("The right one of three numbers approves the sign-in, and a wrong number denies it")
     func number() async throws {
         try await use(
             "number", organization: Self.organization { $0.replacing("number_challenge: never", with: "number_challenge: always") })
     }
 
-    @Test("a request is denied, and reported")
+    @Test("The user can deny or report a request, and both deny the sign-in")
     func deny() async throws { try await use("deny") }
 
-    @Test("a sign-in that was given up is shown as cancelled, one that nobody answered as expired")
+    @Test("A revoked sign-in is shown as cancelled, and an unanswered sign-in as expired")
     func cancelled() async throws { try await use("cancelled") }
 
-    @Test("names and messages that attackers write are shown as text")
+    @Test("Names and messages that attackers write are shown as text, not as markup")
     func foreignText() async throws {
         let evil = #"<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"#
         try await use(
@@ -48,13 +48,13 @@ struct PhonePageTests {
             })
     }
 
-    @Test("a phone is set up, changed and removed")
+    @Test("The user can set up a phone, change its settings and remove it")
     func settings() async throws { try await use("settings") }
 
-    @Test("it fits phones and desks, light and dark, with enough contrast")
+    @Test("The phone page fits phone and desktop windows in light and dark schemes, with enough contrast")
     func looks() async throws { try await use("looks") }
 
-    @Test("assistive technology finds names, roles and headings, and is told what arrives")
+    @Test("Assistive technology finds names, roles and headings, and new requests are announced")
     func assistive() async throws { try await use("assistive") }
 
     // MARK: - Running

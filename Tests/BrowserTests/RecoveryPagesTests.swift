@@ -5,21 +5,21 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Getting back into an account on the hosted pages in a real browser; as the sign-in's tests are.
+/// Tests the hosted recovery pages in a real browser, like `SignInPagesTests`.
 @Suite(
-    "The recovery pages in Chromium", .serialized, .timeLimit(.minutes(10)),
+    "Recovery pages in Chromium", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct RecoveryPagesTests {
-    @Test("a forgotten password is replaced by a text message and a question, and the sign-in goes on")
+    @Test("A code by text message and a security answer replace a forgotten password, and the sign-in continues")
     func byText() async throws { try await use("by-text") }
 
-    @Test("the link of a mail replaces it in another browser, once")
+    @Test("The link of a mail replaces a forgotten password in another browser, once")
     func byMail() async throws { try await use("by-mail") }
 
-    @Test("a locked account is unlocked by a call, in German")
+    @Test("A code from a call unlocks a locked account on German pages")
     func unlock() async throws { try await use("unlock") }
 
-    @Test("an account is set up by the link of a mail, and the sign-in asks for the second factor that the policy wants")
+    @Test("The link of a mail activates an account, and sign-in asks for the second factor that the policy requires")
     func setUp() async throws {
         let port = try SitePort()
         let sandbox = try await Sandbox.start(.init(host: "localhost", organization: port.place(in: OrgFile.sandboxDefault)))

@@ -4,77 +4,79 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The hosted sign-in pages in a real browser, used by a script as by a person. Each test has a sandbox and a browser of its own; each
-/// fails if the console tells of an error or of a violation of the pages' policy.
+/// Tests the hosted sign-in pages in a real browser, which a script uses as a user does.
 ///
-/// With `COUNTERSIGN_SCREENSHOTS` the screenshots are kept in that folder, to be looked at.
+/// Each test has its own sandbox and browser. It fails if the console reports an error or a violation of the pages'
+/// Content-Security-Policy.
+///
+/// With `COUNTERSIGN_SCREENSHOTS`, the screenshots stay in that folder.
 @Suite(
-    "The sign-in pages in Chromium", .serialized, .timeLimit(.minutes(10)),
+    "Sign-in pages in Chromium", .serialized, .timeLimit(.minutes(10)),
     .enabled(if: OutsidePart.chromium.isEnabled, Comment(rawValue: OutsidePart.chromium.missingNote)))
 struct SignInPagesTests {
-    @Test("a password and a push whose number is picked on the phone sign in")
+    @Test("A password and a push with a number challenge sign the user in")
     func push() async throws { try await use("push", organization: Self.withNumbers) }
 
-    @Test("The page of a push counts down until another can be sent, says that it was sent, and leads to the other factors.")
+    @Test("The push page counts down until another push can be sent, confirms it, and leads to the other factors")
     func pushPage() async throws { try await use("push-page", hasApp: true) }
 
-    @Test("A denied push leads back to the choice of a factor, and the code of an authenticator app signs the user in.")
+    @Test("A denied push leads back to the choice of a factor, and the code of an authenticator app signs the user in")
     func pushDenied() async throws { try await use("push-denied", hasApp: true) }
 
-    @Test("a password and the code of an authenticator app sign in")
+    @Test("A password and the code of an authenticator app sign the user in")
     func code() async throws { try await use("code", hasApp: true, hasPhone: false) }
 
-    @Test("a session signs in to further apps without a prompt, and asks only for what they ask for more")
+    @Test("A session signs the user in to further apps, and pages ask only for the factors that are missing")
     func session() async throws { try await use("session", hasApp: true) }
 
-    @Test("a wrong password, a form sent twice, going back, giving up and coming too late are answered as they should be")
+    @Test("A wrong password, a double submission, the back button, a cancellation and a late answer are handled")
     func trouble() async throws { try await use("trouble", hasApp: true) }
 
-    @Test("a locked account looks like a wrong password")
+    @Test("A locked account shows the same message as a wrong password")
     func locked() async throws { try await use("locked") }
 
-    @Test("they are used with the keyboard alone, and the focus is seen")
+    @Test("The sign-in pages are usable with the keyboard alone, and the focus is visible")
     func keyboard() async throws { try await use("keyboard", hasApp: true) }
 
-    @Test("they speak the language that the app asks for")
+    @Test("The sign-in pages use the language that the app requests")
     func german() async throws { try await use("german") }
 
-    @Test("an answer in a form sends itself")
+    @Test("A form_post response submits itself")
     func formPost() async throws { try await use("form-post") }
 
-    @Test("without scripts they work, waiting for a device included")
+    @Test("The sign-in pages work without scripts, including the wait for a device")
     func withoutScripts() async throws { try await use("without-scripts", organization: Self.withNumbers) }
 
     @Test(
-        "who has no second factor sets up an authenticator app by its QR code",
+        "A user without a second factor sets up an authenticator app by its QR code",
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
     func enrollment() async throws { try await use("enrollment", hasPhone: false) }
 
     @Test(
-        "who has no second factor sets up a phone by scanning the page, and the page goes on by itself",
+        "A user without a second factor sets up a phone by a QR code, and the page continues by itself",
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
     func phoneByCode() async throws { try await use("phone-by-code", hasPhone: false) }
 
-    @Test("who signs in with a password that is due chooses another, and is told why one will not do")
+    @Test("A user who must change the password chooses another, and the page explains why a password is rejected")
     func duePassword() async throws { try await use("due-password", organization: Self.withDuePassword, hasPhone: false) }
 
-    @Test("an app signs out at once with its id token, and else the person is asked")
+    @Test("Logout with an ID token needs no confirmation, and without one the page asks the user")
     func signOut() async throws { try await use("sign-out") }
 
-    @Test("a device is connected by its code, or refused")
+    @Test("The user connects or refuses a device by its code")
     func device() async throws { try await use("device", hasApp: true, hasPhone: false) }
 
-    @Test("a stranger's app gets what the person allows, and is not asked about twice")
+    @Test("An app that requires consent gets what the user allows, and the user is not asked twice")
     func consent() async throws {
         let strange = OrgFile.sandboxDefault.replacing(
             "secret: web-app-secret-01\n", with: "secret: web-app-secret-01\n    consent: required\n")
         try await use("consent", organization: strange)
     }
 
-    @Test("a session that is over signs in to nothing, and neither does a page that goes on with it")
+    @Test("An expired session requires a new sign-in, and a page of a closed session shows an error")
     func expired() async throws { try await use("expired", hasApp: true, hasPhone: false) }
 
-    @Test("every page fits phones and desks, light and dark, and satisfies axe")
+    @Test("Every page fits phone and desktop windows in light and dark schemes and passes the checks of axe")
     func looks() async throws { try await use("looks", organization: Self.withNumbers, hasApp: true) }
 
     // MARK: - Running
@@ -89,7 +91,7 @@ struct SignInPagesTests {
         let sandbox = try await Sandbox.start(
             .init(host: "localhost", organization: port.place(in: organization ?? OrgFile.sandboxDefault)))
         var environment = ["SITE_PORT": "\(port.number)"]
-        // A phone first: once there is a second factor, setting up another asks for it.
+        // The phone is set up first, because an existing second factor would be required for the setup.
         if hasPhone { _ = try await sandbox.phone(for: SandboxUser.jane.login) }
         if hasApp { environment["OTP_URI"] = try await sandbox.authenticatorApp(for: SandboxUser.jane.login).uri }
         try await ChromiumScript("signin_pages.py").run(scenario, at: sandbox, environment: environment)

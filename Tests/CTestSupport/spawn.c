@@ -24,7 +24,7 @@ int spawnProgram(
 #else
     if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 #endif
-    // Dispatch's threads block signals, and NIO ignores some.
+    // The child must not inherit the signals that Dispatch's threads block and NIO ignores.
     sigset_t signals;
     sigemptyset(&signals);
     if (!error) error = posix_spawnattr_setsigmask(&attributes, &signals);

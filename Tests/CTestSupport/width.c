@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Left to itself Swift Testing starts every case of every test at once: each then takes as long as all, time limits run out, and servers,
-// databases and processes are open by the thousand. It has a limit, but reads it from the environment or the command line only, and plain
-// `swift test` gives it none. So this runs when the tests are loaded. A width that somebody chose stays.
+// By default, Swift Testing starts every case of every test at once. Each case then takes as long as all cases, time limits expire, and
+// thousands of servers, databases and processes are open. Swift Testing reads its limit only from the environment or the command line, and
+// plain `swift test` sets none. Therefore this function runs when the tests are loaded. It keeps a limit that is already set.
 __attribute__((constructor)) static void limitWidth(void) {
-    // More than the cores, since tests wait for processes, disks and each other's locks.
+    // More than the number of cores, because tests wait for processes, disks and locks.
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     char width[24];
     snprintf(width, sizeof width, "%ld", cores > 2 ? cores * 2 : 4);

@@ -17,7 +17,7 @@ struct ArchitectureTests {
         try String(contentsOf: OutsidePart.root.appending(path: path), encoding: .utf8)
     }
 
-    /// The rows below the heading, and the number of rows that a request shares with the first table.
+    /// Returns the rows below the heading, and the number of rows that each request shares with the first table.
     private func hops() throws -> (own: [Hop], shared: [String: Int]) {
         let page = try text("ARCHITECTURE.md")
         let section = try #require(page.split(separator: "\n## ").first { $0.hasPrefix("The path of a sign-in") })
@@ -32,7 +32,7 @@ struct ArchitectureTests {
         return (own, shared)
     }
 
-    @Test("Each function on the path of a sign-in is declared in the named file, and each table has 5 to 20 rows.")
+    @Test("Each function on the path of a sign-in is declared in the named file, and each table has 5 to 20 rows")
     func path() throws {
         let (hops, shared) = try hops()
         #expect(Set(hops.map(\.request)).count == 4)
@@ -48,7 +48,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("The module table names every target below Sources and the modules that it depends on.")
+    @Test("The module table names every target below Sources and the modules that it depends on")
     func modules() async throws {
         let scratch = TemporaryFolder()
         let dumped = try await ChildProcess.run(

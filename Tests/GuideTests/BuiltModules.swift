@@ -1,21 +1,21 @@
 import Foundation
 import TestSupport
 
-/// What the build of these tests has made, for guides to be compiled against in seconds.
+/// The products of the build of these tests. Guides compile against them in seconds.
 struct BuiltModules: Sendable {
     /// The folder of the products.
     let products: URL
 
     init() {
-        // The tests are a program of that folder.
+        // The test program is in this folder, too.
         let executable = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments.first ?? "")
         products = executable.deletingLastPathComponent()
     }
 
-    /// The command.
+    /// The `countersign` command.
     var command: URL { products.appending(path: "countersign") }
 
-    /// The compiler's arguments that lead to the modules and to the C modules that they stand on.
+    /// The compiler arguments for the search paths of the modules and their C modules.
     var arguments: [String] {
         ["-I", products.appending(path: "Modules").path()]
             + moduleMaps.flatMap { map in
@@ -23,7 +23,7 @@ struct BuiltModules: Sendable {
             }
     }
 
-    /// The objects of the client modules, to link a guide's program with.
+    /// The object files of the client modules, for linking a guide's program.
     var clientObjects: [URL] {
         let modules = [
             "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk", "Crypto",

@@ -2,20 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A page of documentation with code in it.
+/// A page of documentation with code blocks.
 ///
-/// What a test does with a block stands in a comment of one line before it, which readers do not see:
+/// A comment of one line before a block, which readers do not see, says how the tests use the block:
 ///
 /// | Comment | What happens |
 /// |---|---|
 /// | none, before `swift` | the block is a file of the guide's module |
-/// | `<!-- body: (sandbox: Sandbox) -->` | the block is the body of an asynchronous function with these parameters; before them there may be imports that the page leaves out, `import A, B;`, and `@MainActor` |
+/// | `<!-- body: (sandbox: Sandbox) -->` | the block is the body of an asynchronous function with these parameters; `import A, B;` and `@MainActor` may precede them |
 /// | `<!-- file: PATH -->` | the block is written to that file of the guide's folder; Swift files are compiled as well |
-/// | none, before `shell` | the block is run, after those before it, in the same folder |
-/// | `<!-- background until: TEXT -->` | the block is started, and goes on while the rest runs, once it has written the text |
-/// | `<!-- org file -->` | the sections replace those of the file that `countersign init` writes; the result must load |
-/// | `<!-- output -->` | the block is what the shell block before it writes; `…` stands for anything |
-/// | `<!-- not run: REASON -->`, `<!-- only parsed: REASON -->` | what it says; `GuideTests` lists the reasons |
+/// | none, before `shell` | the block runs after the earlier blocks, in the same folder |
+/// | `<!-- background until: TEXT -->` | the block runs in the background; the next block starts after this block has written the text |
+/// | `<!-- org file -->` | the block replaces sections of the file that `countersign init` writes; the result must load |
+/// | `<!-- output -->` | the block is the expected output of the shell block before it; `…` matches any text |
+/// | `<!-- not run: REASON -->`, `<!-- only parsed: REASON -->` | the block is not run, or only parsed; `GuideTests` lists the reasons |
 struct Guide: Sendable, CustomTestStringConvertible {
     let url: URL
     let blocks: [GuideBlock]
@@ -51,7 +51,7 @@ struct Guide: Sendable, CustomTestStringConvertible {
 
 /// A block of code in a guide.
 struct GuideBlock: Sendable {
-    /// What the comment before it asks for.
+    /// The use of a block, from the comment before it.
     enum Role: Sendable, Equatable {
         case plain
         case body(String)
@@ -63,20 +63,20 @@ struct GuideBlock: Sendable {
         case onlyParsed(reason: String)
     }
 
-    /// A guide that can't be read.
+    /// An error in the structure of a guide.
     struct Unreadable: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Where it begins, for messages: `Guide.md:12`.
+    /// The location of the block for messages: `Guide.md:12`.
     let place: String
-    /// The line of its first line of code.
+    /// The line number of the first line of code.
     let line: Int
     let language: String
     let role: Role
     let text: String
 
-    /// The blocks of a text, in order.
+    /// Returns the blocks of a text, in order.
     static func all(in text: String, of file: String) throws -> [GuideBlock] {
         var blocks: [GuideBlock] = []
         var role = Role.plain

@@ -1,17 +1,17 @@
 import Foundation
 import TestSupport
 
-/// The shell blocks of a guide as one script, which runs in a folder and on a network of its own.
+/// A script of all shell blocks of a guide, which runs in its own folder and network namespace.
 ///
-/// The network has a loopback interface and nothing else: the ports are the ones that the guide names, and nothing gets out. It ends with
-/// all that was started in it.
+/// The namespace has only a loopback interface. The script can use the ports that the guide names, and cannot reach other hosts. All
+/// processes of the script end with it.
 struct GuideShell {
-    /// What came of it.
+    /// The result of a run.
     struct Run {
         let status: Int32
-        /// What all of it wrote, for the message of a test that failed.
+        /// The output of the whole script, for the message of a failed test.
         let log: String
-        /// What each block wrote, by its line.
+        /// The output of each block, by its line number.
         let outputs: [Int: String]
     }
 
@@ -23,7 +23,7 @@ struct GuideShell {
         (self.guide, self.folder, self.built) = (guide, folder, built)
     }
 
-    /// Whether the guides are looked at here. That needs a network of its own, which some containers do not allow.
+    /// Whether the guides can run on this system. They need a network namespace, which some containers do not allow.
     @Sendable static func isEnabled() async -> Bool {
         #if os(Linux)
         if ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1" { return true }
@@ -36,7 +36,7 @@ struct GuideShell {
 
     private static let isolation = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
-    /// Whether there is anything to run.
+    /// Whether the guide has no block to run.
     var isEmpty: Bool { runnable.isEmpty }
 
     private var runnable: [GuideBlock] {
@@ -46,7 +46,7 @@ struct GuideShell {
         }
     }
 
-    /// Writes the files of the guide and runs its blocks.
+    /// Writes the files of the guide and runs its shell blocks.
     func run() async throws -> Run {
         let work = folder.appending(path: "work", directoryHint: .isDirectory)
         let logs = folder.appending(path: "logs", directoryHint: .isDirectory)
@@ -71,7 +71,7 @@ struct GuideShell {
         return Run(status: ended.status, log: ended.errors + written, outputs: outputs)
     }
 
-    /// The blocks in order; each writes its output to a file beside.
+    /// The script with all blocks in order. Each block writes its output to a log file.
     private var script: String {
         var lines = [
             "set -euo pipefail", "unset ${!COUNTERSIGN_@} BROWSER", "export XDG_DATA_HOME=\"$GUIDE/data\"", "ip link set lo up",
@@ -90,19 +90,19 @@ struct GuideShell {
             case .background(let text):
                 lines.append("echo '--- \(block.place), in the background' >&2")
                 lines.append(": >\(output)\n{ \(block.text)} >>\(output) 2>&1 &")
-                // What follows the file ends with the process of the block, not with this one.
+                // `tail` ends with the process of the block, not with this script.
                 lines.append(
                     "timeout 60 grep -q -m1 -- '\(text)' <(tail -f -n +1 --pid=$! \(output)) || { cat \(output) >&2; exit 1; }")
             default:
                 lines.append("echo '--- \(block.place)' >&2")
-                // Not in a subshell: a later block has the variables and the folder of an earlier one.
+                // Not in a subshell, because later blocks use the variables and the folder of earlier blocks.
                 lines.append("exec 3>&1 4>&2 >\(output) 2>&1\n\(block.text)exec >&3 2>&4 3>&- 4>&-")
             }
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// `swift run` of a guide's package: its sources against the modules that are built already, instead of all of them anew.
+    /// Writes a replacement of `swift run`, which compiles a guide's package against the built modules instead of building them again.
     private func writeSwiftRun(to file: URL) throws {
         let quoted = { (words: [String]) in words.map { "'\($0)'" }.joined(separator: " ") }
         let program = """

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// The Swift code of a guide, as files that the compiler takes.
+/// The Swift code of a guide, as source files for the compiler.
 struct GuideSources {
-    /// What the compiler said.
+    /// The result of a compilation.
     struct Judgement {
         let isGood: Bool
         let text: String
@@ -12,11 +12,7 @@ struct GuideSources {
     private let guide: Guide
     private let folder: URL
 
-    /// Writes the files into a folder.
-    ///
-    /// - Parameters:
-    ///   - guide: The guide.
-    ///   - folder: An empty folder.
+    /// Writes the source files of the guide into an empty folder.
     init(_ guide: Guide, in folder: URL) throws {
         self.guide = guide
         self.folder = folder
@@ -28,7 +24,7 @@ struct GuideSources {
         }
     }
 
-    /// Compiles all of them as one module, in Swift 6 mode, and each package description by itself.
+    /// Compiles all sources as one module, in Swift 6 mode, and each package description by itself.
     func compile(with built: BuiltModules) async throws -> [Judgement] {
         let blocks = guide.blocks.enumerated().filter { $0.element.language == "swift" }
         let paths = blocks.compactMap { Self.path(of: $0.element, number: $0.offset) }
@@ -56,14 +52,14 @@ struct GuideSources {
         let ended = try await ChildProcess.run(
             URL(filePath: "\(Self.toolchain)/bin/swiftc"), ["-swift-version", "6"] + arguments + paths)
         let text = ended.errors + ended.output
-        // A part of a program need not use all that it makes, and what is deprecated is shown where apps are moved.
+        // Parts of programs may leave results unused, and migration guides show deprecated API.
         let warnings = text.split(separator: "\n").filter { line in
             line.contains(": warning: ") && !["[#no-usage]", "[#DeprecatedDeclaration]"].contains { line.hasSuffix($0) }
         }
         return Judgement(isGood: ended.status == 0 && warnings.isEmpty, text: text)
     }
 
-    /// The folder `usr` of the toolchain.
+    /// The `usr` folder of the toolchain.
     static let toolchain: String = {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map { URL(filePath: String($0), directoryHint: .isDirectory) }
@@ -79,11 +75,11 @@ struct GuideSources {
         }
     }
 
-    /// What goes into the file; a diagnostic names the line of the guide.
+    /// Returns the contents of a source file, with a location that makes diagnostics name the line of the guide.
     private static func source(of block: GuideBlock, number: Int) -> String {
         let location = "#sourceLocation(file: \"\(block.place.prefix { $0 != ":" })\", line: \(block.line))\n"
         guard case .body(let asked) = block.role else {
-            // A package description begins with its version.
+            // The first line of a package description must be its tools version.
             return block.text.hasPrefix("// swift-tools-version") ? block.text : location + block.text
         }
         var lines = block.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The guides are true: their code compiles, their commands run, and what they show is what is written.
+/// Compiles the code of the guides, runs their commands, and compares the shown output with the real output.
 @Suite(
     "Guides",
     .enabled("Guides are run on Linux, with unshare (and leave to use it), ip and curl: run make setup-test", GuideShell.isEnabled))
 struct GuideTests {
-    @Test("the code compiles in Swift 6 mode, without a warning", arguments: Guide.all)
+    @Test("The code of each guide compiles in Swift 6 mode without a warning", arguments: Guide.all)
     func code(of guide: Guide) async throws {
         let folder = TemporaryFolder()
         let sources = try GuideSources(guide, in: folder.url)
@@ -18,7 +18,8 @@ struct GuideTests {
         }
     }
 
-    @Test("the commands run, and write what the guide shows", .serialized, .timeLimit(.minutes(5)), arguments: Guide.all)
+    @Test(
+        "The commands of each guide run and write the shown output", .serialized, .timeLimit(.minutes(5)), arguments: Guide.all)
     func commands(of guide: Guide) async throws {
         let folder = TemporaryFolder()
         let shell = GuideShell(guide, in: folder.url, with: BuiltModules())
@@ -34,7 +35,7 @@ struct GuideTests {
         }
     }
 
-    @Test("the parts of org files load", arguments: Guide.all)
+    @Test("The org file sections of each guide load", arguments: Guide.all)
     func organizations(of guide: Guide) throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -46,7 +47,7 @@ struct GuideTests {
         }
     }
 
-    @Test("every block is compiled or run, but for these")
+    @Test("Every code block is compiled or run, except for the listed exceptions")
     func exceptions() {
         let exceptions = Guide.all.flatMap { guide in
             guide.blocks.compactMap { block -> String? in
@@ -61,14 +62,14 @@ struct GuideTests {
         let judged = Set(["swift", "shell"])
         for guide in Guide.all {
             for block in guide.blocks where !judged.contains(block.language) && block.role == .plain {
-                // Anything else is either shown output or written to a file that a command reads.
+                // Every other block must be shown output or a file that a command reads.
                 Issue.record("\(block.place): nobody looks at this block. Say in a comment before it what it is: see Guide.swift.")
             }
         }
         #expect(Guide.all.count > 20)
     }
 
-    /// The blocks that no test compiles or runs, and why.
+    /// The blocks that no test compiles or runs, with their reasons.
     private static let known: [String] = [
         "Countersign, not run: it fetches and builds the project, which made these pages",
         "README, not run: it builds and tests all of this",
@@ -86,7 +87,7 @@ struct GuideTests {
 }
 
 extension OrgFile {
-    /// The template with other sections in the place of its own.
+    /// Returns the template with its own sections replaced by these sections.
     fileprivate static func template(replacing sections: String) -> String {
         func key(_ line: Substring) -> Substring? { line.first.map { $0.isLetter } == true ? line.prefix { $0 != ":" } : nil }
         let replaced = Set(sections.split(separator: "\n").compactMap(key))

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The reference says something of everything that others can use.
+/// Checks that the reference documents the whole public API.
 @Suite("Reference", .enabled("The symbols are read on Linux", GuideShell.isEnabled))
 struct ReferenceTests {
-    /// What `swift-symbolgraph-extract` writes, as far as it matters here.
+    /// The parts of `swift-symbolgraph-extract`'s output that the test needs.
     private struct Graph: Decodable {
         struct Symbol: Decodable {
             struct Documentation: Decodable {}
@@ -16,7 +16,7 @@ struct ReferenceTests {
     }
 
     @Test(
-        "every public symbol is documented",
+        "Every public symbol of each module is documented",
         arguments: [
             "JOSE", "AuthFoundation", "OAuth2Auth", "BrowserSignin", "OktaDirectAuth", "DeviceAuthenticator", "OktaAuthSdk", "QRCode",
             "Delivery", "AuthorizationServer", "ResourceServer", "CountersignSandbox",
@@ -25,7 +25,7 @@ struct ReferenceTests {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let target = try await target
-        // Without what the compiler makes up, and with the comments that a symbol inherits from its protocol.
+        // Synthesized members are left out, and a symbol can inherit the comment of its protocol.
         let ended = try await ChildProcess.run(
             URL(filePath: "\(GuideSources.toolchain)/bin/swift-symbolgraph-extract"),
             [
@@ -43,7 +43,7 @@ struct ReferenceTests {
         #expect(count > 0)
     }
 
-    /// What the modules were built for.
+    /// The target triple of the built modules.
     private var target: String {
         get async throws {
             let ended = try await ChildProcess.run(URL(filePath: "\(GuideSources.toolchain)/bin/swiftc"), ["-print-target-info"])

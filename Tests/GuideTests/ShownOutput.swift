@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a guide says that a command writes. `…` in a line stands for any text, a line of its own for any lines.
+/// The output of a command as a guide shows it. `…` in a line matches any text; `…` alone on a line matches any lines.
 struct ShownOutput {
     private let lines: [String]
 
     init(_ text: String) { lines = Self.lines(of: text) }
 
-    /// Whether that was written.
+    /// Whether real output matches the shown output.
     func matches(_ written: String) -> Bool { Self.matches(lines[...], Self.lines(of: written)[...]) }
 
     private static func lines(of text: String) -> [String] {

@@ -1,6 +1,6 @@
-/// The table of Documentation/Protocol/Authn.md §3.4, which is walked twice: by raw HTTP, and by the SDK.
+/// The state transitions of Documentation/Protocol/Authn.md §3.4, which tests cover twice: with raw HTTP, and with the SDK.
 public enum ClassicTable: Sendable {
-    /// From, by, to: every row, those of step-up, U2F and WebAuthn left out. "Continue" is spelled by where it led.
+    /// All rows as "from | by | to", without step-up, U2F and WebAuthn. "Continue" is replaced by the state to which it led.
     public static let edges: Set<String> = [
         "(none) | password | SUCCESS", "(none) | password | MFA_REQUIRED", "(none) | password | MFA_ENROLL",
         "(none) | password | PASSWORD_WARN", "(none) | password | PASSWORD_EXPIRED", "(none) | password | LOCKED_OUT",

@@ -1,14 +1,8 @@
-/// Runs a program of somebody else's with text on its standard input.
+/// Runs a program from outside the package with text on its standard input.
 public enum ForeignProgram: Sendable {
     /// Runs the program and waits for its end without blocking a cooperative thread.
     ///
-    /// - Parameters:
-    ///   - part: Which.
-    ///   - arguments: Its arguments.
-    ///   - input: What it reads.
-    ///   - environment: Variables beside those of the test.
-    /// - Returns: How it ended.
-    /// - Throws: If it can't be run.
+    /// - Parameter environment: Variables in addition to those of the test.
     public static func run(
         _ part: OutsidePart, _ arguments: [String], input: String, environment: [String: String] = [:]
     ) async throws -> ChildProcess.Ended {

@@ -1,13 +1,13 @@
 internal import AuthFoundation
 
-/// Something that a test opens once, for good, and that others wait for.
+/// A gate that a test opens once and for which tasks wait. It stays open.
 public final class Gate: Sendable {
     private let state = Locked((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
 
-    /// A closed gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets those through who wait, and all who come later.
+    /// Opens the gate for all current and later waits.
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -17,7 +17,7 @@ public final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until it is open, also in a cancelled task: like a request on a session that cancels nothing.
+    /// Waits until the gate is open. Cancellation does not end the wait, as for a request on a session that ignores cancellation.
     public func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in

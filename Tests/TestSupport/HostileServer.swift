@@ -7,11 +7,11 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A server on this machine that attacks its clients: it sends any bytes, as long as the client reads.
+/// A server on this machine that attacks its clients: it sends any bytes while the client reads.
 ///
-/// Each connection has a thread of its own, and sends a bounded number of bytes.
+/// Each connection has its own thread and sends a limited number of bytes.
 public final class HostileServer: Sendable {
-    /// An answer.
+    /// A response of the server.
     public struct Answer: Sendable {
         let head: [UInt8]
         let piece: [UInt8]
@@ -22,7 +22,7 @@ public final class HostileServer: Sendable {
         /// Sends bytes and closes the connection.
         public static func bytes(_ text: String) -> Answer { Answer(head: Array(text.utf8), piece: [], isDripping: false) }
 
-        /// Sends a head and then the same piece again and again, 512 MiB at most.
+        /// Sends a head and then repeats the same piece, at most 512 MiB.
         public static func endless(_ head: String, _ piece: [UInt8] = [UInt8](repeating: 0x20, count: 65_536)) -> Answer {
             Answer(head: Array(head.utf8), piece: piece, isDripping: false)
         }
@@ -41,7 +41,7 @@ public final class HostileServer: Sendable {
                     (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) }
                 }
             }
-            // Whole patterns only: what follows the first 16 bits repeats.
+            // Only whole patterns: the data after the first 16 bits repeats.
             let beginning = bytes(bits[0..<16])
             let pattern = bytes(bits[16..<16 + 13 * 8])
             let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
@@ -60,10 +60,10 @@ public final class HostileServer: Sendable {
     public var heads: [String] { state.withLock { $0.heads } }
     /// The number of bytes that the clients' systems received, on all connections.
     public var sent: Int { state.withLock { $0.sent } }
-    /// The number of connections that are still answered.
+    /// The number of connections that the server still answers.
     public var openConnections: Int { state.withLock { $0.open } }
 
-    /// Waits until no connection is answered any more.
+    /// Waits until the server answers no connection.
     ///
     /// - Throws: `CancellationError`, for example after the time limit of the test.
     public func closed() async throws {
@@ -75,8 +75,7 @@ public final class HostileServer: Sendable {
 
     /// Starts a server.
     ///
-    /// - Parameter answer: The answer to a request with this head.
-    /// - Throws: If the system has no port.
+    /// - Parameter answer: Returns the response to a request with this head.
     public init(_ answer: @escaping @Sendable (_ head: String) -> Answer) throws {
         let socket = try ListeningSocket(backlog: 64)
         let descriptor = socket.descriptor
@@ -127,7 +126,7 @@ public final class HostileServer: Sendable {
         }
     }
 
-    /// - Returns: Whether the peer still reads.
+    /// Sends bytes and returns whether the peer still reads.
     private static func send(
         _ bytes: [UInt8], on connection: Int32, _ state: Locked<(heads: [String], sent: Int, open: Int)>
     ) -> Bool {

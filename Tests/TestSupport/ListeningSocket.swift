@@ -9,7 +9,7 @@ struct ListeningSocket: Sendable {
     let descriptor: Int32
     let port: Int
 
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// - Throws: ``PlainListener/Failure`` if the system has no port or no socket.
     init(backlog: Int32) throws(PlainListener.Failure) {

@@ -1,7 +1,7 @@
 public import AuthFoundation
 public import Foundation
 
-/// A clock that stands still until a test moves it: who waits on it waits until then, or until the task is cancelled.
+/// A clock that stands still until a test advances it. A sleep ends when its time has come or its task is cancelled.
 public final class ManualClock: OAuth2Clock {
     private struct State {
         var now: Date
@@ -20,27 +20,24 @@ public final class ManualClock: OAuth2Clock {
     private let state: Locked<State>
     private let skipsWaits: Bool
 
-    /// A clock.
+    /// Creates a clock that shows this time.
     ///
-    /// - Parameters:
-    ///   - now: What it shows.
-    ///   - skipsWaits: Whether a sleep moves the clock itself instead of waiting for the test to do it.
+    /// - Parameter skipsWaits: Whether a sleep advances the clock itself instead of waiting for the test.
     public init(_ now: Date = Date(timeIntervalSince1970: 1_800_000_000), skipsWaits: Bool = false) {
         state = Locked(State(now: now))
         self.skipsWaits = skipsWaits
     }
 
-    /// What it shows.
+    /// The time that the clock shows.
     public var now: Date { state.withLock { $0.now } }
 
-    /// How long the sleepers still have to sleep, in seconds, shortest first.
+    /// The remaining times of all sleeps in seconds, in ascending order.
     public var waits: [TimeInterval] {
         state.withLock { state in state.sleepers.values.map { $0.until.timeIntervalSince(state.now) }.sorted() }
     }
 
-    /// Sleeps until the test has moved the clock on.
+    /// Sleeps until the test has advanced the clock by the interval, in seconds.
     ///
-    /// - Parameter interval: By how many seconds; 0 and less is no wait.
     /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(for interval: TimeInterval) async throws {
         try Task.checkCancellation()
@@ -69,9 +66,7 @@ public final class ManualClock: OAuth2Clock {
         }
     }
 
-    /// Moves the clock on and wakes who waited for a time that is now past.
-    ///
-    /// - Parameter interval: By how many seconds.
+    /// Advances the clock by an interval in seconds and ends the sleeps that are due.
     public func advance(by interval: TimeInterval) {
         let due = state.withLock { state in
             state.now += interval
@@ -82,9 +77,7 @@ public final class ManualClock: OAuth2Clock {
         for continuation in due { continuation.resume() }
     }
 
-    /// Waits until so many tasks sleep on this clock, or until the test is out of time.
-    ///
-    /// - Parameter count: How many.
+    /// Waits until this number of tasks sleep on the clock, or until the task is cancelled.
     public func sleepers(_ count: Int) async {
         let number = state.withLock { $0.number() }
         await withTaskCancellationHandler {

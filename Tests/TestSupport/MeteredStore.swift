@@ -7,10 +7,10 @@ package final class MeteredStore: Store {
     private let inner: any Store
     private let counts = Mutex<[String: Int]>([:])
 
-    /// Counts the calls to another store.
+    /// Creates a store that counts the calls to another store.
     package init(_ inner: any Store = InMemoryStore()) { self.inner = inner }
 
-    /// Returns the counts since the last call, by the names of the operations.
+    /// Returns the counts since the last call of this method, by operation name.
     package func take() -> [String: Int] {
         counts.withLock { counts in
             defer { counts = [:] }
@@ -20,20 +20,21 @@ package final class MeteredStore: Store {
 
     fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
-    /// Reads, and counts each query of the view.
+    /// Reads and counts each query of the view.
     package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
         count("read")
         return try await inner.read { [self] in try body(MeteredView(inner: $0, store: self)) }
     }
 
-    /// Commits, and counts each change.
+    /// Commits and counts each change.
     package func commit(_ changes: [Change]) async throws -> CommitOutcome {
         count("commit")
         for change in changes { count(Self.name(of: change)) }
         return try await inner.commit(changes)
     }
 
-    /// Counts records of accounts and of factors as one kind: a failure's choice between them is not visible from outside.
+    /// Returns the operation name of a change. Account and factor records count as one kind, because the choice between them after a
+    /// failure is not visible from outside.
     private static func name(of change: Change) -> String {
         switch change {
         case .put(let record):
@@ -51,15 +52,15 @@ package final class MeteredStore: Store {
         }
     }
 
-    /// Not counted.
+    /// Calls the inner store without counting.
     package func preparingCommit<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         try await inner.preparingCommit(work)
     }
 
-    /// Not counted.
+    /// Removes expired records without counting.
     package func removeExpired(now: Date, limit: Int) async throws -> Int { try await inner.removeExpired(now: now, limit: limit) }
 
-    /// Not counted.
+    /// Closes the inner store without counting.
     package func close() async throws { try await inner.close() }
 }
 

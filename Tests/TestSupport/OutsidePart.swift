@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A program from outside the package that some tests need: an independent implementation that judges ours.
+/// A program from outside the package that some tests need: an independent implementation that checks this one.
 ///
 /// Plain `swift test` skips such a test when the part is missing; with `COUNTERSIGN_REQUIRE_ALL=1` (`make test`, continuous
 /// integration) the test runs and fails, naming what is missing.
@@ -21,7 +21,7 @@ public enum OutsidePart: String, Sendable {
     /// Whether a test that needs the part should run.
     public var isEnabled: Bool { isPresent || Self.allRequired }
 
-    /// What the skipped test says.
+    /// The reason that a skipped test shows.
     public var missingNote: String {
         switch self {
         case .python: "Python's Authlib is missing: run scripts/venv"

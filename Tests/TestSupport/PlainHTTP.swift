@@ -9,20 +9,18 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// One request over one connection, for tests that look at a server from outside of the product.
+/// An HTTP client with one connection per request, for tests that use a server from outside.
 ///
-/// Not by `URLSession`: on Linux, where many connections open and close, one of its requests is lost now and then, and ends after a minute.
-/// The calls block threads of their own.
+/// It does not use `URLSession`, which on Linux sometimes loses a request when many connections open and close. Each call blocks its own
+/// thread.
 public enum PlainHTTP: Sendable {
-    /// Why there is no answer.
+    /// An error that describes why there is no response.
     public struct Failure: Error, Sendable, CustomStringConvertible {
         public let description: String
     }
 
-    /// Sends a request to this machine, and reads the answer until the server closes.
+    /// Sends an `http` request and returns the response's body and head after the server has closed the connection.
     ///
-    /// - Parameter request: An `http` request.
-    /// - Returns: The body, and the rest.
     /// - Throws: ``Failure``.
     public static func data(for request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url, url.scheme == "http", let host = url.host(), let text = text(of: request, url: url, host: host) else {

@@ -7,39 +7,38 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Somebody who is told things by HTTP: takes every request on a port of this machine, one for each connection, keeps it, and answers as a
-/// test says.
+/// An HTTP server on this machine that records each request, one per connection, and sends the responses that a test sets.
 ///
-/// Its calls block a thread of its own. It closes when nobody holds it any more, or by ``close()``.
+/// It has its own thread for blocking calls. It closes when its last reference is gone, or by ``close()``.
 public final class PlainListener: Sendable {
-    /// A request, as it came.
+    /// A request as received.
     public struct Request: Sendable {
-        /// Method, path and version, and the fields, with their line ends.
+        /// The request line and the header fields, with their line ends.
         public let head: String
         /// The body.
         public let body: String
-        /// All of it.
+        /// The head, an empty line and the body.
         public var text: String { head + "\r\n\r\n" + body }
     }
 
-    /// The system has no port or no socket.
+    /// An error: the system has no free port or socket.
     public struct Failure: Error, Sendable {}
 
-    /// Where it listens.
+    /// The port on which the server listens.
     public let port: Int
     private let descriptor: Int32
     private let requests: AsyncStream<Request>
     private let kept = Locked<[Request]>([])
-    /// Whether the descriptor is this listener's: once it is closed, the system gives its number to somebody else.
+    /// Whether the descriptor is open. After the close, the system can reuse its number for another file.
     private let isOpen = Locked(true)
 
-    /// What came until now, in the order in which it came; what was answered is among it.
+    /// All requests so far, in the order of their arrival, answered or not.
     public var received: [Request] { kept.withLock { $0 } }
 
-    /// Begins to listen.
+    /// Starts to listen.
     ///
-    /// - Parameter answers: What it answers: the first to the first request and so on, and the last one from then on. An empty one ends the
-    ///   connection without any.
+    /// - Parameter answers: The responses to the requests in order. The last one repeats. An empty one closes the connection without a
+    ///   response.
     /// - Throws: ``Failure``.
     public init(answering answers: [String] = [PlainListener.answer(204)]) throws {
         let socket = try ListeningSocket(backlog: 16)
@@ -73,30 +72,27 @@ public final class PlainListener: Sendable {
 
     deinit { close() }
 
-    /// Ends it; later calls change nothing.
+    /// Closes the listener. Later calls have no effect.
     public func close() {
-        // The thread that waits there closes it: nobody else may have the number meanwhile.
+        // The accepting thread closes the descriptor, so that its number is not reused while that thread still waits on it.
         isOpen.withLock { if $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
-    /// An answer to a request.
+    /// Returns the bytes of a response after which the connection closes.
     ///
     /// - Parameters:
-    ///   - status: Its status.
-    ///   - body: Its body, JSON if there is any.
-    ///   - fields: Further fields, each with its line end.
-    /// - Returns: What goes over the wire; the connection ends with it.
+    ///   - body: A JSON body, or an empty string.
+    ///   - fields: Further header fields, each with its line end.
     public static func answer(_ status: Int, _ body: String = "", fields: String = "") -> String {
         let content = body.isEmpty ? "" : "Content-Type: application/json\r\n"
-        // RFC 9112 section 6.1: an answer without content says nothing of its length.
+        // A 204 response has no Content-Length (RFC 9110 §8.6).
         let length = status == 204 ? "" : "Content-Length: \(body.utf8.count)\r\n"
         return "HTTP/1.1 \(status) Status\r\n\(content)\(length)Connection: close\r\n\(fields)\r\n\(body)"
     }
 
-    /// The next requests, in the order in which they came.
+    /// Waits for the next requests and returns them in the order of their arrival.
     ///
-    /// - Parameter count: How many to wait for.
-    /// - Returns: So many; fewer if it was closed, or the task was cancelled.
+    /// - Returns: This number of requests; fewer if the listener was closed or the task was cancelled.
     public func next(_ count: Int) async -> [Request] {
         var taken: [Request] = []
         guard count > 0 else { return taken }
@@ -126,7 +122,7 @@ public final class PlainListener: Sendable {
         }
     }
 
-    /// A whole request; nil as long as something is missing.
+    /// Returns the request, or nil if the bytes are incomplete.
     private static func parse(_ bytes: [UInt8]) -> Request? {
         guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { return nil }
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)

@@ -1,15 +1,12 @@
 public import Foundation
 public import JOSE
 
-/// Makes DPoP proofs (RFC 9449 section 4.2) as a client does, good ones unless a test changes them.
+/// A client that creates DPoP proofs (RFC 9449 §4.2), which are valid unless a test changes them.
 public struct ProofMaker: Sendable {
-    /// The key that signs, and that its tokens are bound to.
+    /// The key that signs the proofs and to which tokens are bound.
     public let key: SigningKey
 
-    /// Makes a client's key.
-    ///
-    /// - Parameter algorithm: What it signs with.
-    /// - Throws: If the key cannot be made.
+    /// Generates a client's key for the algorithm.
     public init(_ algorithm: JWSAlgorithm = .es256) throws {
         key = try SigningKey.generate(algorithm)
     }
@@ -17,26 +14,24 @@ public struct ProofMaker: Sendable {
     /// The thumbprint of the key.
     public var thumbprint: String { key.publicKey?.thumbprint ?? "" }
 
-    /// The public key as the header has it.
+    /// The public key as the header contains it.
     public var jwk: JSONValue {
         var jwk = key.publicKey?.json() ?? .null
-        // Clients send the required members.
+        // Clients send only the required members.
         for name in ["alg", "use"] { jwk[name] = nil }
         return jwk
     }
 
-    /// Makes a proof.
+    /// Returns a signed proof, the value of the `DPoP` header.
     ///
     /// - Parameters:
-    ///   - method: `htm`.
-    ///   - uri: `htu`.
-    ///   - time: `iat`.
+    ///   - method: The claim `htm`.
+    ///   - uri: The claim `htu`.
+    ///   - time: The claim `iat`.
     ///   - nonce: The server's nonce.
-    ///   - accessToken: The token that `ath` is the hash of.
-    ///   - claims: Claims to change; nil removes one.
-    ///   - header: Members of the header to change; nil removes one.
-    /// - Returns: The value of the header.
-    /// - Throws: If it cannot be signed.
+    ///   - accessToken: The token whose hash is the claim `ath`.
+    ///   - claims: Claims to change; nil removes a claim.
+    ///   - header: Header members to change; nil removes a member.
     public func proof(
         _ method: String, _ uri: String, at time: Date, nonce: String? = nil, accessToken: String? = nil,
         changing claims: [String: JSONValue?] = [:], header: [String: JSONValue?] = [:]

@@ -1,40 +1,39 @@
 public import Foundation
 public import JOSE
 
-/// An app installation with real keys, as the official client makes them, and what it sends and signs with them
+/// An app installation with real keys like those of the official client, which creates request bodies and tokens to sign
 /// (Documentation/Protocol/Devices.md §2.5 and §3).
 public struct SigningPhone: Sendable {
-    /// Which of its keys signs an answer.
+    /// The key that signs an answer.
     public enum Key: String, Sendable { case proofOfPossession, userVerification }
 
-    /// The person whose phone it is; empty until it is enrolled.
+    /// The ID of the phone's user; empty before the enrolment.
     public var userID: String
-    /// Proves that it is the same installation.
+    /// The key that identifies the installation.
     public var instanceKey: SigningKey
-    /// Signs by itself.
+    /// The proof-of-possession key, which signs without the user.
     public var possessionKey: SigningKey
-    /// Signs once the person has unlocked it.
+    /// The user verification key, which signs after the user has unlocked it.
     public var verificationKey: SigningKey
-    /// What the server called the enrolment; empty before.
+    /// The server's ID of the enrolment; empty before the enrolment.
     public var enrollmentID = ""
-    /// What the server called the method.
+    /// The server's ID of the push method.
     public var methodID = ""
-    /// What the server called the device.
+    /// The server's ID of the device.
     public var deviceID = ""
-    /// What the server called the installation; empty if it did not say.
+    /// The server's ID of the installation; empty before the enrolment.
     public var clientInstanceID = ""
 
-    /// What the person calls the device.
+    /// The user's name for the device.
     public var displayName = "Ada's phone"
 
     private let origin: String
 
-    /// Makes an installation.
+    /// Generates the keys of an installation.
     ///
     /// - Parameters:
-    ///   - userID: The person, if they are known.
-    ///   - origin: The organization's, the audience of what is signed.
-    /// - Throws: If a key cannot be made.
+    ///   - userID: The user, if known.
+    ///   - origin: The organization's origin, which is the audience of signed tokens.
     public init(userID: String = "", origin: String) throws {
         self.userID = userID
         self.origin = origin
@@ -43,11 +42,9 @@ public struct SigningPhone: Sendable {
         verificationKey = try .generate(.es256, keyID: UUID().uuidString)
     }
 
-    /// The same installation, about to enrol another person or anew: keys of its own, the device as before.
+    /// Returns the same installation on the same device with new keys, for another enrolment.
     ///
-    /// - Parameter userID: The other person; nil for the same one.
-    /// - Returns: It.
-    /// - Throws: If a key cannot be made.
+    /// - Parameter userID: The user of the new enrolment; nil for the same user.
     public func again(for userID: String? = nil) throws -> SigningPhone {
         var phone = try SigningPhone(userID: userID ?? self.userID, origin: origin)
         phone.instanceKey = instanceKey
@@ -56,10 +53,9 @@ public struct SigningPhone: Sendable {
         return phone
     }
 
-    /// Takes what an enrolment answered.
+    /// Stores the IDs of an enrolment response.
     ///
-    /// - Parameter answer: The body.
-    /// - Throws: ``Unreadable`` if it lacks something.
+    /// - Throws: ``Unreadable`` if the body lacks an ID.
     public mutating func remember(_ answer: JSONValue) throws {
         func text(_ path: String...) throws -> String {
             guard let text = path.reduce(answer, { $0[$1] ?? .null }).stringValue else {
@@ -74,20 +70,17 @@ public struct SigningPhone: Sendable {
         clientInstanceID = try text("device", "clientInstanceId")
     }
 
-    /// An answer that is no enrolment.
+    /// An error: a response lacks a member of an enrolment.
     public struct Unreadable: Error, CustomStringConvertible {
-        /// What is not there.
+        /// The missing member and the response.
         public let description: String
     }
 
     // MARK: - Bodies
 
-    /// A key as a phone registers it.
+    /// Returns the public key as a phone registers it.
     ///
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - protection: Where it says to keep it.
-    /// - Returns: The public part.
+    /// - Parameter protection: The key protection that the phone claims.
     public static func jwk(_ key: SigningKey, protection: String = "HARDWARE") -> JSONValue {
         var json = key.publicKey?.json() ?? .null
         json["alg"] = nil
@@ -103,14 +96,13 @@ public struct SigningPhone: Sendable {
         "clientInstanceDeviceSdkVersion": "DeviceAuthenticator 1.1.0", "authenticatorAppKey": "0C1E", "somethingNew": ["x": 1],
     ]
 
-    /// The body of an enrolment (Documentation/Protocol/Devices.md §2.5.2); of a known device with an attestation.
+    /// Returns the body of an enrolment (Documentation/Protocol/Devices.md §2.5.2).
     ///
     /// - Parameters:
-    ///   - authenticator: The authenticator's id.
-    ///   - userVerification: Whether the key that the person unlocks is registered too.
-    ///   - attestation: What the installation signed to show that it is the same one; nil for a new device.
-    ///   - push: Members of the method that are other than the usual ones.
-    /// - Returns: The body.
+    ///   - authenticator: The authenticator's ID.
+    ///   - userVerification: Whether the body also registers the user verification key.
+    ///   - attestation: The signed attestation of a known device; nil for a new device.
+    ///   - push: Members of the push method to change.
     public func enrollment(
         in authenticator: String, userVerification: Bool = false, attestation: String? = nil, push: [String: JSONValue] = [:]
     ) -> JSONValue {
@@ -134,7 +126,7 @@ public struct SigningPhone: Sendable {
         ]
     }
 
-    // MARK: - Signed
+    // MARK: - Signed tokens
 
     private func draft(
         _ key: SigningKey, type: String, issuer: String, audience: String? = nil, subject: String, at time: Date
@@ -148,46 +140,35 @@ public struct SigningPhone: Sendable {
             ])
     }
 
-    /// What shows that the device is one that the server knows.
-    ///
-    /// - Parameter time: Now.
-    /// - Returns: The token to sign.
+    /// Returns the attestation of a device that the server knows.
     public func attestation(at time: Date) -> TokenDraft {
         draft(instanceKey, type: "", issuer: clientInstanceID, subject: deviceID, at: time)
     }
 
-    /// The assertion for a maintenance token.
-    ///
-    /// - Parameter time: Now.
-    /// - Returns: The token to sign.
+    /// Returns the assertion for a maintenance token.
     public func assertion(at time: Date) -> TokenDraft {
         draft(possessionKey, type: "JWT", issuer: "urn:okta:devices:app:authenticator", subject: userID, at: time)
             .with("methodEnrollmentId", .string(methodID))
     }
 
-    /// What stands in an `SSWS` header.
+    /// Returns the token for an `SSWS` authorization header.
     ///
-    /// - Parameters:
-    ///   - key: The key that signs; nil for the one that signs by itself.
-    ///   - time: Now.
-    /// - Returns: The token to sign.
+    /// - Parameter key: The signing key; nil for the proof-of-possession key.
     public func authorization(with key: SigningKey? = nil, at time: Date) -> TokenDraft {
         let key = key ?? possessionKey
         return draft(key, type: "okta-enrollmentupdate+jwt", issuer: enrollmentID, subject: userID, at: time)
             .with("kid", key.keyID.map(JSONValue.string))
     }
 
-    /// An answer to a challenge (Documentation/Protocol/Devices.md §3.7).
+    /// Returns the answer to a challenge (Documentation/Protocol/Devices.md §3.7).
     ///
     /// - Parameters:
     ///   - transaction: The challenge's `transactionId`.
-    ///   - nonce: Its nonce.
-    ///   - audience: Who sent it; nil for the organization.
-    ///   - key: The key that signs.
-    ///   - methods: How the person was recognised (`amr`).
-    ///   - context: What the person said.
-    ///   - time: Now.
-    /// - Returns: The token to sign.
+    ///   - nonce: The challenge's nonce.
+    ///   - audience: The issuer of the challenge; nil for the organization.
+    ///   - key: The signing key.
+    ///   - methods: The methods of user verification (`amr`).
+    ///   - context: The user's answer.
     public func answer(
         to transaction: String, nonce: String, audience: String? = nil, with key: Key = .proofOfPossession, methods: [String] = [],
         context: [String: JSONValue], at time: Date

@@ -1,20 +1,18 @@
 public import Foundation
 
-/// A folder that is deleted with its owner. It is made by whoever first writes to it.
+/// A folder that is deleted with its owner. The first writer creates it.
 public final class TemporaryFolder: Sendable {
-    /// Where it is.
+    /// The URL of the folder.
     public let url: URL
     private let isKept: Bool
 
-    /// A folder with a name of its own.
+    /// Chooses a unique name for a folder.
     public init() {
         url = URL.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)", directoryHint: .isDirectory)
         isKept = false
     }
 
-    /// Somebody else's folder, which stays.
-    ///
-    /// - Parameter url: Where it is.
+    /// Refers to an existing folder, which is not deleted.
     public init(keeping url: URL) {
         self.url = url
         isKept = true
@@ -22,29 +20,20 @@ public final class TemporaryFolder: Sendable {
 
     deinit { if !isKept { try? FileManager.default.removeItem(at: url) } }
 
-    /// The names of the files in it, sorted.
+    /// The sorted names of the files in the folder.
     public var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 
-    /// The names that begin with a word and a dash, sorted.
-    ///
-    /// - Parameter kind: The word.
-    /// - Returns: The names.
-    /// - Throws: If there is no folder.
+    /// Returns the sorted names that begin with this word and a dash.
     public func names(of kind: String) throws -> [String] { try names.filter { $0.hasPrefix(kind + "-") } }
 
-    /// A file in it.
-    ///
-    /// - Parameter name: Its name.
-    /// - Returns: Where it is.
+    /// Returns the URL of a file in the folder.
     public func file(_ name: String) -> URL { url.appending(path: name) }
 
-    /// Who may do what with a file.
+    /// Returns the POSIX permissions of a file.
     ///
-    /// - Parameter name: Its name; empty for the folder itself.
-    /// - Returns: The POSIX permissions.
-    /// - Throws: If it does not exist.
+    /// - Parameter name: The name of the file; empty for the folder itself.
     public func mode(of name: String = "") throws -> Int {
         let path = name.isEmpty ? url.path : file(name).path
         return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1

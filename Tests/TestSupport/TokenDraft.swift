@@ -1,31 +1,25 @@
 public import JOSE
 
-/// A token that is about to be signed, so that tests can change one thing in it.
+/// An unsigned token, which a test can change before it is signed.
 public struct TokenDraft: Sendable {
-    /// What signs it.
+    /// The signing key.
     public var key: SigningKey
-    /// The header, without what the key says.
+    /// The header, without the members that the key adds.
     public var header: [String: JSONValue]
     /// The claims.
     public var claims: JSONValue
 
-    /// Makes a draft.
+    /// Creates a draft.
     public init(key: SigningKey, header: [String: JSONValue], claims: JSONValue) {
         (self.key, self.header, self.claims) = (key, header, claims)
     }
 
-    /// Signs it.
-    ///
-    /// - Returns: The token.
-    /// - Throws: If the key can't sign.
+    /// Returns the signed token.
     public func signed() throws -> String { try key.sign(claims, header: header) }
 
-    /// The same with another claim.
+    /// Returns the draft with a changed claim.
     ///
-    /// - Parameters:
-    ///   - name: The claim.
-    ///   - value: Its value; nil to leave it out.
-    /// - Returns: The draft.
+    /// - Parameter value: The value of the claim; nil to remove it.
     public func with(_ name: String, _ value: JSONValue?) -> TokenDraft {
         var draft = self
         draft.claims[name] = value

@@ -2,7 +2,8 @@ import AuthFoundation
 import Benchmark
 import Foundation
 
-/// Finding stored credentials: what an app does on every launch and before every request, in a vault of one and of a hundred entries.
+/// Measures the lookup of stored credentials in vaults of one and of a hundred entries. Apps do this at every launch and before every
+/// request.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(metrics: [.throughput, .wallClock], warmupIterations: 3, maxDuration: .seconds(3))
 
@@ -32,7 +33,7 @@ let benchmarks: @Sendable () -> Void = {
     }
 }
 
-/// A vault on disk with tokens in it.
+/// A vault on disk that contains tokens.
 struct Vault: Sendable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-bench-\(UUID().uuidString)")
 
@@ -60,7 +61,7 @@ struct Vault: Sendable {
         }
     }
 
-    /// Runs code on a store that reads the vault anew.
+    /// Runs code with a new token storage, which reads the vault again.
     func run(_ body: () throws -> Void) async throws {
         try await Credential.withStorage(FileTokenStorage(directory: folder)) { try body() }
     }

@@ -4,8 +4,8 @@ import CryptoExtras
 import Foundation
 import JOSE
 
-/// Full verification of an access token of about 900 bytes (signature, lifetime, issuer, audience, claims ready to read), beside the
-/// bare signature check of the same message with a prepared key and a signature that was decoded before.
+/// Measures the full verification of an access token of about 900 bytes (signature, lifetime, issuer, audience, parsed claims) and, for
+/// comparison, the raw signature check of the same message with a prepared key and a decoded signature.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.throughput, .wallClock, .cpuTotal], warmupIterations: 3, scalingFactor: .kilo,
@@ -24,7 +24,7 @@ let benchmarks: @Sendable () -> Void = {
         Benchmark("\(algorithm.rawValue) remembered token") { benchmark in
             for _ in benchmark.scaledIterations { blackHole(try subject.verifyAgain()) }
         }
-        // Both in turns, so that what else the machine does meets both alike. In thousandths of the raw check's rate.
+        // Both checks alternate, so that other load on the machine affects them equally. The unit is thousandths of the raw check's rate.
         Benchmark(
             "\(algorithm.rawValue) full verification as a share of the raw check",
             configuration: .init(metrics: [Subject.share], scalingFactor: .one, maxDuration: .seconds(5))
@@ -34,7 +34,7 @@ let benchmarks: @Sendable () -> Void = {
     }
 }
 
-/// One token, its verifier, and the same signature for the bare check.
+/// A token, its verifier, and the raw check of the same signature.
 struct Subject: Sendable {
     static let share = BenchmarkMetric.custom("share of raw, per mille", polarity: .prefersLarger, useScalingFactor: false)
 
@@ -74,7 +74,7 @@ struct Subject: Sendable {
             "aud": "api://default", "iat": 1_700_000_000, "exp": 1_700_003_600, "auth_time": 1_700_000_000,
             "cid": "0oabucvyc38HLL1ef0h7", "uid": "00uixa271s6x7qt8I0h7", "sub": "jane.doe@example.com", "name": "Jane Doe",
             "scp": ["openid", "profile", "email", "offline_access", "messages.read"],
-            // An ECDSA signature is shorter: more claims make the tokens equally long.
+            // An ECDSA signature is shorter, so more claims give both tokens about the same length.
             "groups": JSONValue(Array(repeating: "Everyone in Engineering", count: algorithm == .es256 ? 7 : 1)),
         ]
     }
@@ -83,7 +83,7 @@ struct Subject: Sendable {
 
     func verifyAgain() throws -> Double? { try cache.verify(token, now: now).expiresAt }
 
-    /// The rate of the full verification in thousandths of the raw check's, by the time that this thread was running.
+    /// Returns the rate of the full verification in thousandths of the raw check's rate, measured by the CPU time of this thread.
     func measureShare() throws -> Int {
         var raw = 0.0
         var full = 0.0

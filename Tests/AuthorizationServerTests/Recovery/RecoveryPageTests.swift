@@ -98,7 +98,7 @@ struct RecoveryPageTests {
                 var seen: [String] = []
                 var page = try await desk.ask(channel, as: login)
                 seen.append(look(page))
-                // This request is earlier than the server sends another message.
+                // The interval before another message has not passed.
                 let soon = try await desk.ask(channel, as: login)
                 #expect(soon.body.contains("A message was sent moments ago."))
                 seen.append(look(soon))

@@ -137,7 +137,8 @@ struct IssuedTokens: Sendable {
 /// Expects an OAuth error: its status, exactly two members, a description that can be shown, and every header that official clients need
 /// (Documentation/Protocol/OAuth.md §2.1).
 ///
-/// - Parameter isForUser: Whether the user must see the error at once: one rate-limit header is then missing, so that no client waits silently.
+/// - Parameter isForUser: Whether the user must see the error at once. One rate-limit header is then missing, so that clients do not
+///   wait silently.
 func expectRefusal(
     _ response: WireResponse, _ status: Int, _ error: String, isForUser: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

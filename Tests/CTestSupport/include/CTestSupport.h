@@ -3,16 +3,16 @@
 
 #include <sys/types.h>
 
-/// Starts a program that inherits three descriptors and no others, blocks no signal and ignores none.
+/// Starts a program that inherits only three descriptors and blocks or ignores no signal.
 ///
-/// In C because Swift does not see the two calls that it needs on Linux.
+/// The function is in C because two of its calls are not visible to Swift on Linux.
 ///
 /// @param arguments The path of the program and its arguments, with a null at the end.
-/// @param environment Its variables, with a null at the end.
-/// @param folder Where it starts; null for where this process is.
-/// @param descriptors What becomes its standard input, output and error.
-/// @param process Its number.
-/// @return 0, or the error.
+/// @param environment The environment variables, with a null at the end.
+/// @param folder The working directory; null for that of this process.
+/// @param descriptors The standard input, output and error of the program.
+/// @param process Receives the process ID.
+/// @return 0, or an error number.
 int spawnProgram(
     char *const *arguments, char *const *environment, const char *folder, const int descriptors[3], pid_t *process);
 

@@ -7,39 +7,39 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A program that runs beside the test, as a child of its process.
+/// A program that runs as a child process of the test.
 ///
-/// Nothing here blocks a cooperative thread. A process that nobody holds any more is killed, and so is one whose end is waited for by a
-/// task that is cancelled, as a time limit does.
+/// No method blocks a cooperative thread. The process is killed when the last reference is gone, or when a task that waits for its end is
+/// cancelled, for example by a time limit.
 public final class ChildProcess: Sendable {
-    /// How a process is connected.
+    /// The standard input of a process.
     public enum Connection: Sendable {
-        /// With that text as its standard input.
+        /// The text is the standard input.
         case input(String)
-        /// To a terminal, on which the test types.
+        /// The standard input is a terminal, on which the test types.
         case terminal
     }
 
-    /// How a program ended, and what it wrote.
+    /// The status and output of a program that ended.
     public struct Ended: Sendable {
-        /// Its status; negative for a signal that ended it.
+        /// The exit status, or the negative number of the signal that ended the program.
         public let status: Int32
-        /// What it wrote to its standard output.
+        /// The text of the standard output.
         public let output: String
-        /// What it wrote to its standard error.
+        /// The text of the standard error.
         public let errors: String
     }
 
-    /// The process ended before it wrote what was waited for.
+    /// An error: the process ended before it wrote the expected text.
     public struct NotWritten: Error, CustomStringConvertible {
-        /// What was waited for, and what was written.
+        /// The expected text and the written text.
         public let description: String
     }
 
-    /// What it wrote, as far as the test has read it.
+    /// The output that the test has read so far.
     private struct Written {
         var all = Data()
-        /// How much of it was returned by `waitFor`.
+        /// The number of bytes that `waitFor` has returned.
         var seen = 0
     }
 
@@ -51,12 +51,9 @@ public final class ChildProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - executable: The file.
-    ///   - arguments: Its arguments.
-    ///   - connection: What it reads from. What it writes, to both of its outputs, is one text here.
-    ///   - environment: Variables beside those of the test.
-    ///   - workingDirectory: Where it starts; nil for where the test is.
-    /// - Throws: If it can't be started.
+    ///   - connection: The standard input. Standard output and standard error are read as one text.
+    ///   - environment: Variables in addition to those of the test.
+    ///   - workingDirectory: The working directory; nil for that of the test.
     public init(
         _ executable: URL, _ arguments: [String], _ connection: Connection = .input(""), environment: [String: String] = [:],
         workingDirectory: URL? = nil
@@ -77,11 +74,11 @@ public final class ChildProcess: Sendable {
         process = try SpawnedProcess(
             executable, arguments, environment: environment, workingDirectory: workingDirectory,
             descriptors: [input, output, output].map(\.fileDescriptor))
-        // Its end is seen here only when nobody else can write.
+        // The reader sees the end of the output only if no other descriptor for writing is open.
         try output.close()
         let (chunks, chunk) = AsyncStream.makeStream(of: Data.self)
         self.chunks = chunks
-        // On a thread of its own and not by a handler: the end of a terminal is an error, which `availableData` does not survive.
+        // A thread and not a handler, because the end of a terminal is an error that makes `availableData` crash.
         Thread.detachNewThread {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -96,19 +93,15 @@ public final class ChildProcess: Sendable {
 
     deinit { process.send(SIGKILL) }
 
-    /// Runs a program to its end.
+    /// Runs a program to its end and returns its status and output.
     ///
     /// - Parameters:
-    ///   - executable: The file.
-    ///   - arguments: Its arguments.
-    ///   - input: What it reads from its standard input.
-    ///   - environment: Variables beside those of the test.
-    /// - Returns: How it ended.
-    /// - Throws: If it can't be started.
+    ///   - input: The standard input.
+    ///   - environment: Variables in addition to those of the test.
     public static func run(
         _ executable: URL, _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) async throws -> Ended {
-        // Files instead of pipes: nothing to drain, so nothing can fill up.
+        // Files instead of pipes, because a full pipe would block the program.
         let files = [try unnamedFile(input), try unnamedFile(), try unnamedFile()]
         let process = try SpawnedProcess(
             executable, arguments, environment: environment, workingDirectory: nil, descriptors: files.map(\.fileDescriptor))
@@ -124,9 +117,8 @@ public final class ChildProcess: Sendable {
 
     /// Waits until the process has written a text.
     ///
-    /// - Parameter needle: The text.
-    /// - Returns: What it wrote since the last call, that text included.
-    /// - Throws: ``NotWritten`` if it ended before, or the task was cancelled.
+    /// - Returns: The output since the last call, up to and including the text.
+    /// - Throws: ``NotWritten`` if the process ended before, or the task was cancelled.
     @discardableResult
     public func waitFor(_ needle: String) async throws -> String {
         if let taken = take(through: needle) { return taken }
@@ -137,11 +129,7 @@ public final class ChildProcess: Sendable {
         throw NotWritten(description: "“\(needle)” is not in: \(text)")
     }
 
-    /// Waits until it has written so many lines that begin so, or has ended.
-    ///
-    /// - Parameters:
-    ///   - count: How many.
-    ///   - prefix: What they begin with.
+    /// Waits until the process has written this number of lines with this prefix, or has ended.
     public func waitForLines(_ count: Int, beginning prefix: String) async {
         guard lines(beginning: prefix).count < count else { return }
         for await data in chunks {
@@ -150,21 +138,20 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Types a line on its terminal.
+    /// Types a line on the terminal of the process.
     ///
-    /// - Parameter line: Without the end of the line.
-    /// - Throws: If the terminal is gone.
+    /// - Parameter line: The line without its line end.
     public func type(_ line: String) throws { try keyboard?.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// Presses Ctrl-C.
+    /// Sends SIGINT, like Ctrl-C.
     public func interrupt() { process.send(SIGINT) }
 
-    /// Ends it as a failure of power would: without a word.
+    /// Kills the process without notice, like a power failure.
     public func kill() { process.send(SIGKILL) }
 
     /// Waits until the process has ended.
     ///
-    /// - Returns: The status, negative for a signal that ended it; and all that it wrote.
+    /// - Returns: The exit status, or the negative number of the signal that ended the process; and the whole output.
     public func end() async -> (status: Int32, text: String) {
         await withTaskCancellationHandler {
             for await data in chunks { written.withLock { $0.all += data } }
@@ -174,11 +161,11 @@ public final class ChildProcess: Sendable {
         return (await process.status(), text)
     }
 
-    // MARK: - What it wrote
+    // MARK: - Output
 
     private var text: String { String(decoding: written.withLock { $0.all }, as: UTF8.self) }
 
-    /// The whole lines up to now that begin so.
+    /// Returns the complete lines so far with this prefix.
     func lines(beginning prefix: String) -> [String] {
         let text = text
         let end = text.lastIndex(of: "\n") ?? text.startIndex
@@ -195,7 +182,7 @@ public final class ChildProcess: Sendable {
 
     // MARK: - Files
 
-    /// A file that nobody else finds and that is gone with its handle, open at its beginning.
+    /// Returns a file without a name, open at its beginning. The system removes it when its handle closes.
     private static func unnamedFile(_ text: String = "") throws -> FileHandle {
         var path = Array(URL.temporaryDirectory.appending(path: "countersign-XXXXXX").path.utf8CString)
         let descriptor = mkstemp(&path)
@@ -207,7 +194,7 @@ public final class ChildProcess: Sendable {
         return file
     }
 
-    /// Both ends of a terminal without a screen.
+    /// Returns both ends of a pseudoterminal.
     private static func terminal() throws -> (ours: FileHandle, theirs: FileHandle) {
         var (ours, theirs): (Int32, Int32) = (-1, -1)
         guard openpty(&ours, &theirs, nil, nil, nil) == 0 else { throw CocoaError(.fileWriteUnknown) }

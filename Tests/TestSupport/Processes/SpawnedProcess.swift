@@ -8,10 +8,10 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A process that was started and whose end a thread of its own waits for.
+/// A child process with a thread that waits for its end.
 ///
-/// Foundation's `Process` learns of the end through `select` on Linux, which can't watch a descriptor above 1023: where many files are open
-/// it waits for ever.
+/// On Linux, Foundation's `Process` waits for the end with `select`, which cannot watch a descriptor above 1023. If many files are open, it
+/// never returns.
 final class SpawnedProcess: Sendable {
     struct NotStarted: Error, CustomStringConvertible { let description: String }
 
@@ -23,14 +23,13 @@ final class SpawnedProcess: Sendable {
     private let identifier: pid_t
     private let state: Locked<State>
 
-    /// Starts it. It inherits the three descriptors and no others, blocks no signal and ignores none.
+    /// Starts the process, which inherits only the three descriptors and blocks or ignores no signal.
     ///
     /// - Parameters:
-    ///   - executable: The file.
-    ///   - arguments: Without the name of the program.
-    ///   - environment: Variables beside those of this process.
-    ///   - workingDirectory: Where it starts; nil for where this process is.
-    ///   - descriptors: Its standard input, output and error.
+    ///   - arguments: The arguments without the name of the program.
+    ///   - environment: Variables in addition to those of this process.
+    ///   - workingDirectory: The working directory; nil for that of this process.
+    ///   - descriptors: The standard input, output and error.
     /// - Throws: ``NotStarted``.
     init(
         _ executable: URL, _ arguments: [String], environment: [String: String], workingDirectory: URL?, descriptors: [Int32]
@@ -40,7 +39,7 @@ final class SpawnedProcess: Sendable {
             [executable.path] + arguments, environment: variables, workingDirectory: workingDirectory?.path, descriptors: descriptors)
         state = Locked(State())
         Thread.detachNewThread { [identifier, state] in
-            // The number stays taken until it is known here, so that no signal ever reaches another process of that number.
+            // `WNOWAIT` keeps the process ID reserved until the status is stored, so that no signal reaches another process with this ID.
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
             let (status, waiting) = state.withLock { state in
@@ -53,16 +52,16 @@ final class SpawnedProcess: Sendable {
         }
     }
 
-    /// Sends a signal; nothing once the process has ended.
+    /// Sends a signal. It has no effect after the process has ended.
     func send(_ signal: Int32) {
         state.withLock { state in
             if state.status == nil { _ = kill(identifier, signal) }
         }
     }
 
-    /// Waits for the end. A wait that is cancelled kills the process.
+    /// Waits for the end of the process. Cancellation of the wait kills the process.
     ///
-    /// - Returns: Its status; negative for a signal that ended it.
+    /// - Returns: The exit status, or the negative number of the signal that ended the process.
     func status() async -> Int32 {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -94,7 +93,7 @@ final class SpawnedProcess: Sendable {
         return identifier
     }
 
-    /// The texts as C has them, with a nil at the end.
+    /// Calls a closure with the texts as C strings, followed by nil.
     private static func withCStrings<Result>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {
         let copies = texts.map { text in strdup(text) }
         defer { for copy in copies { free(copy) } }

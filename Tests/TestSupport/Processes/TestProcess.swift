@@ -1,28 +1,28 @@
 public import Foundation
 
 #if os(Linux)
-/// One test of this bundle, run once more in a process of its own.
+/// A test of this bundle that runs again in a separate process.
 public struct TestProcess: Sendable {
     private let command: [String]
     private let workingDirectory: URL?
     private let variables: [String: String]
 
-    /// The executable of this process. Resolved here: in the child the link means the child.
+    /// The executable of this process. The link is resolved here, because in a child process it refers to the child.
     public static var executable: URL { URL(filePath: "/proc/self/exe").resolvingSymlinksInPath() }
 
     private static let childVariable = "COUNTERSIGN_TEST_CHILD"
 
-    /// Whether this is such a process: what a test asks that runs itself once more.
+    /// Whether this process is such a child process. A test that runs itself again checks this.
     public static var isChild: Bool { ProcessInfo.processInfo.environment[childVariable] != nil }
 
-    /// A test to run.
+    /// Describes the process of a test.
     ///
     /// - Parameters:
     ///   - test: The suite and the function.
-    ///   - executable: The bundle, or another name of it.
-    ///   - workingDirectory: Where the process starts; by default where this one is.
-    ///   - variables: Added to the environment.
-    ///   - isOnOneCore: Whether the process has one core, and so one thread for all tasks.
+    ///   - executable: The test bundle, or another path to it.
+    ///   - workingDirectory: The working directory; nil for that of this process.
+    ///   - variables: Variables in addition to those of this process.
+    ///   - isOnOneCore: Whether the process has one core, and therefore one thread for all tasks.
     public init(
         _ test: String, executable: URL = executable, workingDirectory: URL? = nil, variables: [String: String] = [:],
         isOnOneCore: Bool = false
@@ -35,20 +35,15 @@ public struct TestProcess: Sendable {
 
     /// Runs the process to its end.
     ///
-    /// - Returns: Its status, negative for a signal that ended it, and what it wrote.
-    /// - Throws: If it can't be started.
+    /// - Returns: The exit status, or the negative number of the signal that ended the process; and the output.
     public func run() async throws -> (status: Int32, output: String) {
         let (status, text) = try await start().end()
         return (status, text)
     }
 
-    /// Runs the process, and kills it at once when it has written so many lines that begin so.
+    /// Runs the process and kills it as soon as it has written this number of lines with this prefix.
     ///
-    /// - Parameters:
-    ///   - count: How many.
-    ///   - prefix: What they begin with.
-    /// - Returns: The lines that it wrote, also those written while it was being killed.
-    /// - Throws: If it can't be started.
+    /// - Returns: All lines with the prefix, including lines that the process wrote before the kill took effect.
     public func run(killingAfter count: Int, linesBeginning prefix: String) async throws -> [String] {
         let process = try start()
         await process.waitForLines(count, beginning: prefix)

@@ -1,24 +1,20 @@
 internal import Foundation
 public import QRCode
 
-/// A picture of modules, as a reader sees it.
+/// A picture of QR code modules, as a QR code reader sees it.
 public struct Picture: Sendable {
-    /// Rows of pixels, dark or light.
+    /// The rows of pixels; true is dark.
     public var rows: [[Bool]]
 
-    /// Takes a picture as it is.
-    ///
-    /// - Parameter rows: Rows of pixels, dark or light.
+    /// Creates a picture from rows of pixels; true is dark.
     public init(rows: [[Bool]]) { self.rows = rows }
 
-    /// The symbol with its quiet zone.
-    ///
-    /// - Parameter symbol: The symbol.
+    /// Creates the picture of a symbol with its quiet zone.
     public init(_ symbol: QRSymbol) {
         rows = (-4..<symbol.size + 4).map { row in (-4..<symbol.size + 4).map { symbol[$0, row] } }
     }
 
-    /// As a portable bitmap, each module three pixels wide.
+    /// The picture as a portable bitmap, with modules three pixels wide.
     private var bitmap: Data {
         let scale = 3
         let width = (rows.first?.count ?? 0) * scale
@@ -30,11 +26,9 @@ public struct Picture: Sendable {
         return Data(text.utf8)
     }
 
-    /// What zbar reads in pictures.
+    /// Reads pictures with zbar and returns the text of each QR code that it finds.
     ///
-    /// - Parameter pictures: The pictures. Their texts must hold no line ends.
-    /// - Returns: A text for each QR code that it finds.
-    /// - Throws: If it can't be run.
+    /// - Parameter pictures: Pictures whose texts contain no line ends.
     public static func read(_ pictures: [Picture]) async throws -> [String] {
         let name = "countersign-pictures-\(ProcessInfo.processInfo.globallyUniqueString)"
         let folder = FileManager.default.temporaryDirectory.appending(path: name)

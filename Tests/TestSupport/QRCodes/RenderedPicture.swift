@@ -1,7 +1,5 @@
 extension Picture {
-    /// What the path of one of our SVG elements covers; nil if it is drawn in another way.
-    ///
-    /// - Parameter svg: The element.
+    /// Creates a picture from the path of an SVG element of this project; nil if the element has another form.
     public init?(svg: String) {
         guard let box = svg.firstMatch(of: /viewBox="0 0 (\d+) (\d+)"/), let width = Int(box.1), let height = Int(box.2),
             let path = svg.firstMatch(of: /fill="#000" d="([^"]*)"/)
@@ -17,10 +15,10 @@ extension Picture {
         self.init(rows: rows)
     }
 
-    /// What half blocks show.
+    /// Creates a picture from half block characters of a terminal.
     ///
     /// - Parameters:
-    ///   - text: Lines of half blocks, with or without escape sequences. They end as a file's or as a terminal's.
+    ///   - text: Lines of half blocks, with or without escape sequences. They have the line ends of a file or a terminal.
     ///   - inkIsDark: Whether the text is darker than its background.
     public init(terminal text: String, inkIsDark: Bool) {
         var rows: [[Bool]] = []
