@@ -56,7 +56,9 @@ extension Engine {
         if let refusal = confirmation.refusal {
             return Plan(.failure(ClassicRefusal(refusal, context: state.context)), confirmation.writes)
         }
-        guard let channel = pending.code?.channel, let factor = ClassicPolicy.Factor.of(pending) else { throw ClassicRefusal.unknownFactor }
+        guard let channel = pending.sentCode?.channel, let factor = ClassicPolicy.Factor.of(pending) else {
+            throw ClassicRefusal.unknownFactor
+        }
         let verifier = CodeVerifier(
             environment: environment, channel: channel, enrollments: [], owner: "", now: state.context.now)
         return try state.setUp(verifier, as: factor, confirmation.writes)
@@ -95,7 +97,7 @@ extension Engine {
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { [self] state in
             try state.require(.factorEnrollActivate)
-            guard let pending = state.pending?.enrollment, let method = pending.code else {
+            guard let pending = state.pending?.enrollment, let method = pending.sentCode else {
                 throw ClassicRefusal.notAllowed(in: ClassicTransaction.Status.factorEnrollActivate.rawValue)
             }
             guard pending.classicID == factorID else { throw ClassicRefusal.unknownFactor }

@@ -84,7 +84,7 @@ extension Engine {
             .activation, by: channel, to: destination, token: PhoneTicket.reference(authenticator: authenticator, secret: secret),
             expiresAt: phone.expiresAt, user: user,
             isConfirmed: state.allEnrollments.contains {
-                $0.status == .active && $0.code?.destination.phoneNumber == destination.phoneNumber
+                $0.status == .active && $0.sentCode?.destination.phoneNumber == destination.phoneNumber
             }, snapshot: state.snapshot, context: context)
     }
 

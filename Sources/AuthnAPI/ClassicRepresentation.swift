@@ -28,7 +28,7 @@ extension ClassicState {
             shown.remembering = remembering
             shown.canReturn = true
             shown.factorResult = result(of: selected, in: transaction)
-            shown.canResend = selected.push != nil || selected.code != nil
+            shown.canResend = selected.push != nil || selected.sentCode != nil
             shown.next = shown.factorResult == .waiting ? .poll : .verify
             if shown.factorResult == .waiting, let right = transaction.challenge?.numbers?.right {
                 shown.factor?.correctAnswer = Int(right)
@@ -62,7 +62,7 @@ extension ClassicState {
             shown.factor = pending?.factor(self)
             shown.canReturn = true
             shown.next = .activate
-            shown.canResend = pending?.enrollment.code != nil
+            shown.canResend = pending?.enrollment.sentCode != nil
         default: break
         }
         return shown
@@ -93,7 +93,7 @@ extension ClassicState {
         func factor(_ profile: [String: String]) -> ClassicFactor {
             ClassicFactor(id: enrollment.classicID, type: name.0, provider: name.1, profile: profile)
         }
-        if let code = enrollment.code {
+        if let code = enrollment.sentCode {
             return factor([code.destination.phoneNumber == nil ? "email" : "phoneNumber": code.destination.masked])
         }
         if let question = enrollment.question { return factor(["question": question.key, "questionText": question.text]) }

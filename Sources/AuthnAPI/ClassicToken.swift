@@ -44,10 +44,9 @@ extension Engine {
         let verifier = TokenVerifier(token: token)
         // A wrong code is counted like a wrong code of a factor.
         guard case .proved = verdict else { return try state.answered(verdict ?? .failed, by: verifier) }
-        var enrollment = Enrollment(
+        let enrollment = Enrollment(
             id: try environment.random.identifier(prefix: token.provider == .rsa ? "rsa" : "ufv"), userID: state.user.value.id,
-            factor: .token, status: .active, createdAt: state.context.now)
-        enrollment.token = token
+            method: .token(token), status: .active, createdAt: state.context.now)
         let writes = try state.user.enrolling(enrollment, reason: "token, \(token.provider.rawValue)")
         return try state.setUp(verifier, as: factor, writes)
     }

@@ -66,10 +66,10 @@ extension Engine {
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { [self] state, view in
             let factor = try state.presentable(factorID)
-            guard state.classic.selected == factorID, factor.push != nil || factor.code != nil else {
+            guard state.classic.selected == factorID, factor.push != nil || factor.sentCode != nil else {
                 throw ClassicRefusal.notAllowed(in: "resend")
             }
-            if factor.code != nil { return FactorStep(factor: factor, action: .sendCode) }
+            if factor.sentCode != nil { return FactorStep(factor: factor, action: .sendCode) }
             // If the device has approved already, the approval counts and no other push is sent.
             if state.transaction.challenge?.approver != nil { return FactorStep(factor: factor, action: .poll) }
             // As on the pages, a recent push is not replaced, because the user may be reading it.
@@ -100,7 +100,7 @@ extension Engine {
             try countPoll(state)
             return .poll
         }
-        guard let response = proof.response(to: factor) else { return factor.code == nil ? .select : .sendCode }
+        guard let response = proof.response(to: factor) else { return factor.sentCode == nil ? .select : .sendCode }
         try countClassicAttempt(state)
         return .answer(response)
     }
@@ -140,7 +140,7 @@ extension Engine {
             let verifier = QuestionVerifier(environment: environment, enrollments: state.enrollments, origin: state.subject.origin)
             return try state.answered(verdict ?? .failed, by: verifier, remembers: remembers)
         }
-        if let method = factor.code {
+        if let method = factor.sentCode {
             if let until = method.closedUntil(at: now) {
                 throw ClassicRefusal(.tooMany(method.channel, until: until), context: state.context)
             }

@@ -26,7 +26,7 @@ extension EnrolledDevice {
             method.userVerification = nil
         }
         var changed = enrollment
-        changed.push = method
+        changed.method = .push(method)
         changed.updatedAt = directory.now
         return changed
     }

@@ -46,8 +46,8 @@ struct EnrollmentPlan: Sendable {
         var enrollment =
             try replaced
             ?? Enrollment(
-                id: random.identifier(prefix: "pfd"), userID: caller.user.id, factor: .push, status: .active, createdAt: access.now)
-        enrollment.push = method
+                id: random.identifier(prefix: "pfd"), userID: caller.user.id, method: .push(method), status: .active, createdAt: access.now)
+        enrollment.method = .push(method)
         enrollment.updatedAt = access.now
         enrollment.grantID = caller.grant?.id
         signIn = try permission.awaited?.enrolled(enrollment, now: access.now)

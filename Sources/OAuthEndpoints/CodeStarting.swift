@@ -96,7 +96,7 @@ private struct FoundCode: Sendable {
                 throw ChallengePlan.unusable("no further factor of this kind is asked for")
             }
         }
-        guard let enrollment = subject.enrollments.usable.first(where: { $0.code?.channel == channel }) else {
+        guard let enrollment = subject.enrollments.usable.first(where: { $0.sentCode?.channel == channel }) else {
             throw ChallengePlan.unusable("the channel is not enrolled")
         }
         (self.start, self.enrollment, snapshot, application) = (start, enrollment, admitted.snapshot, admitted.application)

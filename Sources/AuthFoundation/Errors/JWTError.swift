@@ -66,7 +66,7 @@ extension JWTError: LocalizedError {
         case .cannotGenerateHash: "The hash can't be computed."
         case .signatureVerificationUnavailable: "Signatures can't be checked on this system."
         case .signatureInvalid: "The token's signature, or a hash in it, is wrong."
-        case .exceedsMaxAge: "The person authenticated longer ago than was asked for. Sign in again."
+        case .exceedsMaxAge: "The user's sign-in is older than `max_age` allows. Sign in again."
         case .cannotCreateKey(let code, let description): "The key can't be made (\(code))\(description.map { ": \($0)" } ?? "")."
         case .unsupportedAlgorithm(let algorithm):
             "The token is signed with \(algorithm.rawValue), which is not allowed here. Check which algorithms the issuer announces."

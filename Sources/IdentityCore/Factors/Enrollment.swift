@@ -1,22 +1,40 @@
 package import Foundation
 package import Store
 
-/// A factor that the user has enrolled in addition to the password; the payload of an enrolment record. Of the method
-/// properties, only that of ``factor`` is set.
-package struct Enrollment: Sendable, Equatable, Codable {
+/// A factor that the user has enrolled in addition to the password; the payload of an enrolment record.
+package struct Enrollment: Sendable, Equatable {
     package enum Status: String, Sendable, Codable { case pending, active, suspended, deleted }
+
+    /// The kind of the factor, with what is stored to verify it.
+    package enum Method: Sendable, Equatable {
+        case push(PushMethod)
+        case totp(TOTPMethod)
+        /// Codes by text message, call or mail.
+        case sentCode(SentCodeMethod)
+        case question(QuestionMethod)
+        case hotp(HOTPMethod)
+        case token(TokenMethod)
+        /// A factor that a newer version of the server stored. It protects the account, but this version cannot verify it.
+        case unsupported(FactorKind)
+
+        package var factor: FactorKind {
+            switch self {
+            case .push: .push
+            case .totp: .totp
+            case .sentCode(let method): method.channel.factor
+            case .question: .question
+            case .hotp: .hotp
+            case .token: .token
+            case .unsupported(let kind): kind
+            }
+        }
+    }
 
     package var id: String
     package var userID: String
-    package var factor: FactorKind
+    package var method: Method
     package var status: Status
     package var createdAt: Date
-    package var push: PushMethod?
-    package var totp: TOTPMethod?
-    package var code: CodeMethod?
-    package var question: QuestionMethod?
-    package var hotp: HOTPMethod?
-    package var token: TokenMethod?
     /// When a pending enrolment expires; `nil` after the confirmation.
     package var pendingUntil: Date?
     /// When it last changed; `nil` if never.
@@ -30,20 +48,11 @@ package struct Enrollment: Sendable, Equatable, Codable {
     /// The digest of the link of a code that was just consumed; not stored.
     var spentLink: [UInt8]?
 
-    package init(
-        id: String, userID: String, factor: FactorKind, status: Status, createdAt: Date, push: PushMethod? = nil,
-        totp: TOTPMethod? = nil, code: CodeMethod? = nil, question: QuestionMethod? = nil, hotp: HOTPMethod? = nil,
-        token: TokenMethod? = nil, pendingUntil: Date? = nil, updatedAt: Date? = nil, grantID: String? = nil, deletedAt: Date? = nil,
-        version: Int64 = 0, spentLink: [UInt8]? = nil
-    ) {
-        (self.id, self.userID, self.factor, self.status, self.createdAt, self.push) = (id, userID, factor, status, createdAt, push)
-        (self.totp, self.code, self.question, self.hotp, self.token, self.pendingUntil) = (totp, code, question, hotp, token, pendingUntil)
-        (self.updatedAt, self.grantID, self.deletedAt, self.version, self.spentLink) = (updatedAt, grantID, deletedAt, version, spentLink)
+    package init(id: String, userID: String, method: Method, status: Status, createdAt: Date) {
+        (self.id, self.userID, self.method, self.status, self.createdAt) = (id, userID, method, status, createdAt)
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case id, userID, factor, status, createdAt, push, totp, code, question, hotp, token, pendingUntil, updatedAt, grantID, deletedAt
-    }
+    package var factor: FactorKind { method.factor }
 
     /// Seconds for which a deleted enrolment is kept.
     static let retention: TimeInterval = 30 * 86_400
@@ -67,7 +76,7 @@ package struct Enrollment: Sendable, Equatable, Codable {
             // One app of each provider: a new one replaces the old one when it is confirmed.
             if let totp, status != .pending { unique["totp"] = totp.provider == .google ? userID : "\(userID) \(totp.provider.rawValue)" }
             // One phone of each kind, one mailbox, one question, one HOTP device, and one token of each provider.
-            if code != nil || question != nil || hotp != nil, status != .pending { unique[factor.rawValue] = userID }
+            if sentCode != nil || question != nil || hotp != nil, status != .pending { unique[factor.rawValue] = userID }
             if let token { unique["token"] = "\(userID) \(token.provider.rawValue)" }
         }
         return Record(
@@ -81,9 +90,73 @@ package struct Enrollment: Sendable, Equatable, Codable {
     }
 }
 
+/// The method, if the factor is of that kind. Setting a value replaces the method; setting `nil` has no effect.
 extension Enrollment {
-    package init(id: String, userID: String, factor: FactorKind, status: Status, createdAt: Date, push: PushMethod? = nil) {
-        (self.id, self.userID, self.factor, self.status, self.createdAt, self.push) = (id, userID, factor, status, createdAt, push)
+    package var push: PushMethod? {
+        get { if case .push(let method) = method { method } else { nil } }
+        set { method = newValue.map(Method.push) ?? method }
+    }
+
+    package var totp: TOTPMethod? {
+        get { if case .totp(let method) = method { method } else { nil } }
+        set { method = newValue.map(Method.totp) ?? method }
+    }
+
+    package var sentCode: SentCodeMethod? {
+        get { if case .sentCode(let method) = method { method } else { nil } }
+        set { method = newValue.map(Method.sentCode) ?? method }
+    }
+
+    package var question: QuestionMethod? { if case .question(let method) = method { method } else { nil } }
+
+    package var hotp: HOTPMethod? {
+        get { if case .hotp(let method) = method { method } else { nil } }
+        set { method = newValue.map(Method.hotp) ?? method }
+    }
+
+    package var token: TokenMethod? { if case .token(let method) = method { method } else { nil } }
+}
+
+/// The stored form: `factor` is the kind, and one further member holds the method.
+extension Enrollment: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case id, userID, factor, status, createdAt, pendingUntil, updatedAt, grantID, deletedAt
+        case push, totp, sentCode = "code", question, hotp, token
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys) throws -> Value? { try container.decodeIfPresent(Value.self, forKey: key) }
+        let method: Method? =
+            try read(.push).map(Method.push) ?? read(.totp).map(Method.totp) ?? read(.sentCode).map(Method.sentCode)
+            ?? read(.question).map(Method.question) ?? read(.hotp).map(Method.hotp) ?? read(.token).map(Method.token)
+        self.init(
+            id: try container.decode(String.self, forKey: .id), userID: try container.decode(String.self, forKey: .userID),
+            method: try method ?? .unsupported(container.decode(FactorKind.self, forKey: .factor)),
+            status: try container.decode(Status.self, forKey: .status), createdAt: try container.decode(Date.self, forKey: .createdAt))
+        (pendingUntil, updatedAt, grantID, deletedAt) = try (read(.pendingUntil), read(.updatedAt), read(.grantID), read(.deletedAt))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(userID, forKey: .userID)
+        try container.encode(factor, forKey: .factor)
+        try container.encode(status, forKey: .status)
+        try container.encode(createdAt, forKey: .createdAt)
+        try container.encodeIfPresent(pendingUntil, forKey: .pendingUntil)
+        try container.encodeIfPresent(updatedAt, forKey: .updatedAt)
+        try container.encodeIfPresent(grantID, forKey: .grantID)
+        try container.encodeIfPresent(deletedAt, forKey: .deletedAt)
+        switch method {
+        case .push(let method): try container.encode(method, forKey: .push)
+        case .totp(let method): try container.encode(method, forKey: .totp)
+        case .sentCode(let method): try container.encode(method, forKey: .sentCode)
+        case .question(let method): try container.encode(method, forKey: .question)
+        case .hotp(let method): try container.encode(method, forKey: .hotp)
+        case .token(let method): try container.encode(method, forKey: .token)
+        case .unsupported: break
+        }
     }
 }
 

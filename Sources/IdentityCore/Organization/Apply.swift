@@ -36,8 +36,10 @@ extension Engine {
             let report = ApplyReport(entries: plan.entries)
             var writes = Writes(plan.keyCheck + plan.changes)
             guard !plan.changes.isEmpty else { return Plan(report, writes) }
-            for owner in plan.appOwners {
-                writes.log("user.mfa.factor.activate", .success, reason: "totp, from the org file", userID: owner)
+            for event in plan.factorEvents {
+                writes.log(
+                    "user.mfa.factor.\(event.action.rawValue)", .success, reason: "\(event.factor.rawValue), from the org file",
+                    userID: event.userID)
             }
             let sums = [ApplyReport.Entry.Action.created, .changed, .removed].map { "\(report.count($0)) \($0.rawValue)" }
             writes.log("organization.apply", .success, reason: sums.joined(separator: ", "))
@@ -97,8 +99,8 @@ struct ApplyPlan: Sendable {
     let hashes: [String: String]
     /// The passwords that must be hashed before the plan is complete, by login key.
     let missingHashes: [String: String]
-    /// The ids of the users who get an authenticator app.
-    let appOwners: [String]
+    /// The enrolments and removals of factors, for the system log.
+    let factorEvents: [UserPlan.FactorEvent]
 
     /// Plans from one view of the store, with the password hashes that were computed already, by login key. Throws
     /// ``StoreError/Code/wrongMasterKey`` if another master key sealed the store.
@@ -113,6 +115,6 @@ struct ApplyPlan: Sendable {
         changes = configuration.changes + users.changes
         entries = configuration.entries + users.entries
         missingHashes = users.missingHashes
-        appOwners = users.appOwners
+        factorEvents = users.factorEvents
     }
 }

@@ -10,8 +10,8 @@ struct UserPlan {
     private(set) var entries: [ApplyReport.Entry] = []
     /// The passwords that must be hashed before the plan is complete, by login key.
     private(set) var missingHashes: [String: String] = [:]
-    /// The ids of the users who get an authenticator app.
-    private(set) var appOwners: [String] = []
+    /// The enrolments and removals of factors, for the system log.
+    private(set) var factorEvents: [FactorEvent] = []
 
     private let options: ApplyOptions
     private let hashes: [String: String]
@@ -23,6 +23,15 @@ struct UserPlan {
     private var counters: DeviceCounters
     /// The removals of devices, by user id.
     private var removals: [String: [Change]] = [:]
+
+    /// A factor that the file adds to a user, or removes.
+    struct FactorEvent {
+        enum Action: String { case activate, deactivate }
+
+        var action: Action
+        var factor: FactorKind
+        var userID: String
+    }
 
     /// Plans from one view of the store, with the password hashes that were computed already, by login key.
     init(
@@ -41,7 +50,7 @@ struct UserPlan {
             if let stored = try Self.user(key, in: view) { try takeDevices(of: stored, wanted, key: key, view: view) }
         }
         for user in dismissed {
-            removals[user.value.id] = try brought(user, view: view).flatMap { try counters.take($0) }
+            removals[user.value.id] = try take(brought(user, view: view))
         }
         for wanted in definition.users {
             let key = User.key(forLogin: wanted.login)
@@ -75,7 +84,7 @@ struct UserPlan {
         if let secret = wanted.totpSecret.flatMap(Base32.decode) {
             let app = try Enrollment(authenticatorApp: secret, of: user.id, environment: environment, now: now)
             changes.append(.put(try app.record()))
-            appOwners.append(user.id)
+            factorEvents.append(FactorEvent(action: .activate, factor: .totp, userID: user.id))
         }
         if let device { changes += try device.losses + [.put(device.device.record())] }
         entries.append(ApplyReport.Entry(action: .created, kind: .user, name: wanted.login))
@@ -106,10 +115,15 @@ struct UserPlan {
         if let more = app.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
         let device = try deviceChanges(stored, wanted, key: key)
         if let more = device.note { note = [note, more].compactMap { $0 }.joined(separator: "; ") }
+        // A replaced factor starts without wrong answers, like a factor that the user enrols again.
+        if !app.changes.isEmpty {
+            user.forgetFailures(ofReplaced: .totp)
+            factorEvents.append(FactorEvent(action: .activate, factor: .totp, userID: user.id))
+        }
+        if device.now.id != stored.applied?.deviceID, device.now.id != nil { user.forgetFailures(ofReplaced: .hotp) }
         let applied = applied(wanted, tag: passwordTag, totpTag: app.tag, device: device.now)
         let isChanged = user != stored.value || !app.changes.isEmpty || !device.changes.isEmpty
         changes += app.changes + device.changes
-        if !app.changes.isEmpty { appOwners.append(user.id) }
         if isChanged || applied != stored.applied || stored.origin != .file {
             if user.profile != stored.value.profile { user.updatedAt = now }
             stored.applied = applied
@@ -140,11 +154,21 @@ struct UserPlan {
     /// Returns the user's device in the file, and the changes that remove it from other users.
     private mutating func device(of wanted: UserDefinition, userID: String) throws -> (device: Enrollment, losses: [Change])? {
         guard let device = wanted.hardwareDevice, let secret = Base32.decode(device.secret) else { return nil }
-        let losses = try counters.devices(ofSeed: secret, notOf: userID).flatMap { try counters.take($0) }
+        let losses = try take(counters.devices(ofSeed: secret, notOf: userID))
         let given = try Enrollment(
             hardwareDevice: secret, credentialID: device.credentialID, counter: counters.start(device.counter, ofSeed: secret), of: userID,
             environment: environment, now: now)
+        factorEvents.append(FactorEvent(action: .activate, factor: .hotp, userID: userID))
         return (given, losses)
+    }
+
+    /// Returns the changes that remove devices. A device that was removed already is skipped.
+    private mutating func take(_ devices: [Enrollment]) throws -> [Change] {
+        try devices.flatMap { device in
+            let removal = try counters.take(device)
+            if !removal.isEmpty { factorEvents.append(FactorEvent(action: .deactivate, factor: .hotp, userID: device.userID)) }
+            return removal
+        }
     }
 
     /// The device in the file, as recorded for the next apply.
@@ -167,7 +191,7 @@ struct UserPlan {
     private mutating func takeDevices(of stored: StoredUser, _ wanted: UserDefinition, key: String, view: any StoreView) throws {
         guard deviceTag(of: wanted, key: key) != stored.applied?.deviceTag else { return }
         let gone = try wanted.hardwareDevice == nil ? brought(stored, view: view) : devices(of: stored.value.id, view: view)
-        removals[stored.value.id] = try gone.flatMap { try counters.take($0) }
+        removals[stored.value.id] = try take(gone)
     }
 
     /// Returns the device changes. Users cannot enrol such devices, so every change in the file is applied, and a device that the file no

@@ -224,7 +224,7 @@ package struct RecoveryStart: Sendable {
             destination = user.value.mailAddress.map { CodeDestination($0) }
         } else {
             enrollment = account.enrollments.telephone(for: channel)
-            destination = enrollment?.code?.destination
+            destination = enrollment?.sentCode?.destination
         }
         reason = destination == nil ? "\(channel.rawValue): nothing that could be reached" : channel.rawValue
     }

@@ -118,7 +118,7 @@ extension Engine {
         // If the recovery is closed, the code is compared with a dummy, so that the work is the same.
         let enrollment = isClosed(state) ? nil : state.subject.enrollments.all.telephone(for: state.channel)
         let verifier = CodeVerifier(
-            environment: environment, channel: enrollment?.code?.channel ?? state.channel, enrollments: enrollment.map { [$0] } ?? [],
+            environment: environment, channel: enrollment?.sentCode?.channel ?? state.channel, enrollments: enrollment.map { [$0] } ?? [],
             owner: transaction.id, now: now, occasion: .anybody)
         switch verifier.verify(.code(passCode), of: state.user.value, policy: state.snapshot.passwordPolicy) {
         case .proved(_, let used, _):
@@ -212,6 +212,6 @@ extension [Enrollment] {
     /// Returns the phone enrolment to which a recovery sends its code.
     func telephone(for channel: CodeChannel) -> Enrollment? {
         let active = filter { $0.status == .active }
-        return active.first { $0.code?.channel == channel } ?? active.first { $0.code?.destination.phoneNumber != nil }
+        return active.first { $0.sentCode?.channel == channel } ?? active.first { $0.sentCode?.destination.phoneNumber != nil }
     }
 }

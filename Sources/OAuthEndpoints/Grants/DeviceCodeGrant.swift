@@ -47,13 +47,13 @@ struct DeviceCodeGrant: PollGrantHandler {
             throw Self.expired
         }
         guard let end = transaction.end else {
-            throw Refusal(.authorizationPending, "The person has not decided yet.", reason: "poll: pending")
+            throw Refusal(.authorizationPending, "The user has not decided yet.", reason: "poll: pending")
         }
         engine.pollPacer.forget(digest)
         guard end == .authenticated else {
             // Closing the code logs the denial once, however often the device polls.
             return .refused(
-                Refusal(.accessDenied, "The person did not allow it.", reason: "device: denied"),
+                Refusal(.accessDenied, "The user denied the request.", reason: "device: denied"),
                 Writes([.close(.deviceCode, digest: digest)]), userID: nil)
         }
         // A sign-out or a change of the account since the sign-in makes the code invalid.

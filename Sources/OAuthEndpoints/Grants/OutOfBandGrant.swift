@@ -66,7 +66,7 @@ struct WaitingTransaction: Sendable {
         var writes = try Writes(effects, of: next, user: nil)
         switch outcome {
         case .pending:
-            throw Refusal(.authorizationPending, "The person has not answered yet.", reason: "poll: pending")
+            throw Refusal(.authorizationPending, "The user has not answered yet.", reason: "poll: pending")
         case .authenticated(let authentication):
             guard let user else { throw Refusal.overTransaction }
             engine.pollPacer.forget(digest)

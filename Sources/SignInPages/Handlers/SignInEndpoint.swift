@@ -58,7 +58,7 @@ extension HostedAction {
         case "factor":
             guard let factor = form["factor"].flatMap(HostedFactor.init(rawValue:)) else { return nil }
             self = .choose(factor)
-        case "code": self = .code(form["code"] ?? "")
+        case "code": self = .appCode(form["code"] ?? "")
         case "sent-code": self = .sentCode(form["code"] ?? "")
         case "choose-again": self = .chooseAgain
         case "consent":

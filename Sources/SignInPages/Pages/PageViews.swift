@@ -123,7 +123,7 @@ extension PageView {
             view.factors = choices.compactMap { choice in
                 texts.label(of: choice).map { Factor(value: choice.factor.rawValue, label: $0) }
             }
-            view.asksForCode = choices.contains { $0.factor == .code }
+            view.asksForCode = choices.contains { $0.factor == .totp }
             view.hasFactors = !view.factors.isEmpty
             view.hasChoice = view.hasFactors && view.asksForCode
         case .enrollment(let offer, let choices):
@@ -270,7 +270,7 @@ extension PageTexts {
         let text: String? =
             switch choice.factor {
             case .push: sendPush
-            case .code: nil
+            case .totp: nil
             case .sms: codes.sms
             case .voice: codes.voice
             case .email: codes.email

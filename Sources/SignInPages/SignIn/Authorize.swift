@@ -179,12 +179,12 @@ private struct AuthorizeStart: Sendable {
         guard request.prompts.contains(.none) else { return .page }
         if transaction.end != nil, needsConsent {
             return .refused(
-                Refusal(.consentRequired, "The person must be asked whether they allow this.", reason: "prompt=none: consent"))
+                Refusal(.consentRequired, "The user must consent to the requested scopes.", reason: "prompt=none: consent"))
         }
         return .refused(
             transaction.proofs.isEmpty
                 ? Refusal(.loginRequired, "No session satisfies this request.", reason: "prompt=none: no session")
-                : Refusal(.interactionRequired, "The person must be asked for more.", reason: "prompt=none: more is asked for"))
+                : Refusal(.interactionRequired, "The user must complete another sign-in step.", reason: "prompt=none: more is asked for"))
     }
 
     /// Counts a sign-in that starts.

@@ -75,7 +75,7 @@ extension HostedState {
             return try factor(
                 .password(password), as: login, by: PasswordVerifier(environment: engine.environment, origin: origin),
                 wrong: .wrongCredentials, reading)
-        case .code(let code):
+        case .appCode(let code):
             // Only as a second factor: before the first proof the user is unknown.
             guard !transaction.proofs.isEmpty else { return unchanged }
             let verifier = TOTPVerifier(environment: engine.environment, enrollments: enrollments, now: now)
@@ -85,14 +85,14 @@ extension HostedState {
         case .chooseAgain: return HostedStep { try chooseAgain() }
         case .choose(.push): return try startPush(reading)
         // The page of the choice has a field for the code.
-        case .choose(.code): return unchanged
+        case .choose(.totp): return unchanged
         case .choose(.sms): return HostedStep { try sendCode(by: .sms) }
         case .choose(.voice): return HostedStep { try sendCode(by: .voice) }
         case .choose(.email): return HostedStep { try sendCode(by: .email) }
         case .enroll: return try beginApp(reading)
         case .enrollPhone(let id): return beginPhone(id, reading)
         case .enrollCode(let channel): return beginCode(channel, reading)
-        case .number(let text): return hosted.number.map { sendNumber(text, $0, reading) } ?? unchanged
+        case .number(let text): return hosted.setupChannel.map { sendNumber(text, $0, reading) } ?? unchanged
         case .chooseEnrollment: return HostedStep { try chooseEnrollment() }
         case .confirmEnrollment(let code):
             return if let pendingCode { confirmCode(code, pendingCode, reading) } else { try confirmApp(code, reading) }
@@ -155,7 +155,7 @@ extension HostedState {
 
     private func cancel() throws -> Plan<HostedAnswer> {
         var (next, _, effects) = transaction.step(.cancelled, now: now)
-        next.hosted?.refuse(Refusal(.accessDenied, "The person cancelled the sign-in.", reason: "cancelled on the page"))
+        next.hosted?.refuse(Refusal(.accessDenied, "The user cancelled the sign-in.", reason: "cancelled on the page"))
         return try moving(to: next, Writes(effects, of: next, user: nil) + next.closingChallenge)
     }
 
@@ -175,7 +175,7 @@ extension HostedState {
             writes += [.put(try consent.record())]
             next.hosted?.isAllowed = true
         } else {
-            next.hosted?.refuse(Refusal(.accessDenied, "The person did not allow the request.", reason: "consent: denied"))
+            next.hosted?.refuse(Refusal(.accessDenied, "The user denied the request.", reason: "consent: denied"))
         }
         return try moving(to: next, writes)
     }

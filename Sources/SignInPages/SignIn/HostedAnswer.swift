@@ -198,7 +198,7 @@ package struct HostedScope: Sendable {
 package enum HostedFactor: String, Sendable, CaseIterable {
     case push
     /// A code of an authenticator app.
-    case code
+    case totp = "code"
     case sms
     case voice
     /// A code by mail, or the link that comes with it.
@@ -207,7 +207,7 @@ package enum HostedFactor: String, Sendable, CaseIterable {
     var kind: FactorKind {
         switch self {
         case .push: .push
-        case .code: .totp
+        case .totp: .totp
         case .sms: .sms
         case .voice: .voice
         case .email: .email
@@ -225,7 +225,9 @@ package struct HostedFactorChoice: Sendable, Equatable {
 /// The user's action on a page.
 package enum HostedAction: Sendable {
     case password(login: String, password: String)
-    case code(String)
+    /// Submits a code of an authenticator app.
+    case appCode(String)
+    /// Submits a code that was sent.
     case sentCode(String)
     /// Returns to the choice of a factor.
     case chooseAgain
@@ -255,7 +257,7 @@ extension HostedAction: Redacted {
     package var description: String {
         switch self {
         case .password: "password"
-        case .code: "code"
+        case .appCode: "code"
         case .sentCode: "sent code"
         case .chooseAgain: "choose again"
         case .newPassword: "new password"

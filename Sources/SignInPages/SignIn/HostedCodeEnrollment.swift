@@ -12,7 +12,7 @@ extension HostedState {
         return HostedStep {
             var next = transaction
             next.stopEnrolling()
-            next.hosted?.number = channel
+            next.hosted?.awaited = .number(channel)
             return try moving(to: next, Writes(transaction.closingPhone))
         }
     }
@@ -22,7 +22,7 @@ extension HostedState {
         guard canEnroll(by: channel), let user, let proof = transaction.proofs.last else { return unchanged }
         // The proofs are too old, as for an app.
         guard now < proof.time.addingTimeInterval(Enrollment.freshness) else { return restart() }
-        let waiting = pendingCode?.code?.destination.phoneNumber?.e164
+        let waiting = pendingCode?.sentCode?.destination.phoneNumber?.e164
         let request = CodeEnrollmentRequest(
             channel: channel, phoneNumber: number.isEmpty ? waiting : number, owner: transaction.id)
         return attempt(reading) { _ in
@@ -31,8 +31,7 @@ extension HostedState {
                     request, for: user.value, holding: held, snapshot: snapshot, context: context)
                 var next = transaction
                 next.stopEnrolling()
-                next.hosted?.enrolling = prepared.enrollment.id
-                next.hosted?.number = channel
+                next.hosted?.awaited = .setupCode(enrollmentID: prepared.enrollment.id, channel)
                 // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict: the second one counts the first
                 // code.
                 let changes = [.put(try user.record(holding: user.value))] + transaction.closingPhone
@@ -45,7 +44,7 @@ extension HostedState {
 
     /// Confirms the factor by the code that was sent, and continues the sign-in in the same commit.
     func confirmCode(_ code: String, _ pending: Enrollment, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
-        guard let channel = pending.code?.channel, canEnroll(by: channel), let user, let subject else { return unchanged }
+        guard let channel = pending.sentCode?.channel, canEnroll(by: channel), let user, let subject else { return unchanged }
         return attempt(reading) { _ in
             let confirmation = try engine.confirmCodeEnrollment(
                 id: pending.id, code: code, owner: transaction.id, user: user, holding: held, context: context)
@@ -76,16 +75,9 @@ extension HostedState {
 
     /// The phone or mail address that awaits its code; `nil` after its expiry.
     var pendingCode: Enrollment? {
-        guard let pending, pending.status == .pending, pending.code != nil, let until = pending.pendingUntil, now < until else {
+        guard let pending, pending.status == .pending, pending.sentCode != nil, let until = pending.pendingUntil, now < until else {
             return nil
         }
         return pending
-    }
-}
-
-extension HostedSignIn {
-    /// Ends the setup of a factor, and removes its notice.
-    mutating func stopEnrolling() {
-        (enrolling, number, notice) = (nil, nil, nil)
     }
 }

@@ -10,7 +10,7 @@ extension HostedState {
         let closing = next.closingChallenge
         next.withdrawChallenge(now: now)
         next.hosted?.notice = nil
-        next.hosted?.sending = channel
+        next.hosted?.awaited = .sentCode(channel)
         // A form that is sent twice sends one code.
         if let sent = openCode(by: channel)?.sentAt, now < sent.addingTimeInterval(Self.codeYouth) {
             return try next == transaction ? Plan(onward) : moving(to: next, Writes(closing))
@@ -34,7 +34,7 @@ extension HostedState {
         let verdict = verifier.verify(.confirmedLink, of: user?.value, policy: snapshot.passwordPolicy)
         var (next, outcome, effects) = transaction.step(
             .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
-        next.hosted?.sending = nil
+        next.hosted?.stopPresenting()
         next.hosted?.notice = nil
         next.record(outcome)
         return try moving(to: next, Writes(effects, of: next, user: user))
@@ -46,7 +46,7 @@ extension HostedState {
         let closing = next.closingChallenge
         next.withdrawChallenge(now: now)
         next.hosted?.leftChallenge = transaction.challengeCount
-        next.hosted?.sending = nil
+        next.hosted?.stopPresenting()
         next.hosted?.notice = nil
         return try next == transaction ? Plan(onward) : moving(to: next, Writes(closing))
     }
@@ -57,7 +57,7 @@ extension HostedState {
             let own = enrollments.first { enrollment in
                 enrollment.factor == factor.kind && kinds.contains(enrollment.factor)
             }
-            return own.map { HostedFactorChoice(factor: factor, destination: $0.code?.destination.masked) }
+            return own.map { HostedFactorChoice(factor: factor, destination: $0.sentCode?.destination.masked) }
         }
     }
 
@@ -67,12 +67,12 @@ extension HostedState {
             case .factor(let kinds) = transaction.requirement(for: subject),
             choices(of: kinds).contains(where: { $0.factor.channel == channel })
         else { return nil }
-        return enrollments.first { $0.code?.channel == channel }
+        return enrollments.first { $0.sentCode?.channel == channel }
     }
 
     /// The valid code that was sent for this sign-in.
-    func openCode(by channel: CodeChannel) -> CodeMethod.OpenCode? {
-        enrollments.first { $0.code?.channel == channel }?.code?.open.flatMap {
+    func openCode(by channel: CodeChannel) -> SentCodeMethod.OpenCode? {
+        enrollments.first { $0.sentCode?.channel == channel }?.sentCode?.open.flatMap {
             $0.owner == transaction.id && now < $0.expiresAt ? $0 : nil
         }
     }

@@ -20,7 +20,7 @@ extension HostedState {
             let (offer, writes) = try setup.offer(of: .google)
             var next = transaction
             next.stopEnrolling()
-            next.hosted?.enrolling = offer.id
+            next.hosted?.awaited = .setupCode(enrollmentID: offer.id, nil)
             return try moving(to: next, writes + transaction.closingPhone)
         }
     }
@@ -38,8 +38,7 @@ extension HostedState {
             do { writes = try setup?.confirmation(id: pending.id, code: code) } catch is Refusal { writes = nil }
             guard let writes else { return try note(.wrongCode) }
             var (next, outcome, effects) = transaction.step(.enrolled(.totp, .possession, methods: ["otp"], subject), now: now)
-            next.hosted?.enrolling = nil
-            next.hosted?.notice = nil
+            next.hosted?.stopEnrolling()
             next.record(outcome)
             return try moving(to: next, writes + Writes(effects, of: next, user: nil))
         }
@@ -49,8 +48,8 @@ extension HostedState {
     func enrollmentPage() throws -> HostedAnswer {
         let choices = user.map { snapshot.enrollable(for: $0.value) } ?? []
         if let phone = try phoneOffer() { return page(.phone(phone, canAddApp: choices.contains(.app))) }
-        if let channel = hosted.number, choices.contains(.code(channel)) {
-            if let code = pendingCode?.code { return page(.confirmNumber(channel, destination: code.destination.masked)) }
+        if let channel = hosted.setupChannel, choices.contains(.code(channel)) {
+            if let code = pendingCode?.sentCode { return page(.confirmNumber(channel, destination: code.destination.masked)) }
             // The address of a mailbox is known: after the code's expiry, the user chooses it again.
             if channel != .email { return page(.enrollNumber(channel)) }
         }

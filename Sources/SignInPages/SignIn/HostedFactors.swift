@@ -58,7 +58,7 @@ extension HostedState {
         next.hosted?.login = login
         next.hosted?.notice = nil
         if next.proofs.count > transaction.proofs.count {
-            next.hosted?.sending = nil
+            next.hosted?.stopPresenting()
             if !hosted.browser.isProved { answer.cookies.signIn = try engine.bind(&next) }
         }
         if case .tryAgain = outcome { next.hosted?.notice = wrong }
@@ -69,7 +69,7 @@ extension HostedState {
     /// A step that checks a code that was sent.
     func sentCode(_ code: String, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         guard let channel = hosted.sending, let enrollment = sendable(by: channel) else { return unchanged }
-        if let until = enrollment.code?.closedUntil(at: now) { return HostedStep { try note(.tooManyAttempts, until: until) } }
+        if let until = enrollment.sentCode?.closedUntil(at: now) { return HostedStep { try note(.tooManyAttempts, until: until) } }
         return try factor(.code(code), by: codeVerifier(channel), wrong: .wrongSentCode, reading)
     }
 

@@ -26,7 +26,7 @@ extension HostedState {
         }
         var start = ChallengeStart(stored: stored, user: user, type: GrantType.secondFactorOOB)
         start.transaction.hosted?.notice = nil
-        start.transaction.hosted?.sending = nil
+        start.transaction.hosted?.stopPresenting()
         let planned: PlannedChallenge
         do {
             planned = try engine.plan(

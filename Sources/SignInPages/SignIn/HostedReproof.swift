@@ -46,6 +46,6 @@ extension HostedState {
         guard transaction.end == nil || transaction.end == .authenticated, transaction.proofs.count == 1,
             transaction.proofs.first?.factor == .password, transaction.inherited == 0, transaction.challenge == nil
         else { return false }
-        return hosted.isIdle && transaction.phone == nil && authorization.code == nil && transaction.sessionID == nil
+        return hosted.awaited == nil && transaction.phone == nil && authorization.code == nil && transaction.sessionID == nil
     }
 }

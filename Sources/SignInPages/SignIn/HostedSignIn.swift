@@ -19,6 +19,16 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         var description: String
     }
 
+    /// The input that the page waits for after the user started a step.
+    enum Awaited: Sendable, Equatable, Codable {
+        /// The code that was sent as the second factor.
+        case sentCode(CodeChannel)
+        /// The number of a phone to enrol.
+        case number(CodeChannel)
+        /// The first code of a factor to enrol; the channel is `nil` for an authenticator app.
+        case setupCode(enrollmentID: String, CodeChannel?)
+    }
+
     /// The browser that continues the sign-in.
     var browser: BrowserBinding
     /// The user name in the page's field.
@@ -28,23 +38,47 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var noticeUntil: Date?
     /// The rules that the last new password violated.
     var violatedRules: [PasswordRule]?
-    /// The id of the factor that is being enrolled and awaits its code.
-    var enrolling: String?
     /// The number of the challenge that the user abandoned for another factor; `nil` for none.
     var leftChallenge: Int?
-    /// The channel of the code that the page waits for.
-    var sending: CodeChannel?
-    /// The channel of the phone or mail address that is being enrolled.
-    var number: CodeChannel?
+    /// The input that the page waits for; `nil` if the user has started no further step since the password. A repeated password is
+    /// accepted only then, see `HostedReproof.swift`.
+    var awaited: Awaited?
     /// Whether the user consented to the client's request.
     var isAllowed: Bool?
     var refused: Refused?
     /// The device that the sign-in is for. It polls for its tokens and gets no code.
     var device: HostedDevice?
 
-    /// Whether the user has started no further step since the password. A repeated password is accepted only then, see
-    /// `HostedReproof.swift`. A new field that holds the state of such a step belongs here.
-    var isIdle: Bool { enrolling == nil && number == nil && sending == nil }
+    /// The channel of the second factor's code that the page waits for.
+    var sending: CodeChannel? { if case .sentCode(let channel) = awaited { channel } else { nil } }
+
+    /// The channel of the phone or mail address that is being enrolled.
+    var setupChannel: CodeChannel? {
+        switch awaited {
+        case .number(let channel), .setupCode(_, let channel?): channel
+        case .sentCode, .setupCode, nil: nil
+        }
+    }
+
+    /// The id of the enrolment that awaits its code.
+    var setupEnrollmentID: String? { if case .setupCode(let id, _) = awaited { id } else { nil } }
+
+    /// Stops waiting for the answer to a second factor.
+    mutating func stopPresenting() {
+        switch awaited {
+        case .sentCode: awaited = nil
+        case .number, .setupCode, nil: break
+        }
+    }
+
+    /// Ends the enrolment of a factor, and removes its notice.
+    mutating func stopEnrolling() {
+        notice = nil
+        switch awaited {
+        case .number, .setupCode: awaited = nil
+        case .sentCode, nil: break
+        }
+    }
 
     init(browser: BrowserBinding, login: String, device: HostedDevice? = nil) {
         (self.browser, self.login, self.device) = (browser, login, device)

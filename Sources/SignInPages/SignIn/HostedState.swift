@@ -91,7 +91,7 @@ struct HostedState: Sendable {
             }
         }
         waitingDevice = try hosted.device.flatMap { try view.waiting($0, now: now) }
-        pending = try hosted.enrolling.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
+        pending = try hosted.setupEnrollmentID.flatMap { try view.record(.enrollment, id: $0) }.map(Enrollment.init)
         approver = subject?.enrollments.approver(of: stored.value)
         let present = try view.session(secret: browser.session, now: now)?.0
         if authorization.code != nil {

@@ -115,7 +115,7 @@ struct ClassicCodeTests {
         let number = try #require(Self.phone)
         _ = try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: jane, context: desk.context)
         let unknown = Enrollment(
-            id: "magic", userID: jane, factor: FactorKind(rawValue: "magic_word"), status: .active, createdAt: desk.now)
+            id: "magic", userID: jane, method: .unsupported(FactorKind(rawValue: "magic_word")), status: .active, createdAt: desk.now)
         _ = try await desk.organization.store.commit([.put(try unknown.record())])
         let status = try await desk.signIn()
         #expect(status.factors?.map(\.type) == ["sms"])

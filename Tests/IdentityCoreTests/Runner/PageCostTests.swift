@@ -76,8 +76,8 @@ struct PageCostTests {
     func code() async throws {
         try await enterPassword("page-vault")
         let page = try await cost.expect(commits: 0) { try await visitor.form() }
-        try await cost.expect { _ = try await visitor.submit(.code(app.wrongCode(at: visitor.seconds)), on: page) }
-        try await cost.expect { _ = try await visitor.submit(.code(app.code(at: visitor.seconds)), on: page) }
+        try await cost.expect { _ = try await visitor.submit(.appCode(app.wrongCode(at: visitor.seconds)), on: page) }
+        try await cost.expect { _ = try await visitor.submit(.appCode(app.code(at: visitor.seconds)), on: page) }
         try await cost.expect { _ = try PageVisitor.code(try await visitor.load()) }
     }
 

@@ -41,18 +41,16 @@ extension Engine {
     ) throws -> PreparedCode {
         let destination = try request.destination(of: user, holding: enrollments)
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
-        let waiting = enrollments.filter { $0.status == .pending && $0.code?.channel == request.channel }
+        let waiting = enrollments.filter { $0.status == .pending && $0.sentCode?.channel == request.channel }
         // A restart with the same destination reuses the pending enrolment, so that it does not reset limits. Another number replaces it.
+        var method = SentCodeMethod(channel: request.channel, destination: destination)
+        method.sent = waiting.flatMap { $0.sentCode?.sent ?? [] }.sorted()
+        method.wrong = waiting.flatMap { $0.sentCode?.wrong ?? [] }.sorted()
         var enrollment =
-            try waiting.first { $0.code?.destination == destination }
+            try waiting.first { $0.sentCode?.destination == destination }
             ?? Enrollment(
-                id: environment.random.identifier(prefix: request.channel.idPrefix), userID: user.id, factor: request.channel.factor,
+                id: environment.random.identifier(prefix: request.channel.idPrefix), userID: user.id, method: .sentCode(method),
                 status: .pending, createdAt: context.now)
-        if enrollment.code == nil {
-            enrollment.code = CodeMethod(channel: request.channel, destination: destination)
-            enrollment.code?.sent = waiting.flatMap { $0.code?.sent ?? [] }.sorted()
-            enrollment.code?.wrong = waiting.flatMap { $0.code?.wrong ?? [] }.sorted()
-        }
         // Also limited per user, because a user could otherwise switch to another number for a new limit.
         let pace = messagePacer.refusal(
             request.channel, to: "enrollment \(user.id)", .known, limit: nil, requestID: context.requestID, now: context.now)
@@ -61,7 +59,9 @@ extension Engine {
         var prepared = try prepareCode(
             CodeRequest(
                 purpose: .enrollment, owner: request.owner,
-                isConfirmed: enrollments.contains { $0.status == .active && $0.code?.destination.phoneNumber == destination.phoneNumber }),
+                isConfirmed: enrollments.contains {
+                    $0.status == .active && $0.sentCode?.destination.phoneNumber == destination.phoneNumber
+                }),
             for: enrollment, of: user, snapshot: snapshot, context: context)
         prepared.writes.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.writes.changes
         return prepared
@@ -72,7 +72,7 @@ extension Engine {
     package func confirmCodeEnrollment(
         id: String, code: String, owner: String, user: StoredUser, holding enrollments: [Enrollment], context: RequestContext
     ) throws -> CodeConfirmation {
-        guard let pending = enrollments.first(where: { $0.id == id && $0.status == .pending }), let method = pending.code,
+        guard let pending = enrollments.first(where: { $0.id == id && $0.status == .pending }), let method = pending.sentCode,
             let until = pending.pendingUntil, context.now < until
         else { return CodeConfirmation(refusal: .notPending) }
         if let until = method.closedUntil(at: context.now) {
@@ -92,7 +92,7 @@ extension Engine {
             confirmed.status = .active
             confirmed.pendingUntil = nil
             confirmed.updatedAt = context.now
-            let others = enrollments.filter { $0.id != id && $0.code?.channel == method.channel && $0.status != .deleted }
+            let others = enrollments.filter { $0.id != id && $0.sentCode?.channel == method.channel && $0.status != .deleted }
             let isReplacing = others.contains { $0.status != .pending }
             let reason = method.channel.rawValue + (isReplacing ? ", replaced" : "")
             let writes = try user.enrolling(confirmed, replacing: others, reason: reason)
@@ -105,13 +105,11 @@ extension Engine {
     package func grantCodeFactor(
         _ channel: CodeChannel, to destination: CodeDestination, userID: String, context: RequestContext
     ) async throws -> String? {
-        var made = Enrollment(
-            id: try environment.random.identifier(prefix: channel.idPrefix), userID: userID, factor: channel.factor, status: .active,
-            createdAt: context.now)
-        made.code = CodeMethod(channel: channel, destination: destination)
-        let enrollment = made
+        let enrollment = Enrollment(
+            id: try environment.random.identifier(prefix: channel.idPrefix), userID: userID,
+            method: .sentCode(SentCodeMethod(channel: channel, destination: destination)), status: .active, createdAt: context.now)
         return try await grantFactor(userID: userID, context: context) { user, own in
-            try user.enrolling(enrollment, replacing: own.filter { $0.code?.channel == channel }, reason: channel.rawValue)
+            try user.enrolling(enrollment, replacing: own.filter { $0.sentCode?.channel == channel }, reason: channel.rawValue)
         }.map { _ in enrollment.id }
     }
 }
@@ -123,11 +121,11 @@ extension CodeEnrollmentRequest {
             guard let address = user.mailAddress else { throw .noAddress }
             return CodeDestination(address)
         }
-        let verified = enrollments.filter { $0.status == .active && $0.code?.destination.phoneNumber != nil }
-        let own = verified.first { $0.code?.channel == channel }?.code?.destination
+        let verified = enrollments.filter { $0.status == .active && $0.sentCode?.destination.phoneNumber != nil }
+        let own = verified.first { $0.sentCode?.channel == channel }?.sentCode?.destination
         guard let typed = phoneNumber, !typed.isEmpty else {
-            let waiting = enrollments.first { $0.status == .pending && $0.code?.channel == channel }?.code?.destination
-            guard let known = own ?? waiting ?? verified.first?.code?.destination else { throw .noNumber }
+            let waiting = enrollments.first { $0.status == .pending && $0.sentCode?.channel == channel }?.sentCode?.destination
+            guard let known = own ?? waiting ?? verified.first?.sentCode?.destination else { throw .noNumber }
             return known
         }
         guard let number = PhoneNumber(typed) else { throw .invalidNumber }

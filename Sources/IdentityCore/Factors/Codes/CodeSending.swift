@@ -39,7 +39,7 @@ extension Engine {
     package func prepareCode(
         _ request: CodeRequest, for enrollment: Enrollment, of user: User, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> PreparedCode {
-        guard let method = enrollment.code else { throw CodeRefusal.notPending }
+        guard let method = enrollment.sentCode else { throw CodeRefusal.notPending }
         let channel = request.channel ?? method.channel
         if let number = method.destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let occasion = request.purpose.occasion
@@ -52,20 +52,20 @@ extension Engine {
         }
         let code = try environment.makeCode()
         let link = request.hasLink && channel == .email ? try environment.random.secret(prefix: "ml_") : nil
-        let expiresAt = context.now.addingTimeInterval(CodeMethod.lifetime)
+        let expiresAt = context.now.addingTimeInterval(SentCodeMethod.lifetime)
         var next = enrollment
         var lane = method[occasion]
         let replaced = lane.open
-        lane.open = CodeMethod.OpenCode(
+        lane.open = SentCodeMethod.OpenCode(
             digest: environment.digest(ofCode: code, enrollment: enrollment.id, owner: request.owner), owner: request.owner,
             sentAt: context.now, expiresAt: expiresAt, link: link.map { TicketDigest(of: $0).bytes },
             origin: link.map { _ in
-                CodeMethod.Origin(
+                SentCodeMethod.Origin(
                     applicationName: request.applicationName, address: context.address,
                     userAgent: SignInOrigin.browser(context.userAgent))
             })
-        lane.sent = lane.sent.filter { $0 > context.now.addingTimeInterval(-CodeMethod.sendingWindow) } + [context.now]
-        next.code?[occasion] = lane
+        lane.sent = lane.sent.filter { $0 > context.now.addingTimeInterval(-SentCodeMethod.sendingWindow) } + [context.now]
+        next.sentCode?[occasion] = lane
         var writes = Writes()
         if let old = replaced?.link { writes += [.close(.mailLink, digest: TicketDigest(bytes: old))] }
         writes += [.put(try next.record())]
@@ -89,7 +89,7 @@ extension Engine {
 
     /// Counts a message. Returns the reason why it must not be sent; `nil` if it may.
     private func pace(
-        _ channel: CodeChannel, to destination: CodeDestination, of user: User, _ occasion: CodeMethod.Occasion, isConfirmed: Bool,
+        _ channel: CodeChannel, to destination: CodeDestination, of user: User, _ occasion: SentCodeMethod.Occasion, isConfirmed: Bool,
         snapshot: OrgSnapshot, context: RequestContext
     ) -> CodeRefusal? {
         messagePacer.refusal(

@@ -13,11 +13,11 @@ package struct CodeVerifier: FactorVerifier {
     package let owner: String
     package let now: Date
     /// The occasion of the code.
-    package var occasion = CodeMethod.Occasion.known
+    package var occasion = SentCodeMethod.Occasion.known
 
     package init(
         environment: EngineEnvironment, channel: CodeChannel, enrollments: [Enrollment], owner: String, now: Date,
-        occasion: CodeMethod.Occasion = .known
+        occasion: SentCodeMethod.Occasion = .known
     ) {
         (self.environment, self.channel, self.enrollments, self.owner, self.now) = (environment, channel, enrollments, owner, now)
         self.occasion = occasion
@@ -28,11 +28,11 @@ package struct CodeVerifier: FactorVerifier {
     package var methods: [String] { [channel.method] }
 
     package func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) -> FactorVerdict {
-        let own = enrollments.first { $0.code?.channel == channel && $0.userID == user?.id }
+        let own = enrollments.first { $0.sentCode?.channel == channel && $0.userID == user?.id }
         switch response {
         case .code(let typed): return judge(typed, own)
         case .confirmedLink:
-            guard let own, let open = own.code?[occasion].open, open.owner == owner, open.approvedAt != nil, now < open.expiresAt else {
+            guard let own, let open = own.sentCode?[occasion].open, open.owner == owner, open.approvedAt != nil, now < open.expiresAt else {
                 return .failed
             }
             return .proved(passwordHash: nil, enrollment: own.usingUpCode(of: occasion))
@@ -42,12 +42,12 @@ package struct CodeVerifier: FactorVerifier {
 
     private func judge(_ typed: String, _ own: Enrollment?) -> FactorVerdict {
         // Does the same work for an unknown user, and without an open code.
-        let open = own?.code?[occasion].open
+        let open = own?.sentCode?[occasion].open
         let digits = typed.utf8.prefix(64).filter { $0 != UInt8(ascii: " ") }
         let digest = environment.digest(
             ofCode: String(decoding: digits, as: UTF8.self), enrollment: own?.id ?? "", owner: open?.owner ?? "")
         let isRight = digest.isSameSecret(as: open?.digest ?? [UInt8](repeating: 0, count: 32))
-        guard let own, let open, open.owner == owner, now < open.expiresAt, own.code?.closedUntil(at: now, for: occasion) == nil else {
+        guard let own, let open, open.owner == owner, now < open.expiresAt, own.sentCode?.closedUntil(at: now, for: occasion) == nil else {
             return .failed
         }
         return isRight
@@ -57,20 +57,20 @@ package struct CodeVerifier: FactorVerifier {
 
 extension Enrollment {
     /// Returns the enrolment after a correct answer: code and link are consumed, and the counts of messages and wrong answers are reset.
-    func usingUpCode(of occasion: CodeMethod.Occasion) -> Enrollment {
+    func usingUpCode(of occasion: SentCodeMethod.Occasion) -> Enrollment {
         var used = self
-        used.spentLink = code?[occasion].open?.link
+        used.spentLink = sentCode?[occasion].open?.link
         // The time of the last message stays, so that the pause before the next one does not depend on the answer.
-        used.code?[occasion] = CodeMethod.Lane(sent: Array(code?[occasion].sent.suffix(1) ?? []))
+        used.sentCode?[occasion] = SentCodeMethod.Lane(sent: Array(sentCode?[occasion].sent.suffix(1) ?? []))
         return used
     }
 
     /// Returns the enrolment after a wrong answer.
-    func countingWrongCode(of occasion: CodeMethod.Occasion, at now: Date) -> Enrollment {
+    func countingWrongCode(of occasion: SentCodeMethod.Occasion, at now: Date) -> Enrollment {
         var counted = self
-        let window = occasion == .anybody ? CodeMethod.recoveryWindow : CodeMethod.answeringWindow
-        let wrong = (code?[occasion].wrong ?? []).filter { $0 > now.addingTimeInterval(-window) }
-        counted.code?[occasion].wrong = wrong + [now]
+        let window = occasion == .anybody ? SentCodeMethod.recoveryWindow : SentCodeMethod.answeringWindow
+        let wrong = (sentCode?[occasion].wrong ?? []).filter { $0 > now.addingTimeInterval(-window) }
+        counted.sentCode?[occasion].wrong = wrong + [now]
         return counted
     }
 

@@ -39,7 +39,7 @@ extension Engine {
 private struct OpenMailLink: Sendable {
     private let digest: TicketDigest
     private let enrollment: Enrollment
-    private let code: CodeMethod.OpenCode
+    private let code: SentCodeMethod.OpenCode
     private let login: String
     /// The sign-in that the mail was sent for.
     private let signIn: StoredTransaction?
@@ -49,7 +49,7 @@ private struct OpenMailLink: Sendable {
         guard token.utf8.count <= 64 else { return nil }
         digest = TicketDigest(of: token)
         guard case .fresh(let ticket) = try view.ticket(.mailLink, digest: digest, now: now), ticket.owner.kind == .enrollment,
-            let enrollment = try view.record(.enrollment, id: ticket.owner.id).map(Enrollment.init), let code = enrollment.code?.open,
+            let enrollment = try view.record(.enrollment, id: ticket.owner.id).map(Enrollment.init), let code = enrollment.sentCode?.open,
             code.link == digest.bytes, now < code.expiresAt,
             let user = try view.record(.user, id: enrollment.userID).map(StoredUser.init)
         else { return nil }
@@ -65,7 +65,7 @@ private struct OpenMailLink: Sendable {
 
     func approval(now: Date) throws -> Writes {
         var next = enrollment
-        next.code?.open?.approvedAt = code.approvedAt ?? now
+        next.sentCode?.open?.approvedAt = code.approvedAt ?? now
         var writes = Writes([.require(.mailLink, digest: digest, now: now), .put(try next.record())])
         writes.log("user.mfa.email.answer", .success, reason: "by the link", userID: next.userID)
         return writes
@@ -73,7 +73,7 @@ private struct OpenMailLink: Sendable {
 
     func denial(now: Date) throws -> Writes {
         var next = enrollment
-        next.code?.open = nil
+        next.sentCode?.open = nil
         var writes = Writes([
             .require(.mailLink, digest: digest, now: now), .put(try next.record()), .close(.mailLink, digest: digest),
         ])

@@ -13,7 +13,7 @@ internal import Store
 package final class MessagePacer: Sendable {
     /// The window in seconds for the limits per destination. A user gets at most 12 messages in it, for all occasions together.
     private static let window: TimeInterval = 3_600
-    static func most(_ occasion: CodeMethod.Occasion) -> Int { occasion == .anybody ? 4 : 8 }
+    static func most(_ occasion: SentCodeMethod.Occasion) -> Int { occasion == .anybody ? 4 : 8 }
     /// The maximum in that window to an unconfirmed number, for all users together. Higher than the limit of one user.
     static let mostUnconfirmed = 12
 
@@ -45,7 +45,7 @@ package final class MessagePacer: Sendable {
     ///   - unconfirmed: The number, if the user has not confirmed it; otherwise `nil`.
     ///   - requestID: Repeated calls within one request count once.
     package func refusal(
-        _ channel: CodeChannel, to key: String, _ occasion: CodeMethod.Occasion, limit: Int?, unconfirmed: String? = nil,
+        _ channel: CodeChannel, to key: String, _ occasion: SentCodeMethod.Occasion, limit: Int?, unconfirmed: String? = nil,
         requestID: String, now: Date
     ) -> CodeRefusal? {
         let digest = TicketDigest(of: "\(channel.rawValue) \(occasion.rawValue) \(key)")

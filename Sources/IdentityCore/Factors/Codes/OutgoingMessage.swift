@@ -15,7 +15,7 @@ package struct OutgoingMessage: Sendable {
         /// The user activates a new account by the link.
         case welcome
 
-        var occasion: CodeMethod.Occasion {
+        var occasion: SentCodeMethod.Occasion {
             switch self {
             case .recovery, .unlock: .anybody
             case .signIn, .enrollment, .activation, .welcome: .known

@@ -34,9 +34,9 @@ extension Enrollment {
     init(
         hardwareDevice secret: [UInt8], credentialID: String, counter: Int64, of userID: String, environment: EngineEnvironment, now: Date
     ) throws {
-        self.init(
-            id: try environment.random.identifier(prefix: "uft"), userID: userID, factor: .hotp, status: .active, createdAt: now)
-        hotp = try HOTPMethod(
+        let id = try environment.random.identifier(prefix: "uft")
+        let method = try HOTPMethod(
             sealing: secret, forEnrollment: id, credentialID: credentialID, counter: counter, environment: environment)
+        self.init(id: id, userID: userID, method: .hotp(method), status: .active, createdAt: now)
     }
 }

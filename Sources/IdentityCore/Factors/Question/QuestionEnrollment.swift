@@ -18,10 +18,9 @@ extension Engine {
         if let problem = SecurityAnswer.problem(answer, to: question) { return .failure(.unacceptableAnswer(problem)) }
         let hash = try await environment.passwordHasher.hash(
             SecurityAnswer.normalized(answer) ?? "", logN: policy.scryptLogN, salt: environment.random.bytes(16))
-        var enrollment = Enrollment(
-            id: try environment.random.identifier(prefix: "ufs"), userID: userID, factor: .question, status: .active,
-            createdAt: context.now)
-        enrollment.question = QuestionMethod(key: key, answerHash: hash)
+        let enrollment = Enrollment(
+            id: try environment.random.identifier(prefix: "ufs"), userID: userID,
+            method: .question(QuestionMethod(key: key, answerHash: hash)), status: .active, createdAt: context.now)
         return .success(enrollment)
     }
 

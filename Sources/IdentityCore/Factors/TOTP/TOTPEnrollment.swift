@@ -94,9 +94,9 @@ package struct AuthenticatorAppSetup: Sendable {
     package func offer(of provider: TOTPProvider) throws -> (TOTPEnrollmentOffer, Writes) {
         let secret = try environment.random.bytes(TimeBasedCode.secretLength)
         let expiresAt = now.addingTimeInterval(Self.lifetime)
-        var enrollment = Enrollment(
-            id: try environment.random.identifier(prefix: "enr"), userID: user.value.id, factor: .totp, status: .pending, createdAt: now)
-        enrollment.totp = try TOTPMethod(sealing: secret, forEnrollment: enrollment.id, provider: provider, environment: environment)
+        let id = try environment.random.identifier(prefix: "enr")
+        let method = try TOTPMethod(sealing: secret, forEnrollment: id, provider: provider, environment: environment)
+        var enrollment = Enrollment(id: id, userID: user.value.id, method: .totp(method), status: .pending, createdAt: now)
         enrollment.pendingUntil = expiresAt
         let crowded = pending.sorted { $0.createdAt > $1.createdAt }.dropFirst(Self.mostPending - 1)
         var writes = Writes(crowded.map(\.removal) + [.put(try enrollment.record())])

@@ -69,8 +69,8 @@ extension Engine {
 extension Enrollment {
     /// Creates an authenticator app that needs no confirmation.
     init(authenticatorApp secret: [UInt8], of userID: String, environment: EngineEnvironment, now: Date) throws {
-        self.init(
-            id: try environment.random.identifier(prefix: "enr"), userID: userID, factor: .totp, status: .active, createdAt: now)
-        totp = try TOTPMethod(sealing: secret, forEnrollment: id, environment: environment)
+        let id = try environment.random.identifier(prefix: "enr")
+        let method = try TOTPMethod(sealing: secret, forEnrollment: id, environment: environment)
+        self.init(id: id, userID: userID, method: .totp(method), status: .active, createdAt: now)
     }
 }

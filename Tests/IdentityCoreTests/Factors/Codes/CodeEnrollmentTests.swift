@@ -52,7 +52,7 @@ struct CodeEnrollmentTests {
     }
 
     private func active() async throws -> [String] {
-        try await person().enrollments.filter { $0.status == .active }.compactMap { $0.code?.destination.key }
+        try await person().enrollments.filter { $0.status == .active }.compactMap { $0.sentCode?.destination.key }
     }
 
     @Test("takes a code that is sent there, once", arguments: [CodeChannel.sms, .voice])

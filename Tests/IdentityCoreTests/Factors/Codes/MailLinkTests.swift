@@ -15,7 +15,7 @@ struct MailLinkTests {
     }
 
     private func send(for owner: String = "txn1", at seconds: TimeInterval = 1) async throws -> (token: String, code: String) {
-        let enrollment = try #require(try await fixture.enrollments().first { $0.code?.channel == .email })
+        let enrollment = try #require(try await fixture.enrollments().first { $0.sentCode?.channel == .email })
         let prepared = try fixture.engine.prepareCode(
             CodeRequest(purpose: .signIn, owner: owner, hasLink: true), for: enrollment, of: user,
             snapshot: try await fixture.engine.snapshot(), context: PushFixture.context(seconds))

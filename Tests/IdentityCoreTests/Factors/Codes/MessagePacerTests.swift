@@ -8,7 +8,7 @@ struct MessagePacerTests {
     private let pacer = MessagePacer()
 
     private func isSent(
-        _ key: String, _ occasion: CodeMethod.Occasion, at seconds: TimeInterval, limit: Int? = nil, unconfirmed: String? = nil,
+        _ key: String, _ occasion: SentCodeMethod.Occasion, at seconds: TimeInterval, limit: Int? = nil, unconfirmed: String? = nil,
         request: String? = nil
     ) -> Bool {
         let now = Date(timeIntervalSince1970: 1_800_000_000 + seconds)

@@ -64,7 +64,8 @@ enum ExploredInput: Sendable, Equatable {
     static let unlocked = ["fpt"]
 
     /// The enrolment of the app after a code was consumed.
-    static let usedApp = Enrollment(id: "enr-app", userID: "00ujane", factor: .totp, status: .active, createdAt: ExploredPolicy.time(-9))
+    static let usedApp = Enrollment(
+        id: "enr-app", userID: "00ujane", method: .unsupported(.totp), status: .active, createdAt: ExploredPolicy.time(-9))
 
     /// The input of the transaction; `nil` for a change of the time.
     func input(

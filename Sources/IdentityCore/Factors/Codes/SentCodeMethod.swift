@@ -2,7 +2,7 @@ internal import Crypto
 package import Foundation
 
 /// The stored state of a phone or a mailbox that receives codes.
-package struct CodeMethod: Sendable, Equatable, Codable {
+package struct SentCodeMethod: Sendable, Equatable, Codable {
     static let digits = 6
     /// Seconds for which a code is valid (Documentation/Protocol/Authn.md §6.1).
     static let lifetime: TimeInterval = 300
@@ -78,7 +78,7 @@ package struct CodeMethod: Sendable, Equatable, Codable {
     }
 }
 
-extension CodeMethod {
+extension SentCodeMethod {
     /// The state of an occasion.
     subscript(occasion: Occasion) -> Lane {
         get { occasion == .anybody ? recovery ?? Lane() : Lane(open: open, sent: sent, wrong: wrong) }
@@ -120,7 +120,7 @@ extension EngineEnvironment {
             // The largest multiple of a million below 2^32; larger values would favour small numbers.
             guard number < 4_294_000_000 else { continue }
             let text = String(number % 1_000_000)
-            return String(repeating: "0", count: CodeMethod.digits - text.count) + text
+            return String(repeating: "0", count: SentCodeMethod.digits - text.count) + text
         }
     }
 
