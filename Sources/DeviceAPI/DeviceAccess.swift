@@ -79,7 +79,7 @@ struct DeviceAccess {
         do throws(Refusal) { try claims.requireBinding(to: possession) } catch { throw DeviceRefusal.proof(error) }
         if let possession, try possession.use.isMade(in: view) { throw DeviceRefusal.proof(.usedProof) }
         guard let userID = grant.userID else {
-            throw DeviceRefusal.accessDenied("The token is a client's own. Sign in as a person.", reason: "access token without a user")
+            throw DeviceRefusal.accessDenied("The token belongs to a client. Sign in as a user.", reason: "access token without a user")
         }
         let user = try GrantHolder.user(id: userID, in: view)
         // Checked before the grant, so that a device learns that the account is suspended or deleted.

@@ -31,7 +31,7 @@ extension Engine {
             }
             let scopes = try ScopeRequest(admitted["scope"]).grantedToUser(of: admitted.application, by: admitted.server)
             guard ScopeRequest.interactive.isDisjoint(with: scopes) else {
-                throw Refusal(.invalidScope, "The scope takes a sign-in by the person.", reason: "bc: interactive scope")
+                throw Refusal(.invalidScope, "The scope requires an interactive sign-in of the user.", reason: "bc: interactive scope")
             }
             guard scopes.contains(ScopeRequest.openID) else {
                 throw Refusal(.invalidScope, "The scope of a back-channel request must contain openid.", reason: "bc: no openid")

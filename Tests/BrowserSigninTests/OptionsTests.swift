@@ -5,10 +5,10 @@ import Testing
 
 @testable import BrowserSignin
 
-@Suite("How BrowserSignin is set up")
+@Suite("Configuration of BrowserSignin")
 @MainActor
 struct OptionsTests {
-    @Test("an ephemeral session is an option of its own")
+    @Test("An ephemeral session is a separate option")
     func ephemeral() throws {
         let signin = try BrowserSignin(ScriptedIssuer().client(), in: ScriptedBrowser.idle())
         #expect(!signin.ephemeralSession && signin.options.isEmpty)
@@ -18,7 +18,7 @@ struct OptionsTests {
         #expect(signin.options.isEmpty)
     }
 
-    @Test("the provider is told the options")
+    @Test("The provider receives the options")
     func optionsAreTold() async throws {
         let issuer = ScriptedIssuer()
         let told = Locked<[BrowserSignin.Option]>([])
@@ -33,7 +33,7 @@ struct OptionsTests {
     }
 
     @Test(
-        "where the browser is the person's own, an ephemeral session is a request for the credentials",
+        "In the user's own browser, an ephemeral session requests the credentials again",
         arguments: [
             (true, nil, "login"), (true, "consent", "login consent"), (true, "none", "none"), (false, nil, nil),
             (false, "consent", "consent"),
@@ -47,7 +47,7 @@ struct OptionsTests {
         #expect(query(browser.pages.first)["prompt"] == expected)
     }
 
-    @Test("where the browser is a private one, it is not")
+    @Test("In a private browser, an ephemeral session does not request the credentials again")
     func ephemeralPrivate() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -57,7 +57,7 @@ struct OptionsTests {
         #expect(query(browser.pages.first)["prompt"] == nil)
     }
 
-    @Test("the server is told the port at which the redirect is received, and again when the code is traded")
+    @Test("The server gets the redirect URI with the actual port, and again with the code")
     func port() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
@@ -67,7 +67,7 @@ struct OptionsTests {
         #expect(issuer.forms("/token").first?["redirect_uri"] == "http://127.0.0.1:4711/callback")
     }
 
-    @Test("what listens is told which redirect is the answer, by its state")
+    @Test("The listener gets the state of the expected redirect")
     func isAnswer() async throws {
         let issuer = ScriptedIssuer()
         let seen = Locked<[Bool]>([])
@@ -90,7 +90,7 @@ struct OptionsTests {
 
     // MARK: Making one
 
-    @Test("the one made last is the shared one")
+    @Test("The instance that was created last is the shared one")
     func shared() throws {
         let issuer = try url(ScriptedIssuer.base)
         let redirectUri = try url("com.example.app:/callback")
@@ -105,7 +105,7 @@ struct OptionsTests {
         #expect(second.signInFlow.additionalParameters?["brand"]?.stringValue == "b")
     }
 
-    @Test("settings come from a property list")
+    @Test("A property list provides the settings")
     func propertyList() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "Okta-\(ProcessInfo.processInfo.globallyUniqueString).plist")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -120,7 +120,7 @@ struct OptionsTests {
         #expect(BrowserSignin.shared === signin)
     }
 
-    @Test("a property list without redirect URI is refused")
+    @Test("A property list without a redirect URI is rejected")
     func propertyListWithoutRedirect() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "Okta-\(ProcessInfo.processInfo.globallyUniqueString).plist")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -129,7 +129,7 @@ struct OptionsTests {
         #expect(throws: OAuth2Error.redirectUriRequired) { try BrowserSignin(plist: file) }
     }
 
-    @Test("a factory of the app's own makes the browser sessions")
+    @Test("The app's own factory creates the browser sessions")
     func factory() async throws {
         enum Factory: BrowserSignin.ProviderFactory {
             static let issuer = ScriptedIssuer()
@@ -148,7 +148,7 @@ struct OptionsTests {
     }
 
     #if os(Linux)
-    @Test("a redirect that nobody can receive here is refused, with what to configure")
+    @Test("A redirect URI that this system cannot receive is rejected with what to configure")
     func customScheme() async throws {
         let signin = BrowserSignin(
             loginFlow: try AuthorizationCodeFlow(client: ScriptedIssuer().client()), logoutFlow: nil,
@@ -159,7 +159,7 @@ struct OptionsTests {
     }
     #endif
 
-    @Test("each error says something")
+    @Test("Each error has a text")
     func texts() {
         let errors: [BrowserSigninError] = [
             .noCompatibleAuthenticationProviders, .noSignOutFlowProvided, .cannotStartBrowserSession, .cannotComposeAuthenticationURL,

@@ -7,10 +7,10 @@ import Testing
 @testable import BrowserSignin
 
 /// What belongs to the whole process: each test runs itself once more, in a process of its own.
-@Suite("The shared BrowserSignin of a process")
+@Suite("Shared BrowserSignin of a process")
 @MainActor
 struct SharedTests {
-    @Test("there is none without settings, and the log says why, once", .timeLimit(.minutes(5)))
+    @Test("Without settings there is no shared instance, and the log gives the reason once", .timeLimit(.minutes(5)))
     func unconfigured() async throws {
         if TestProcess.isChild {
             #expect(BrowserSignin.shared == nil)
@@ -25,7 +25,7 @@ struct SharedTests {
         #expect(told.count == 1 && told.first?.contains("There is no Okta.plist.") == true, "\(output)")
     }
 
-    @Test("it is made of Okta.plist, and stays the same one", .timeLimit(.minutes(5)))
+    @Test("The shared instance is created from Okta.plist once", .timeLimit(.minutes(5)))
     func configured() async throws {
         if TestProcess.isChild {
             let shared = try #require(BrowserSignin.shared)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import BrowserSignin
 
-@Suite("A sign-in in the browser")
+@Suite("Sign-in in the browser")
 @MainActor
 struct SignInTests {
-    @Test("opens the server's page, and brings the tokens that belong to it")
+    @Test("A sign-in opens the server's page and returns the tokens of its code")
     func success() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -26,7 +26,7 @@ struct SignInTests {
         #expect(!signin.signInFlow.isAuthenticating)
     }
 
-    @Test("asks for what its context says")
+    @Test("A sign-in sends the parameters of its context")
     func context() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -70,7 +70,7 @@ struct SignInTests {
         },
     ]
 
-    @Test("refuses what is not its own", arguments: forgeries)
+    @Test("A redirect of another sign-in is rejected", arguments: forgeries)
     func refused(forgery: Forgery) async throws {
         let issuer = ScriptedIssuer(forgery.answers)
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -80,7 +80,7 @@ struct SignInTests {
         if forgery.answers.claims.isEmpty { #expect(issuer.requests("/token").isEmpty) }
     }
 
-    @Test("tells why the server refused", arguments: ["access_denied", "login_required", "server_error"])
+    @Test("The error of the server is returned", arguments: ["access_denied", "login_required", "server_error"])
     func serverError(code: String) async throws {
         let issuer = ScriptedIssuer(.init(redirect: ["code": nil, "error": code, "error_description": "Said the server."]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -89,7 +89,7 @@ struct SignInTests {
         #expect(!signin.signInFlow.isAuthenticating && issuer.requests("/token").isEmpty)
     }
 
-    @Test("does not take the redirect of the one before")
+    @Test("A redirect of an earlier sign-in is rejected")
     func stale() async throws {
         let issuer = ScriptedIssuer()
         let kept = Locked<URL?>(nil)
@@ -108,7 +108,7 @@ struct SignInTests {
         #expect(issuer.requests("/token").count == 1)
     }
 
-    @Test("ends when the person closes the browser")
+    @Test("A sign-in ends when the user closes the browser")
     func closed() async throws {
         let issuer = ScriptedIssuer()
         let signin = try BrowserSignin(
@@ -117,7 +117,7 @@ struct SignInTests {
         #expect(!signin.signInFlow.isAuthenticating)
     }
 
-    @Test("tells of the browser's own errors as such")
+    @Test("An error of the browser is returned as such")
     func browserError() async throws {
         let issuer = ScriptedIssuer()
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser { _, _ in throw URLError(.cannotConnectToHost) })
@@ -126,7 +126,7 @@ struct SignInTests {
         }
     }
 
-    @Test("opens no browser when the server can't be reached")
+    @Test("A sign-in opens no browser if the server is unreachable")
     func unreachable() async throws {
         let issuer = ScriptedIssuer(.init(statuses: ["openid-configuration": 404]))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -137,7 +137,7 @@ struct SignInTests {
 
     // MARK: Giving up
 
-    @Test("closes the browser and ends at once when its task is cancelled")
+    @Test("Cancelling the task closes the browser and ends the sign-in immediately")
     func cancelledTask() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.idle()
@@ -149,7 +149,7 @@ struct SignInTests {
         #expect(browser.isClosed && !signin.signInFlow.isAuthenticating)
     }
 
-    @Test("closes the browser when the app cancels")
+    @Test("Cancelling by the app closes the browser")
     func cancelled() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.idle()
@@ -162,7 +162,7 @@ struct SignInTests {
         await signin.cancel()
     }
 
-    @Test("gives tokens back that came to an app which had given up", .timeLimit(.minutes(1)))
+    @Test("Tokens that arrive after a cancellation are revoked", .timeLimit(.minutes(1)))
     func regret() async throws {
         let (asked, gate) = (Gate(), Gate())
         let issuer = ScriptedIssuer(
@@ -181,7 +181,7 @@ struct SignInTests {
         #expect(count == 2 && Set(issuer.forms("/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("is given up for another one, which goes on")
+    @Test("A second sign-in replaces the first")
     func superseded() async throws {
         let issuer = ScriptedIssuer()
         let first = ScriptedBrowser.idle()
@@ -196,7 +196,7 @@ struct SignInTests {
         #expect(error == .userCancelledLogin("Another sign-in or sign-out was begun."))
     }
 
-    @Test("is given up for a sign-out")
+    @Test("A sign-out replaces a sign-in")
     func supersededBySignOut() async throws {
         let issuer = ScriptedIssuer()
         let first = ScriptedBrowser.idle()
@@ -214,7 +214,7 @@ struct SignInTests {
 
     // MARK: Forms of the call
 
-    @Test("calls back, on the main actor")
+    @Test("A completion handler is called on the main actor")
     func completion() async throws {
         let issuer = ScriptedIssuer()
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -227,7 +227,7 @@ struct SignInTests {
         #expect(try result.get().accessToken == "access-1")
     }
 
-    @Test("calls back with the server's refusal")
+    @Test("A completion handler gets the server's error")
     func completionError() async throws {
         let issuer = ScriptedIssuer(.init(redirect: ["code": nil, "error": "access_denied"]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))

@@ -6,10 +6,10 @@ import Testing
 
 @testable import BrowserSignin
 
-@Suite("A sign-out in the browser")
+@Suite("Sign-out in the browser")
 @MainActor
 struct SignOutTests {
-    @Test("names the session by the ID token, and tells where the browser was sent")
+    @Test("A sign-out sends the ID token and returns the redirect")
     func withToken() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -22,7 +22,7 @@ struct SignOutTests {
         #expect(issuer.requests("/revoke").isEmpty && signin.signOutFlow?.context == nil)
     }
 
-    @Test("leaves the session to the browser without tokens")
+    @Test("A sign-out without tokens sends no ID token")
     func withoutToken() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -34,7 +34,7 @@ struct SignOutTests {
         for page in browser.pages { #expect(query(page)["id_token_hint"] == nil && query(page)["client_id"] == "app") }
     }
 
-    @Test("needs a logout redirect URI")
+    @Test("A sign-out needs a logout redirect URI")
     func withoutRedirect() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -43,7 +43,7 @@ struct SignOutTests {
         #expect(browser.pages.isEmpty && issuer.requests("").isEmpty)
     }
 
-    @Test("refuses another sign-out's redirect")
+    @Test("A redirect of another sign-out is rejected")
     func wrongState() async throws {
         let issuer = ScriptedIssuer(.init(redirect: ["state": "other"]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
@@ -52,7 +52,7 @@ struct SignOutTests {
         #expect(signin.signOutFlow?.context == nil)
     }
 
-    @Test("calls back", arguments: [true, false])
+    @Test("A completion handler gets the result of a sign-out", arguments: [true, false])
     func completion(hasToken: Bool) async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -78,7 +78,7 @@ struct SignOutTests {
         return signin
     }
 
-    @Test("shows no browser after an ephemeral sign-in, whatever the options are by then: the server alone is told")
+    @Test("After an ephemeral sign-in, a sign-out shows no browser and only informs the server")
     func ephemeral() async throws {
         let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -89,7 +89,7 @@ struct SignOutTests {
         #expect(told["id_token_hint"] == "a.b.c" && signin.signOutFlow?.context == nil)
     }
 
-    @Test("shows the browser that has the session, although the options have become ephemeral since")
+    @Test("After a shared sign-in, a sign-out shows the browser, even if the options are ephemeral since then")
     func shared() async throws {
         let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -99,7 +99,7 @@ struct SignOutTests {
         #expect(browser.pages.count == 2 && issuer.pages("/logout").isEmpty)
     }
 
-    @Test("shows a browser of the app's own, of which nobody knows what is left", arguments: [true, false])
+    @Test("A sign-out shows a browser of the app's own factory", arguments: [true, false])
     func custom(hasSignedIn: Bool) async throws {
         let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -110,7 +110,7 @@ struct SignOutTests {
         #expect(browser.pages.count == (hasSignedIn ? 2 : 1) && issuer.pages("/logout").isEmpty)
     }
 
-    @Test("is not done when the server would ask a person, and no browser is shown")
+    @Test("A sign-out without a browser fails if the server would show a page")
     func ephemeralQuestion() async throws {
         let issuer = ScriptedIssuer(.init(logout: (200, nil)))
         let browser = ScriptedBrowser.signingIn(at: issuer)
@@ -119,7 +119,7 @@ struct SignOutTests {
         #expect(browser.pages.count == 1 && signin.signOutFlow?.context == nil)
     }
 
-    @Test("tells of the server's refusal after an ephemeral session")
+    @Test("A sign-out after an ephemeral session returns the server's error")
     func ephemeralRefusal() async throws {
         let issuer = ScriptedIssuer(.init(logout: (400, nil)))
         let signin = try await signedIn(issuer, .signingIn(at: issuer))
@@ -127,7 +127,7 @@ struct SignOutTests {
         #expect(signin.signOutFlow?.context == nil)
     }
 
-    @Test("shows the person's own browser all the same, because it has the session")
+    @Test("A sign-out shows the user's own browser, because it has the session")
     func ephemeralListening() async throws {
         let issuer = ScriptedIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
@@ -140,7 +140,7 @@ struct SignOutTests {
 
     // MARK: With the tokens
 
-    @Test("ends the session and then the tokens, and tells of both")
+    @Test("A sign-out with revocation ends the session and then revokes the tokens")
     func all() async throws {
         let issuer = ScriptedIssuer()
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
@@ -152,7 +152,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("ends the tokens even if the session can't be")
+    @Test("A sign-out revokes the tokens even if it cannot end the session")
     func sessionFails() async throws {
         let issuer = ScriptedIssuer(.init(metadata: ["end_session_endpoint": .null]))
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
@@ -164,7 +164,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("removes the tokens here even if the server does not revoke them, and tells so")
+    @Test("A sign-out removes the local tokens even if the server does not revoke them, and reports that")
     func tokensFail() async throws {
         let issuer = ScriptedIssuer(.init(statuses: ["/revoke": 400]))
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
@@ -176,7 +176,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("keeps all when the person closes the browser")
+    @Test("A sign-out keeps session and tokens if the user closes the browser")
     func closed() async throws {
         let issuer = ScriptedIssuer()
         try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {

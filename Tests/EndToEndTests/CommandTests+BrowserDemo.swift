@@ -27,7 +27,7 @@ extension CommandTests {
         #expect(steps[2]["detail"]?.stringValue?.contains(/the number \d+ was picked on the phone\./) == true)
     }
 
-    @Test("The browser demo accepts an approval on the phone at the step-up.", .timeLimit(.minutes(5)))
+    @Test("The browser demo accepts an approval on the phone at the step-up", .timeLimit(.minutes(5)))
     func steppedUpByPhone() async throws {
         let numbers = OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always")
         try await withSandbox(.init(organization: numbers)) { sandbox in

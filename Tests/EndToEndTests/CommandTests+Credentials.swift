@@ -24,7 +24,7 @@ extension CommandTests {
         return list.filter { $0["default"] == true }.compactMap { $0["id"]?.stringValue }
     }
 
-    @Test("A new sign-in becomes the default credential, and `credential use` chooses another.", .timeLimit(.minutes(5)))
+    @Test("A new sign-in becomes the default credential, and `credential use` chooses another", .timeLimit(.minutes(5)))
     func defaultCredential() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -42,7 +42,7 @@ extension CommandTests {
         }
     }
 
-    @Test("`token print` writes the access token alone, which the API takes.", .timeLimit(.minutes(5)))
+    @Test("`token print` writes the access token alone, which the API takes", .timeLimit(.minutes(5)))
     func printedToken() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -59,7 +59,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Credentials are stored below XDG_DATA_HOME, or else below HOME.", .timeLimit(.minutes(5)), arguments: ["XDG_DATA_HOME", "HOME"])
+    @Test("Credentials are stored below XDG_DATA_HOME, or else below HOME", .timeLimit(.minutes(5)), arguments: ["XDG_DATA_HOME", "HOME"])
     func userFolders(variable: String) async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -71,7 +71,7 @@ extension CommandTests {
         }
     }
 
-    @Test("`trust` without --install writes nothing and explains how to create an authority.")
+    @Test("`trust` without --install writes nothing and explains how to create an authority")
     func trustWritesNothing() async throws {
         let folder = try TemporaryFolder()
         let ended = try await Command.run(["trust"], environment: ["HOME": folder.path, "XDG_DATA_HOME": ""])
@@ -82,7 +82,7 @@ extension CommandTests {
         #expect(shown.status == 0 && shown.output.contains("\(folder.path).local/share/countersign/sandbox-ca.pem"), "\(shown.output)")
     }
 
-    @Test("Signing out at an issuer without a revocation endpoint says that the tokens stay valid.", .timeLimit(.minutes(5)))
+    @Test("Signing out at an issuer without a revocation endpoint says that the tokens stay valid", .timeLimit(.minutes(5)))
     func signOutWithoutRevocation() async throws {
         let issuer = try HostileIssuer(hasRevocation: false)
         let folder = try TemporaryFolder()

@@ -142,7 +142,7 @@ extension CommandTests {
         }
     }
 
-    @Test("The doctor names an untrusted certificate, and explains how to trust a sandbox's certificate.", .timeLimit(.minutes(5)))
+    @Test("The doctor names an untrusted certificate, and explains how to trust a sandbox's certificate", .timeLimit(.minutes(5)))
     func doctorCertificate() async throws {
         let folder = try TemporaryFolder()
         let sandbox = try Command.start(
@@ -163,7 +163,7 @@ extension CommandTests {
         #expect(await sandbox.end().status == 0)
     }
 
-    @Test("The doctor reports an https issuer whose server speaks http.", .timeLimit(.minutes(5)))
+    @Test("The doctor reports an https issuer whose server speaks http", .timeLimit(.minutes(5)))
     func doctorPlainServer() async throws {
         try await withSandbox { sandbox in
             let issuer = sandbox.issuer.absoluteString.replacing("http://", with: "https://")
@@ -173,7 +173,7 @@ extension CommandTests {
         }
     }
 
-    @Test("The doctor keeps the slash at the end of an issuer.", .timeLimit(.minutes(5)))
+    @Test("The doctor keeps the slash at the end of an issuer", .timeLimit(.minutes(5)))
     func doctorTrailingSlash() async throws {
         let document = { @Sendable (issuer: String) in
             #"{"issuer":"\#(issuer)","authorization_endpoint":"http://127.0.0.1:9/a","token_endpoint":"http://127.0.0.1:9/t","jwks_uri":"http://127.0.0.1:9/k","response_types_supported":["code"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}"#
@@ -192,7 +192,7 @@ extension CommandTests {
         #expect(other.output.contains("differ in the slash at the end"), "\(other.output)")
     }
 
-    @Test("A public browser client of an issuer that shows a page for prompt=none passes the doctor.", .timeLimit(.minutes(5)))
+    @Test("A public browser client of an issuer that shows a page for prompt=none passes the doctor", .timeLimit(.minutes(5)))
     func doctorPageForPromptNone() async throws {
         let issuer = try HostileIssuer(refuses: true, tokenError: "unsupported_grant_type")
         let ended = try await Command.run(

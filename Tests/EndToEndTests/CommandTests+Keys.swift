@@ -4,7 +4,7 @@ import Testing
 
 /// Rotation of the signing keys of a running server.
 extension CommandTests {
-    @Test("Keys that clients can't know yet sign at once only with --force.", .timeLimit(.minutes(5)))
+    @Test("Keys that clients can't know yet sign at once only with --force", .timeLimit(.minutes(5)))
     func immediateRotation() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(

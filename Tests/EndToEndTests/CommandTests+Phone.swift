@@ -95,7 +95,7 @@ extension CommandTests {
             let without = try await phone.run(
                 "phone", "enroll", PhoneFixture.jane, "--org", issuer, input: PhoneFixture.password + "\n")
             #expect(without.status == 2)
-            #expect(without.errors.contains("enroll with --user-verification"))
+            #expect(without.errors.contains("Enroll with --user-verification"))
             #expect(try await phone.enroll(pin: "2580")["user_verification"] == true)
             for pin in ["0000", "2580"] {
                 let signIn = try phone.startSignIn()

@@ -20,7 +20,7 @@ extension CommandTests {
     }
 
     @Test(
-        "When an organization refuses one account, the listening phone names it and continues with the other account.",
+        "When an organization refuses one account, the listening phone names it and continues with the other account",
         .timeLimit(.minutes(5)))
     func refusedAccount() async throws {
         try await Self.withTwoOrganizations { phone, other in
@@ -47,7 +47,7 @@ extension CommandTests {
         }
     }
 
-    @Test("A phone whose clock is an hour behind fetches and answers requests.", .timeLimit(.minutes(5)))
+    @Test("A phone whose clock is an hour behind fetches and answers requests", .timeLimit(.minutes(5)))
     func wrongClock() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()

@@ -45,7 +45,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "A sandbox with TLS sends no HSTS for this machine, which would hold for every other server on it.",
+        "A sandbox with TLS sends no HSTS for this machine, which would hold for every other server on it",
         arguments: ["localhost", "127.0.0.1"])
     func noTransportSecurity(host: String) async throws {
         try await withSandbox(.init(listening: .inProcess, host: host, usesTLS: true)) { sandbox in

@@ -15,7 +15,7 @@ import FoundationNetworking
 @Suite("Signing algorithms")
 struct SigningAlgorithmTests {
     @Test(
-        "Tokens of each algorithm are announced, issued, validated by the client and accepted by a resource server.",
+        "Tokens of each algorithm are announced, issued, validated by the client and accepted by a resource server",
         arguments: ["RS256", "ES256"], ["RS256", "ES256"])
     func endToEnd(idToken: String, accessToken: String) async throws {
         let text = OrgFile.sandboxDefault

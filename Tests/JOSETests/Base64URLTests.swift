@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Base64URL")
 struct Base64URLTests {
-    @Test("bytes of each length come back, and Foundation spells them in the same way", arguments: 0..<200)
+    @Test("Bytes of each length survive encoding and decoding, and Foundation encodes them identically", arguments: 0..<200)
     func roundTrip(count: Int) throws {
         // Each value of a byte occurs at each place of a group.
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
@@ -17,7 +17,7 @@ struct Base64URLTests {
         #expect(try Base64URL.decode(text[...]) == bytes)
     }
 
-    @Test("each character outside of the alphabet is refused in each place", arguments: 0..<4)
+    @Test("A character outside of the alphabet is rejected at every position", arguments: 0..<4)
     func foreignCharacters(place: Int) throws {
         let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         for byte in UInt8.min...UInt8.max {
@@ -32,7 +32,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "anything but the one spelling is refused",
+        "Only the canonical encoding is accepted",
         arguments: [
             "A", "AAAAA", "AA==", "AAA=", "AAAA====", "A A", "AA\n", " AAAA", "AB", "AAB", "__", "____-", "AAé", "A+/A", "AA.A",
         ])
@@ -40,7 +40,7 @@ struct Base64URLTests {
         #expect(throws: JOSEError(.malformed, "")) { try Base64URL.decode(text) }
     }
 
-    @Test("of the texts of two and three characters, one decodes to each byte string")
+    @Test("Among all texts of two and three characters, exactly one decodes to each byte string")
     func uniqueness() {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var accepted = 0

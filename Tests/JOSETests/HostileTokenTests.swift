@@ -36,7 +36,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("a member's name that costs the square of its length to hash is refused before that, in header and payload, escaped or not")
+    @Test("A member name whose hashing takes quadratic time is rejected before it is hashed, escaped or not")
     func costlyNames() throws {
         let marks = String(repeating: "\u{301}\u{323}", count: 500)
         for name in [marks, String(repeating: #"\u0301\u0323"#, count: 100)] {
@@ -50,7 +50,7 @@ struct HostileTokenTests {
     }
 
     @Test(
-        "a header that must not be followed is refused, even with a good signature",
+        "A token with a forbidden header is rejected, even if its signature is valid",
         arguments: [
             (#"{"alg":"none"}"#, JOSEError.Code.unsupportedAlgorithm), (#"{"alg":"None","kid":"k1"}"#, .unsupportedAlgorithm),
             (#"{"alg":"","kid":"k1"}"#, .unsupportedAlgorithm), (#"{"alg":"es256","kid":"k1"}"#, .unsupportedAlgorithm),
@@ -73,7 +73,7 @@ struct HostileTokenTests {
         #expect(refusal(of: token) == code)
     }
 
-    @Test("a token without a signature is refused")
+    @Test("A token without a signature is rejected")
     func unsigned() {
         for header in [#"{"alg":"none"}"#, #"{"alg":"ES256","kid":"k1"}"#, #"{"alg":"nOnE","typ":"JWT"}"#] {
             #expect(refusal(of: Forged.token(header: header, signature: [])) == .malformed)
@@ -84,13 +84,13 @@ struct HostileTokenTests {
     }
 
     @Test(
-        "what is not three segments of base64url is refused",
+        "A token that is not three base64url segments is rejected",
         arguments: [
             "", ".", "..", "...", "a", "a.b", "a.b.c", "....", "é.é.é", "\u{0}.\u{0}.\u{0}", " . . ",
         ])
     func noToken(token: String) { #expect(refusal(of: token) == .malformed) }
 
-    @Test("a good token that was respelled is refused")
+    @Test("A valid token in another encoding is rejected")
     func respelled() {
         let parts = good.split(separator: ".").map(String.init)
         let respelled: [String] = [
@@ -105,7 +105,7 @@ struct HostileTokenTests {
         for token in ["\(parts[0])..\(parts[2])", "\(parts[0]).\(parts[1]).\(parts[2])A"] { #expect(refusal(of: token) == .badSignature) }
     }
 
-    @Test("a signature with bits beyond its last byte is refused")
+    @Test("A signature with bits beyond its last byte is rejected")
     func trailingBits() throws {
         // 64 bytes take 86 characters, of whose last one only two bits count.
         let last = try #require(good.last)
@@ -115,7 +115,7 @@ struct HostileTokenTests {
         for bits in 1..<16 { #expect(refusal(of: good.dropLast() + String(alphabet[value + bits])) == .malformed) }
     }
 
-    @Test("a token with any one bit changed is refused")
+    @Test("A token with a single changed bit is rejected")
     func bitFlips() throws {
         let bytes = Array(good.utf8)
         for position in bytes.indices {
@@ -125,7 +125,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("a signature of the wrong length or form is refused")
+    @Test("A signature of the wrong length or form is rejected")
     func ecdsaForms() throws {
         let header = #"{"alg":"ES256","kid":"k1"}"#
         let parsed = try JSONWebSignature(parsing: good)
@@ -146,7 +146,7 @@ struct HostileTokenTests {
         #expect(refusal(of: Forged.token(header: header, signature: [UInt8](repeating: 0, count: 64))) == .badSignature)
     }
 
-    @Test("an RSA signature of another length is refused", arguments: [JWSAlgorithm.rs256, .ps256])
+    @Test("An RSA signature of another length is rejected", arguments: [JWSAlgorithm.rs256, .ps256])
     func rsaForms(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let verifier = JWTVerifierTests.verifier(key, algorithms: [algorithm])
@@ -163,7 +163,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("a public key is never taken for a secret")
+    @Test("A public key is never used as an HMAC secret")
     func confusion() throws {
         let rsa = try SigningKey.generate(.rs256, keyID: "k1")
         let publicKey = try #require(rsa.publicKey)
@@ -181,7 +181,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("a key in the token is not looked at")
+    @Test("A key in the token's header is ignored")
     func embeddedKey() throws {
         let forger = try SigningKey.generate(.es256, keyID: "k1")
         let jwk = try #require(forger.publicKey).json()
@@ -189,7 +189,7 @@ struct HostileTokenTests {
         #expect(refusal(of: try forger.sign(JWTVerifierTests.claims, header: ["jku": "https://evil.example/keys"])) == .badSignature)
     }
 
-    @Test("PS256 and RS256 signatures of one key are not exchangeable")
+    @Test("PS256 and RS256 signatures of one key are not interchangeable")
     func paddings() throws {
         let rs = try SigningKey.generate(.rs256, keyID: "k1")
         var jwk = rs.privateJWK
@@ -203,7 +203,7 @@ struct HostileTokenTests {
     }
 
     @Test(
-        "a payload that is no acceptable JSON object is refused, even with a good signature",
+        "A payload that is not an acceptable JSON object is rejected, even if the signature is valid",
         arguments: [
             ("", JOSEError.Code.malformed), ("null", .malformed), ("[]", .malformed), (#""text""#, .malformed), ("{", .malformed),
             (#"{"exp":1,"exp":2}"#, .malformed),
@@ -216,7 +216,7 @@ struct HostileTokenTests {
         #expect(refusal(of: try key.sign(payload: Array(payload.utf8))) == code)
     }
 
-    @Test("a payload that is not UTF-8 is refused, even with a good signature")
+    @Test("A payload that is not UTF-8 is rejected, even if the signature is valid")
     func encoding() throws {
         for bytes in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80]] as [[UInt8]] {
             let payload = Array(#"{"sub":""#.utf8) + bytes + Array(#"","exp":1700003600}"#.utf8)
@@ -224,7 +224,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("a token is accepted up to the limit of its size, and no longer")
+    @Test("A token is accepted up to the size limit, and a longer one is rejected")
     func size() throws {
         let count = good.utf8.count
         #expect(refusal(of: good, by: JWTVerifierTests.verifier(key, maximumTokenSize: count)) == nil)
@@ -234,7 +234,7 @@ struct HostileTokenTests {
             refusal(of: try key.sign(JWTVerifierTests.claims(with: "x", .string(String(repeating: "x", count: 16 << 10))))) == .tooLarge)
     }
 
-    @Test("no error shows what was in the token")
+    @Test("No error contains a part of the token")
     func errorTexts() throws {
         let token = try Forged.token(
             header: #"{"alg":"secret-alg","kid":"secret-kid"}"#, payload: #"{"sub":"secret-sub","exp":"secret"}"#, key: key)

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSONValue")
 struct JSONValueTests {
     @Test(
-        "a text is read as RFC 8259 says",
+        "A JSON text is parsed by the rules of RFC 8259",
         arguments: [
             (#"null"#, JSONValue.null), ("true", true), (" false\r\n\t", false), ("0", 0), ("-1", -1),
             ("9223372036854775807", .integer(.max)),
@@ -22,7 +22,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "a text that is not JSON is refused",
+        "A text that is not JSON is rejected",
         arguments: [
             "", " ", "nul", "nulll", "True", "00", "01", "-", "+1", ".5", "1.", "1e", "1e+", "0x1", "NaN", "Infinity", "1e999", "\"",
             "\"\\\"", "\"\\x\"", "\"\\u12\"",
@@ -37,7 +37,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "a string that is not UTF-8 is refused",
+        "A string that is not UTF-8 is rejected",
         arguments: [
             [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x80, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80],
             [0xF0, 0x80, 0x80, 0x80],
@@ -48,7 +48,7 @@ struct JSONValueTests {
         #expect(throws: JOSEError(.malformed, "")) { try JSONValue(parsing: [0x22] + bytes) }
     }
 
-    @Test("nesting is accepted up to its limit, and no deeper")
+    @Test("Nesting is accepted up to the limit, and deeper nesting is rejected")
     func depth() throws {
         let limits = JSONValue.Limits(maximumDepth: 3)
         #expect(try JSONValue(parsing: "[[[1]]]", limits: limits) == [[[1]]])
@@ -57,7 +57,7 @@ struct JSONValueTests {
         #expect(throws: JOSEError(.tooDeep, "")) { try JSONValue(parsing: String(repeating: "[", count: 100_000)) }
     }
 
-    @Test("what is decoded is nested no deeper than anything that is parsed", arguments: ["[", #"{"a":"#, #"[{"a":"#])
+    @Test("Decoding has the same nesting limit as parsing", arguments: ["[", #"{"a":"#, #"[{"a":"#])
     func decodedNesting(_ opening: String) throws {
         let closing = String(opening.compactMap { ["[": "]", "{": "}"][$0] }.reversed())
         let levels = closing.count
@@ -73,21 +73,21 @@ struct JSONValueTests {
         }
     }
 
-    @Test("a text is accepted up to the limit of its size, and no longer")
+    @Test("A text is accepted up to the size limit, and a longer one is rejected")
     func size() throws {
         let limits = JSONValue.Limits(maximumSize: 4)
         #expect(try JSONValue(parsing: "\"ab\"", limits: limits) == "ab")
         #expect(throws: JOSEError(.tooLarge, "")) { try JSONValue(parsing: "\"abc\"", limits: limits) }
     }
 
-    @Test("equal values are written alike, members ordered by their names")
+    @Test("Equal values have equal encodings, with members ordered by name")
     func writes() throws {
         let value: JSONValue = ["b": [1, 2.5, nil], "a": "\u{1}\"\\/é\n", "": true, "B": -7]
         #expect(value.serializedString == #"{"":true,"B":-7,"a":"\u0001\"\\/é\n","b":[1,2.5,null]}"#)
         #expect(JSONValue.double(.infinity).serializedString == "null")
     }
 
-    @Test("Foundation reads what is written")
+    @Test("Foundation parses the encoded text")
     func foundationReads() throws {
         let value: JSONValue = ["text": "\u{0}\u{1F}\u{7F}\t\"😀", "numbers": [.integer(.min), 1.25e-10, 3], "deep": [["x": nil]]]
         let object = try #require(try JSONSerialization.jsonObject(with: Data(value.serialized())) as? [String: Any])
@@ -96,7 +96,7 @@ struct JSONValueTests {
         #expect((object["numbers"] as? [NSNumber])?.dropFirst().first?.doubleValue == 1.25e-10)
     }
 
-    @Test("a text that lost or changed a byte is read or refused, but never beyond its end", arguments: 0..<8)
+    @Test("A truncated or changed text is parsed or rejected without a read beyond its end", arguments: 0..<8)
     func mutations(bit: Int) {
         let original = Array(
             #"{"iss":"https://é.example","aud":["a","b\u00e9\ud83d\ude00"],"exp":1.7e9,"n":-12,"x":[true,false,null,{}]}"#.utf8)
@@ -119,7 +119,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test("members and elements are reached by subscripts")
+    @Test("Subscripts return members and elements")
     func subscripts() {
         var value: JSONValue = ["a": [1, "two"]]
         #expect(value["a"]?[1]?.stringValue == "two")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON Web Keys")
 struct JSONWebKeyTests {
-    @Test("a key of each algorithm survives export and import", arguments: JWSAlgorithm.allCases)
+    @Test("A key of each algorithm survives export and import", arguments: JWSAlgorithm.allCases)
     func roundTrip(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let text = key.privateJWK.json(includingPrivateMembers: true).serialized()
@@ -14,7 +14,7 @@ struct JSONWebKeyTests {
         #expect(try !key.verificationKey().isValidSignature(copy.signature(for: message), for: message + [0]))
     }
 
-    @Test("the public key has no private member, and the same thumbprint", arguments: JWSAlgorithm.asymmetric)
+    @Test("The public key has no private member, and has the same thumbprint", arguments: JWSAlgorithm.asymmetric)
     func publicKey(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let publicKey = try #require(key.publicKey)
@@ -27,7 +27,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey(publicKey, algorithm: algorithm) }
     }
 
-    @Test("a secret leaves neither a set nor a description")
+    @Test("A symmetric key appears neither in an exported key set nor in a description")
     func secretsStay() throws {
         let key = try SigningKey.secret(Array("0123456789abcdef0123456789abcdef".utf8), algorithm: .hs256, keyID: "s")
         let encoded = Base64URL.encode(Array("0123456789abcdef0123456789abcdef".utf8))
@@ -42,7 +42,7 @@ struct JSONWebKeyTests {
         #expect(!dumped.contains("48, 49") && !dumped.contains("- 48\n"))
     }
 
-    @Test("a set passes over keys that it cannot read")
+    @Test("A key set ignores keys that it cannot parse")
     func unknownKeys() throws {
         let good = try #require(try SigningKey.generate(.es256, keyID: "good").publicKey).json()
         let set = try JSONWebKeySet([
@@ -54,7 +54,7 @@ struct JSONWebKeyTests {
     }
 
     @Test(
-        "a damaged key is refused",
+        "A damaged key is rejected",
         arguments: [
             (#"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, JOSEError.Code.invalidKey),
             (#"{"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"}"#, .invalidKey),
@@ -70,7 +70,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(code, "")) { try JSONWebKey(parsing: text.utf8) }
     }
 
-    @Test("an RSA key of 1024 bits neither signs nor verifies")
+    @Test("An RSA key of 1024 bits neither signs nor verifies")
     func shortRSA() throws {
         let jwk = try JSONWebKey(parsing: WeakKey.rsa1024.utf8)
         #expect(jwk.modulusSize == 1024)
@@ -79,7 +79,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey.generate(.rs256, keyID: nil, bits: 1024) }
     }
 
-    @Test("a secret shorter than the digest is refused", arguments: [(JWSAlgorithm.hs256, 32), (.hs384, 48), (.hs512, 64)])
+    @Test("A secret that is shorter than the digest is rejected", arguments: [(JWSAlgorithm.hs256, 32), (.hs384, 48), (.hs512, 64)])
     func shortSecret(algorithm: JWSAlgorithm, minimum: Int) throws {
         _ = try SigningKey.secret([UInt8](repeating: 7, count: minimum), algorithm: algorithm, keyID: nil)
         #expect(throws: JOSEError(.invalidKey, "")) {
@@ -87,7 +87,7 @@ struct JSONWebKeyTests {
         }
     }
 
-    @Test("a point beside the curve, and a private part of another key, are refused")
+    @Test("A point that is not on the curve and a private part of another key are rejected")
     func mismatches() throws {
         let one = try SigningKey.generate(.es256, keyID: nil).privateJWK.json(includingPrivateMembers: true)
         let other = try SigningKey.generate(.es256, keyID: nil).privateJWK.json(includingPrivateMembers: true)
@@ -100,7 +100,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey(JSONWebKey(mixed), algorithm: .es256) }
     }
 
-    @Test("a key is used with its own algorithm alone")
+    @Test("A key is used only with its own algorithm")
     func ownAlgorithm() throws {
         let key = try SigningKey.generate(.rs256, keyID: nil).privateJWK
         #expect(throws: JOSEError(.invalidKey, "")) { try VerificationKey(key, algorithm: .ps256) }
@@ -113,7 +113,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try VerificationKey(curve, algorithm: .es256) }
     }
 
-    @Test("a key survives PEM, private and public", arguments: JWSAlgorithm.asymmetric)
+    @Test("Private and public keys survive a round trip through PEM", arguments: JWSAlgorithm.asymmetric)
     func pem(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         #expect(try SigningKey(pem: #require(key.privatePEM), algorithm: algorithm, keyID: "k1").privateJWK == key.privateJWK)
@@ -124,7 +124,7 @@ struct JSONWebKeyTests {
         #expect(throws: JOSEError(.invalidKey, "")) { try SigningKey(pem: "text", algorithm: algorithm, keyID: nil) }
     }
 
-    @Test("an RSA key without its primes signs like the whole one")
+    @Test("An RSA key without its primes signs like the complete key")
     func withoutPrimes() throws {
         let key = try SigningKey.generate(.rs256, keyID: nil)
         var json = key.privateJWK.json(includingPrivateMembers: true)

@@ -38,7 +38,7 @@ struct JWTKitTests {
         return collection
     }
 
-    @Test("accepts what we sign, of each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
+    @Test("jwt-kit accepts a signed token of each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
     func acceptsOurs(algorithm: JOSE.JWSAlgorithm) async throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let token = try key.sign([
@@ -49,7 +49,7 @@ struct JWTKitTests {
         #expect(try await collection.verify(token, as: Payload.self) == Self.payload)
     }
 
-    @Test("signs what we accept, of each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
+    @Test("A token that jwt-kit signs is accepted, for each algorithm", arguments: JOSE.JWSAlgorithm.allCases)
     func signsForUs(algorithm: JOSE.JWSAlgorithm) async throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let token = try await Self.collection(key, isPrivate: true).sign(Self.payload, kid: "k1")

@@ -30,7 +30,7 @@ struct JWTVerifierTests {
 
     // MARK: - Acceptance
 
-    @Test("a token of each algorithm is accepted, and its claims are read", arguments: JWSAlgorithm.allCases)
+    @Test("A token of each algorithm is accepted, and its claims are decoded", arguments: JWSAlgorithm.allCases)
     func roundTrip(algorithm: JWSAlgorithm) throws {
         let key = try SigningKey.generate(algorithm, keyID: "k1")
         let token = try key.sign(Self.claims, header: ["typ": "JWT"])
@@ -49,7 +49,7 @@ struct JWTVerifierTests {
     }
 
     @Test(
-        "the header may be spelled in any order, with white space and further members",
+        "A header is accepted in any order, with white space and additional members",
         arguments: [
             #"{"alg":"ES256","kid":"k1"}"#, #"{"kid":"k1","alg":"ES256"}"#, #"{"typ":"JWT","kid":"k1","alg":"ES256"}"#,
             #"{"kid":"k1","typ":"at+jwt","alg":"ES256"}"#,
@@ -62,7 +62,7 @@ struct JWTVerifierTests {
         #expect(try Self.verifier(key).verify(token, now: Self.now).subject == "00u1")
     }
 
-    @Test("of several keys the named one is used, and without a name each that fits")
+    @Test("The verifier uses the key with the token's key id, and without a key id every suitable key")
     func keyChoice() throws {
         let keys = try ["a", "b", "c"].map { try SigningKey.generate(.es256, keyID: $0) }
         let nameless = try SigningKey.generate(.es256, keyID: nil)
@@ -78,7 +78,7 @@ struct JWTVerifierTests {
         #expect(throws: JOSEError(.badSignature, "")) { try verifier.verify(misnamed, now: Self.now) }
     }
 
-    @Test("an expected type is found in any case, with or without its prefix", arguments: ["at+jwt", "AT+JWT", "application/at+jwt"])
+    @Test("An expected type matches in any case, with or without its prefix", arguments: ["at+jwt", "AT+JWT", "application/at+jwt"])
     func types(type: String) throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let verifier = Self.verifier(key, expectedType: "at+jwt")
@@ -90,7 +90,7 @@ struct JWTVerifierTests {
     // MARK: - Claims
 
     @Test(
-        "claims are judged",
+        "Unacceptable claims are rejected with their error",
         arguments: [
             ("exp", nil, JOSEError.Code.missingClaim), ("exp", 1_699_999_940, .expired), ("exp", 0, .expired), ("exp", -1, .expired),
             ("exp", "1700003600", .invalidClaim), ("exp", .null, .invalidClaim), ("exp", true, .invalidClaim),
@@ -111,7 +111,7 @@ struct JWTVerifierTests {
     }
 
     @Test(
-        "claims within their bounds are accepted",
+        "Claims within their bounds are accepted",
         arguments: [
             ("exp", 1_699_999_941), ("exp", 1_700_003_600.5), ("exp", 1e300), ("exp", .integer(.max)), ("nbf", 1_700_000_060),
             ("nbf", -1e300), ("iat", 1_700_000_060),
@@ -123,7 +123,7 @@ struct JWTVerifierTests {
         #expect(try Self.verifier(key).verify(token, now: Self.now).json == Self.claims(with: name, value))
     }
 
-    @Test("a claim whose name or value has escapes is judged by what it spells")
+    @Test("A claim with escapes in its name or value is checked by its unescaped form")
     func escapedClaims() throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let payload = #"{"iss":"https:\/\/id.example.com","a\u0075d":["api:\/\/default"],"e\u0078p":1699999000}"#
@@ -132,7 +132,7 @@ struct JWTVerifierTests {
         #expect(try Self.verifier(key).verify(token, now: Self.now - 1000).issuer == Self.issuer)
     }
 
-    @Test("what is not asked for is not checked")
+    @Test("A claim is not checked unless the verifier requires it")
     func unchecked() throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let verifier = Self.verifier(key, issuer: nil, audience: nil, requiresExpiration: false)
@@ -140,7 +140,7 @@ struct JWTVerifierTests {
         #expect(throws: JOSEError(.wrongAudience, "")) { try Self.verifier(key, audience: []).verify(key.sign(Self.claims), now: Self.now) }
     }
 
-    @Test("without leeway a token is good until the very second that it expires")
+    @Test("Without leeway, a token is valid until the exact second of its expiry")
     func noLeeway() throws {
         let key = try SigningKey.generate(.es256, keyID: "k1")
         let verifier = Self.verifier(key, leeway: 0)
@@ -151,7 +151,7 @@ struct JWTVerifierTests {
     }
 
     @Test(
-        "scopes are read from each of their spellings",
+        "Scopes are read from each of their formats",
         arguments: [
             (["scp": ["a", "b"]], ["a", "b"]), (["scp": "a b"], ["a", "b"]), (["scope": "a  b"], ["a", "b"]), (["scope": ["a"]], ["a"]),
             (["scp": ["a"], "scope": "b"], ["a"]), ([:], []), (["scp": 1], []),
@@ -160,7 +160,7 @@ struct JWTVerifierTests {
         #expect(try ClaimSet(claims).scopes == expected)
     }
 
-    @Test("many claims are told apart as well as few")
+    @Test("A payload with many claims is decoded like one with few")
     func manyClaims() throws {
         let members = (0..<300).map { "\"c\($0)\":\($0)" }
         let claims = try ClaimSet(parsing: Array("{\(members.joined(separator: ","))}".utf8))

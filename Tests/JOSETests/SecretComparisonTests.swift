@@ -1,9 +1,9 @@
 import JOSE
 import Testing
 
-@Suite("Comparing secrets")
+@Suite("Comparison of secrets")
 struct SecretComparisonTests {
-    @Test("bytes that differ anywhere, in any bits, are not the same")
+    @Test("Byte strings that differ in any bit are unequal")
     func anyDifference() {
         let secret = Array("482915".utf8)
         for place in secret.indices {
@@ -15,7 +15,7 @@ struct SecretComparisonTests {
         }
     }
 
-    @Test("a difference is not made good by what follows it")
+    @Test("A difference is not compensated by later bytes")
     func twoDifferences() {
         for first in UInt8.min...UInt8.max {
             for second in UInt8.min...UInt8.max where first != 0x34 || second != 0x38 {
@@ -24,7 +24,7 @@ struct SecretComparisonTests {
         }
     }
 
-    @Test("equal bytes are the same, other lengths are not")
+    @Test("Equal byte strings are equal, and those of other lengths are not")
     func equalAndShorter() {
         #expect([UInt8]().isSameSecret(as: []))
         #expect([1, 2, 3].isSameSecret(as: [1, 2, 3]))

@@ -1,9 +1,9 @@
 import JOSE
 import Testing
 
-@Suite("The vectors of RFC 7515, 7517, 7520, 7638 and 8037")
+@Suite("Vectors of RFC 7515, 7517, 7520, 7638 and 8037")
 struct SpecificationVectorTests {
-    @Test("an example's signature is valid with its public key", arguments: SignatureVector.all)
+    @Test("The signature of each example is valid with its public key", arguments: SignatureVector.all)
     func verifies(vector: SignatureVector) throws {
         let key = try JSONWebKey(parsing: vector.key.utf8)
         var verification = key.publicKey ?? key
@@ -14,7 +14,7 @@ struct SpecificationVectorTests {
         try signature.verify(with: VerificationKey(verification, algorithm: vector.algorithm))
     }
 
-    @Test("an example with another payload is refused", arguments: SignatureVector.all)
+    @Test("An example with another payload is rejected", arguments: SignatureVector.all)
     func refusesChanges(vector: SignatureVector) throws {
         let key = try JSONWebKey(parsing: vector.key.utf8)
         let parts = vector.token.split(separator: ".")
@@ -25,7 +25,7 @@ struct SpecificationVectorTests {
     }
 
     @Test(
-        "an algorithm without randomness makes the example's very signature",
+        "A deterministic algorithm reproduces the example's exact signature",
         arguments: SignatureVector.all.filter { [.hs256, .rs256, .edDSA].contains($0.algorithm) })
     func signsAlike(vector: SignatureVector) throws {
         let key = try SigningKey(JSONWebKey(parsing: vector.key.utf8), algorithm: vector.algorithm)
@@ -34,7 +34,7 @@ struct SpecificationVectorTests {
     }
 
     @Test(
-        "the key sets of RFC 7517, appendix A, are read and written back",
+        "The key sets of RFC 7517 appendix A survive decoding and encoding",
         arguments: [
             KeySetVector.publicKeys, KeySetVector.privateKeys, KeySetVector.symmetricKeys,
         ])
@@ -45,13 +45,13 @@ struct SpecificationVectorTests {
         #expect(keys.map { $0.json(includingPrivateMembers: true) } == original)
     }
 
-    @Test("the thumbprint of RFC 7638, section 3.1")
+    @Test("A key's thumbprint equals the example of RFC 7638 section 3.1")
     func rsaThumbprint() throws {
         let keys = try JSONWebKeySet(parsing: KeySetVector.publicKeys.utf8)
         #expect(keys[keyID: "2011-04-29"]?.thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs")
     }
 
-    @Test("the thumbprint of RFC 8037, appendix A.3")
+    @Test("A key's thumbprint equals the example of RFC 8037 appendix A.3")
     func edwardsThumbprint() throws {
         let vector = try #require(SignatureVector.all.last)
         #expect(try JSONWebKey(parsing: vector.key.utf8).thumbprint == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")

@@ -15,7 +15,7 @@ struct VerifiedTokenCacheTests {
         return try key.sign(claims)
     }
 
-    @Test("a token is remembered, and gives the same claims")
+    @Test("A cached token returns the same claims")
     func remembers() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let token = try token(1)
@@ -25,7 +25,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 1)
     }
 
-    @Test("a remembered token is refused once it has expired, and forgotten")
+    @Test("A cached token is rejected after its expiry, and removed")
     func expires() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key, leeway: 0))
         let token = try token(1, expiresIn: 10)
@@ -34,7 +34,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("a remembered token is refused at a time before it was issued")
+    @Test("A cached token is rejected at a time before it was issued")
     func clockGoesBack() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let token = try token(1)
@@ -42,7 +42,7 @@ struct VerifiedTokenCacheTests {
         #expect(throws: JOSEError(.issuedInFuture, "")) { try cache.verify(token, now: now - 61) }
     }
 
-    @Test("a refused token is not remembered")
+    @Test("A rejected token is not cached")
     func forgetsFailures() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let other = try SigningKey.generate(.es256, keyID: "k1")
@@ -52,7 +52,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("a token with another signature than the remembered one is verified")
+    @Test("A token with another signature than the cached one is verified again")
     func wholeToken() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let good = try token(1)
@@ -65,7 +65,7 @@ struct VerifiedTokenCacheTests {
         }
     }
 
-    @Test("no more tokens are kept than there is room for, those seen last among them")
+    @Test("The cache keeps at most its capacity, including the most recent tokens")
     func bounded() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key), capacity: 8)
         let kept = try token(0)
@@ -79,7 +79,7 @@ struct VerifiedTokenCacheTests {
         #expect(cache.count == count)
     }
 
-    @Test("with another verifier all tokens are verified again")
+    @Test("A changed verifier verifies all tokens again")
     func replacement() throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key))
         let token = try token(1)
@@ -89,7 +89,7 @@ struct VerifiedTokenCacheTests {
         #expect(throws: JOSEError(.unknownKey, "")) { try cache.verify(token, now: now) }
     }
 
-    @Test("many tasks share one cache")
+    @Test("Many tasks can share one cache")
     func concurrency() async throws {
         let cache = VerifiedTokenCache(verifier: JWTVerifierTests.verifier(key), capacity: 16)
         let tokens = try (0..<24).map { try token($0) }

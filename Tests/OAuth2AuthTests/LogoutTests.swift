@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuth2Auth
 
-@Suite("A sign-out in the browser")
+@Suite("Logout URL")
 struct LogoutTests {
     private let issuer = Issuer()
 
@@ -15,7 +15,7 @@ struct LogoutTests {
             additionalParameters: ["brand": "b", "prompt": "login", "state": "flow"])
     }
 
-    @Test("names the session by its ID token, and where to come back to")
+    @Test("The logout URL has the ID token and the redirect URI")
     func withToken() async throws {
         let flow = try flow()
         let url = try await flow.start(with: .init(idToken: "a.b.c", logoutHint: "jane", additionalParameters: ["brand": "c"]))
@@ -29,7 +29,7 @@ struct LogoutTests {
         #expect(await flow.inProgress && context.logoutURL == url)
     }
 
-    @Test("goes without ID token and without a way back", arguments: [nil, "com.example.app:/"])
+    @Test("The logout URL works without an ID token and without a redirect URI", arguments: [nil, "com.example.app:/"])
     func withoutToken(redirectUri: String?) async throws {
         let url = try await flow(redirectUri: redirectUri).start(with: .init(state: "s"))
         var expected = ["client_id": "app", "state": "s", "brand": "b"]
@@ -37,13 +37,13 @@ struct LogoutTests {
         #expect(Form.query(url) == expected)
     }
 
-    @Test("stays with the server when the context asks for another sign-in there", arguments: ["login", "consent", "login consent"])
+    @Test("With a prompt in the context, the browser stays at the server", arguments: ["login", "consent", "login consent"])
     func prompt(words: String) async throws {
         let url = try await flow().start(with: .init(additionalParameters: ["prompt": words]))
         #expect(Form.query(url)["prompt"] == words && Form.query(url)["post_logout_redirect_uri"] == nil)
     }
 
-    @Test("takes the ID token of the tokens, if they have one")
+    @Test("The ID token comes from the tokens if they have one")
     func ofTokens() async throws {
         let code = try AuthorizationCodeFlow(client: issuer.client(scope: "profile"))
         for hasIDToken in [false, true] {
@@ -59,7 +59,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("ends with the redirect that has its state, once")
+    @Test("Only the first redirect with the right state ends the sign-out")
     func redirect() async throws {
         let flow = try flow()
         _ = try await flow.start()
@@ -78,7 +78,7 @@ struct LogoutTests {
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: url("com.example.app:/?state=\(state)")) }
     }
 
-    @Test("that the server refuses is its error")
+    @Test("A rejected sign-out returns the server's error")
     func refused() async throws {
         let flow = try flow()
         _ = try await flow.start(with: .init(state: "s"))
@@ -88,13 +88,13 @@ struct LogoutTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("no ID token is sent in the clear", arguments: ["http://id.example.com/logout", "ftp://id.example.com/logout"])
+    @Test("No ID token is sent over plain http", arguments: ["http://id.example.com/logout", "ftp://id.example.com/logout"])
     func insecure(endpoint: String) async throws {
         let flow = try flow(Issuer(["end_session_endpoint": .string(endpoint)]))
         await #expect(throws: OAuth2Error.cannotComposeUrl) { try await flow.start(with: .init(idToken: "a.b.c")) }
     }
 
-    @Test("is an error where the server does not offer it")
+    @Test("A sign-out fails if the server does not support it")
     func notOffered() async throws {
         let flow = try flow(Issuer(["end_session_endpoint": .null]))
         let watcher = LogoutWatcher()
@@ -104,7 +104,7 @@ struct LogoutTests {
         #expect(watcher.events == ["error"])
     }
 
-    @Test("that is given up has no redirect to wait for", arguments: [false, true])
+    @Test("A cancelled sign-out accepts no redirect", arguments: [false, true])
     func givenUp(byCancel: Bool) async throws {
         let flow = try flow()
         _ = try await flow.start(with: .init(state: "s"))
@@ -113,7 +113,7 @@ struct LogoutTests {
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: url("com.example.app:/?state=s")) }
     }
 
-    @Test("tells its delegates, who can change the URL")
+    @Test("Delegates are informed and can change the logout URL")
     func delegates() async throws {
         let flow = try flow()
         let watcher = LogoutWatcher()

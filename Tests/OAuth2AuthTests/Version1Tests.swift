@@ -44,7 +44,7 @@ private struct FormerNames: FormerApp {
 struct Version1Tests {
     private let app: any FormerApp = FormerNames()
 
-    @Test("parameters beside the context are sent with it, and win")
+    @Test("Additional parameters are sent with those of the context and override them")
     func starts() async throws {
         let client = try Issuer().client(logoutRedirectUri: "com.example.app:/")
         let signIn = try await app.signIn(client)
@@ -53,7 +53,7 @@ struct Version1Tests {
         #expect(signOut["brand"] == "b" && signOut["idp"] == "0oa1" && signOut["id_token_hint"] == "a.b.c")
     }
 
-    @Test("flows are made with the same settings")
+    @Test("Flows of the deprecated initializers have the same settings")
     func settings() throws {
         let settings = try app.clients().map(\.configuration)
         #expect(settings.allSatisfy { $0.issuerURL.absoluteString == Issuer.base && $0.clientId == "app" && $0.scope == ["a", "b"] })

@@ -2,12 +2,12 @@ import Testing
 
 @testable import QRCode
 
-@Suite("The choice of the mask")
+@Suite("Choice of the mask")
 struct MaskPenaltyTests {
     private func line(_ text: String) -> [Bool] { text.map { $0 == "1" } }
 
     @Test(
-        "a line costs what the standard says",
+        "The penalty of a line equals the value of the standard",
         arguments: [
             ("10101010", 0), ("111101", 0), ("111110", 3), ("1111110", 4), ("0000000", 5),
             // A finder pattern at the edge: the quiet zone before it is light, and what follows is not.
@@ -18,7 +18,7 @@ struct MaskPenaltyTests {
     }
 
     @Test(
-        "the mask with the fewest points is used",
+        "The mask with the lowest penalty is used",
         arguments: ["01234567", "otpauth://totp/x?secret=AAAA", "\u{0}\u{0}\u{0}", "HELLO WORLD"])
     func fewest(_ text: String) throws {
         let symbols = try (0..<8).map { try QRSymbol(text, errorCorrection: .medium, mask: $0) }

@@ -5,9 +5,9 @@ import Testing
 @testable import QRCode
 
 @Suite(
-    "A reader of somebody else's", .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
+    "Independent reader of QR codes", .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)))
 struct ReadingTests {
-    @Test("reads a full symbol of every version", arguments: ErrorCorrection.allCases)
+    @Test("An independent reader decodes a full symbol of every version", arguments: ErrorCorrection.allCases)
     func everyVersion(_ level: ErrorCorrection) async throws {
         var random = SplitMix(state: 18_004)
         var texts: [String] = []
@@ -23,7 +23,7 @@ struct ReadingTests {
         #expect(try await Picture.read(symbols.map(Picture.init)) == texts)
     }
 
-    @Test("reads what any of the modes holds, also beyond ASCII")
+    @Test("An independent reader decodes the content of every mode, including text beyond ASCII")
     func contents() async throws {
         var texts = [
             "0", "01", "012", "0123456789012345", "A", "AC-42", "HTTPS://EXAMPLE.COM/ACTIVATE", "a",
@@ -41,7 +41,7 @@ struct ReadingTests {
         for (text, found) in zip(texts, read) { #expect(found == text) }
     }
 
-    @Test("reads the picture that the SVG draws")
+    @Test("An independent reader decodes the rendered SVG")
     func svg() async throws {
         let text = "countersign://enroll?org=https://id.example.com&ticket=0123456789abcdef"
         let symbol = try QRSymbol(text)
@@ -50,7 +50,7 @@ struct ReadingTests {
         #expect(try await Picture.read([picture]) == [text])
     }
 
-    @Test("reads the PNG, of any size")
+    @Test("An independent reader decodes the PNG in every size")
     func png() async throws {
         for (text, pixels) in [("x", 3), (String(repeating: "otpauth://totp/", count: 40), 9)] {
             let file = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString).png")
@@ -61,7 +61,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("reads the terminal's picture on any background")
+    @Test("An independent reader decodes the terminal's picture on light and dark backgrounds")
     func terminal() async throws {
         let text = "https://id.example.com/activate?user_code=WDJB-MJHT"
         let symbol = try QRSymbol(text)
@@ -73,7 +73,7 @@ struct ReadingTests {
         #expect(try await Picture.read(pictures) == [text, text, text])
     }
 
-    @Test("reads a symbol of which a part is covered, as its level promises")
+    @Test("An independent reader decodes a partly covered symbol, up to the limit of its error correction level")
     func damage() async throws {
         let text = String(repeating: "Keep this code to yourself. ", count: 4)
         // A square in the middle, of about a tenth of the data.

@@ -1,9 +1,9 @@
 import QRCode
 import Testing
 
-@Suite("Drawing a symbol")
+@Suite("Rendering")
 struct RenderingTests {
-    @Test("the SVG is an image with a name, and asks no policy for a style or a script")
+    @Test("The SVG has an accessible name, and needs no style or script in the content security policy")
     func svg() throws {
         let svg = try QRSymbol("x").svg(title: "Jane's <code> & \"more\"")
         #expect(
@@ -15,7 +15,7 @@ struct RenderingTests {
         #expect(try QRSymbol("x").svg(title: "", quietZone: 0).contains(#"viewBox="0 0 21 21""#))
     }
 
-    @Test("the terminal's lines are equally wide, with a quiet zone of four modules")
+    @Test("All lines in the terminal have the same width, with a quiet zone of four modules")
     func terminal() throws {
         let symbol = try QRSymbol("x")
         for colors in [QRSymbol.TerminalColors.darkBackground, .lightBackground] {
@@ -29,14 +29,14 @@ struct RenderingTests {
         #expect(colored.allSatisfy { $0.hasPrefix("\u{1B}[38;5;231;48;5;16m") && $0.hasSuffix("\u{1B}[0m") })
     }
 
-    @Test("what lies outside the symbol is light")
+    @Test("Modules outside of the symbol are light")
     func outside() throws {
         let symbol = try QRSymbol("x")
         #expect(symbol[0, 0])
         for (column, row) in [(-1, 0), (0, -1), (21, 0), (0, 21)] { #expect(!symbol[column, row]) }
     }
 
-    @Test("the same text gives the same symbol, and what is too long is refused without being shown")
+    @Test("Equal texts give equal symbols, and a text that is too long is rejected with an error that does not contain it")
     func sameAndTooLong() throws {
         #expect(try QRSymbol("same") == QRSymbol("same"))
         #expect(try QRSymbol("same") != QRSymbol("same", errorCorrection: .high))

@@ -2,10 +2,10 @@ import Testing
 
 @testable import QRCode
 
-@Suite("The examples of ISO/IEC 18004")
+@Suite("Examples of ISO/IEC 18004")
 struct SpecificationVectorTests {
     /// Annex I: the text 01234567 in version 1, level M.
-    @Test("digits become the codewords of the worked example, with its error correction")
+    @Test("Digits are encoded as the codewords of the worked example, with its error correction")
     func workedExample() {
         let data = TextSegment("01234567").codewords(version: 1, count: ErrorCorrection.medium.dataCodewords(version: 1))
         #expect(
@@ -21,7 +21,7 @@ struct SpecificationVectorTests {
     }
 
     /// Section 7.4.4: AC-42 in version 1.
-    @Test("letters become the bits of the example of the alphanumeric mode")
+    @Test("Letters are encoded as the bits of the example of the alphanumeric mode")
     func alphanumericExample() {
         let segment = TextSegment("AC-42")
         #expect(segment.bitCount(version: 1) == 41)
@@ -33,18 +33,18 @@ struct SpecificationVectorTests {
     }
 
     /// Section 7.9: level M with mask 101.
-    @Test("the format is that of the example") func formatExample() {
+    @Test("The format information equals the example") func formatExample() {
         #expect(ModuleGrid.format(errorCorrection: .medium, mask: 0b101) == 0b100_0000_1100_1110)
     }
 
     /// Section 7.10: version 7.
-    @Test("the version information is that of the example") func versionExample() {
+    @Test("The version information equals the example") func versionExample() {
         #expect(ModuleGrid.versionInformation(7) == 0b00_0111_1100_1001_0100)
     }
 
     /// Table E.1, of which these rows have every peculiarity.
     @Test(
-        "the alignment patterns stand where the table says",
+        "The alignment patterns are at the positions of the table",
         arguments: [
             (1, []), (2, [6, 18]), (7, [6, 22, 38]), (14, [6, 26, 46, 66]), (15, [6, 26, 48, 70]), (16, [6, 26, 50, 74]),
             (22, [6, 26, 50, 74, 98]), (32, [6, 34, 60, 86, 112, 138]), (36, [6, 24, 50, 76, 102, 128, 154]),
@@ -56,7 +56,7 @@ struct SpecificationVectorTests {
 
     /// Table 7: the characters that fit, at the ends of the table.
     @Test(
-        "a version holds as much as the table says, and not one character more",
+        "The capacity of each version equals the table",
         arguments: [
             (ErrorCorrection.low, 1, "1", 41), (.low, 1, "A", 25), (.low, 1, "a", 17), (.medium, 1, "a", 14), (.high, 1, "a", 7),
             (.medium, 7, "a", 122), (.quartile, 10, "A", 221), (.medium, 20, "a", 666), (.high, 27, "1", 1501), (.low, 40, "1", 7089),
@@ -73,7 +73,9 @@ struct SpecificationVectorTests {
     }
 
     /// Table 9, the sums over its columns: what all blocks of a version hold.
-    @Test("the codewords of a version are those of the table", arguments: [(1, 26), (2, 44), (7, 196), (14, 581), (20, 1085), (40, 3706)])
+    @Test(
+        "The number of codewords of each version equals the table",
+        arguments: [(1, 26), (2, 44), (7, 196), (14, 581), (20, 1085), (40, 3706)])
     func codewords(_ version: Int, _ count: Int) {
         #expect(ErrorCorrection.codewords(version: version) == count)
     }

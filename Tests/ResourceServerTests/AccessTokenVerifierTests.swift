@@ -4,7 +4,7 @@ import ResourceServer
 import Synchronization
 import Testing
 
-@Suite("Verifying access tokens")
+@Suite("Verification of access tokens")
 struct AccessTokenVerifierTests {
     let issuer: TestIssuer
     let time = TestTime()
@@ -15,7 +15,7 @@ struct AccessTokenVerifierTests {
         verifier = AccessTokenVerifier(issuer, time: time)
     }
 
-    @Test("a good token gives its claims")
+    @Test("A valid token returns its claims")
     func goodToken() async throws {
         let token = try await verifier.verify(issuer.token())
         #expect(token.subject == "jane.doe@example.com")
@@ -46,30 +46,32 @@ struct AccessTokenVerifierTests {
         Refused(name: "no client", changes: ["cid": nil], code: .wrongClient),
     ]
 
-    @Test("a token with a wrong claim is refused for that claim", arguments: refused)
+    @Test("A token with a wrong claim is rejected with an error about that claim", arguments: refused)
     func wrongClaims(_ refused: Refused) async throws {
         let token = try issuer.token(changing: refused.changes)
         #expect(await refusal { try await verifier.verify(token) } == refused.code)
     }
 
-    @Test("a token inside the leeway passes, one audience of several is enough")
+    @Test("A token within the leeway is accepted, and one matching audience of several is enough")
     func leeway() async throws {
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds - 59), "aud": ["x", "api://default"]])
         _ = try await verifier.verify(token)
     }
 
-    @Test("a token is refused when its signature was made by another key with the same id")
+    @Test("A token that another key with the same id signed is rejected")
     func forgedSignature() async throws {
         let forger = try SigningKey.generate(.es256, keyID: "first")
         #expect(await refusal { try await verifier.verify(issuer.token(signedBy: forger)) } == .notGenuine)
     }
 
-    @Test("what is no token is refused", arguments: ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "", String(repeating: "a", count: 20_000)])
+    @Test(
+        "A text that is not a token is rejected",
+        arguments: ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "", String(repeating: "a", count: 20_000)])
     func noToken(_ text: String) async throws {
         #expect(await refusal { try await verifier.verify(text) } == .notGenuine)
     }
 
-    @Test("a missing scope is named")
+    @Test("The error for a missing scope names the scope")
     func missingScope() async throws {
         let token = try issuer.token()
         let error = await #expect(throws: AccessTokenError.self) { try await verifier.verify(token, scopes: ["messages.write"]) }
@@ -78,7 +80,7 @@ struct AccessTokenVerifierTests {
         _ = try await verifier.verify(token, scopes: ["messages.read"])
     }
 
-    @Test("an error's description never holds the token")
+    @Test("The description of an error never contains the token")
     func noSecretsInErrors() async throws {
         let token = try issuer.token(changing: ["exp": 1])
         let error = await #expect(throws: AccessTokenError.self) { try await verifier.verify(token) }
@@ -88,14 +90,14 @@ struct AccessTokenVerifierTests {
 
     // MARK: - Keys
 
-    @Test("the keys are fetched once for many tokens")
+    @Test("The keys are fetched once for many tokens")
     func keysAreKept() async throws {
         for number in 0..<5 { _ = try await verifier.verify(issuer.token(changing: ["jti": .string("token-\(number)")])) }
         #expect(issuer.requests(to: "keys") == 1)
         #expect(issuer.requests(to: "openid-configuration") == 1)
     }
 
-    @Test("callers that come at once share one fetch")
+    @Test("Concurrent callers share one fetch of the keys")
     func singleFlight() async throws {
         let token = try issuer.token()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -105,7 +107,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 1)
     }
 
-    @Test("a token with a new key makes the keys be fetched again")
+    @Test("A token with a new key id causes a new fetch of the keys")
     func rotation() async throws {
         _ = try await verifier.verify(issuer.token())
         let next = try SigningKey.generate(.es256, keyID: "second")
@@ -115,7 +117,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("invented key ids make the keys be fetched once per interval, not once per token")
+    @Test("Forged key ids cause one fetch of the keys per interval, not one per token")
     func refetchIsLimited() async throws {
         let forger = try SigningKey.generate(.es256, keyID: "invented")
         time.advance(by: 0)
@@ -127,7 +129,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("a key that the issuer withdrew is trusted for an hour at most, though no token names an unknown one")
+    @Test("A withdrawn key is trusted for at most an hour, even if no token names an unknown key")
     func withdrawnKey() async throws {
         let next = try SigningKey.generate(.es256, keyID: "second")
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
@@ -142,7 +144,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("old keys stay good while the issuer is away, which is asked again once per interval")
+    @Test("Known keys stay valid while the issuer is unreachable, and are requested once per interval")
     func oldKeysWithoutIssuer() async throws {
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
         _ = try await verifier.verify(token)
@@ -155,7 +157,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "openid-configuration") == 3)
     }
 
-    @Test("checking without waiting uses old keys while they are fetched again, once")
+    @Test("The synchronous check uses the known keys while one fetch of new keys runs")
     func verifyNowWithOldKeys() async throws {
         let token = try issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)])
         let next = try SigningKey.generate(.es256, keyID: "second")
@@ -169,7 +171,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "keys") == 2)
     }
 
-    @Test("known keys go on working while the issuer is away, and unknown ones say that it is")
+    @Test("Known keys work while the issuer is unreachable, and unknown keys cause an error that says so")
     func issuerAway() async throws {
         try await verifier.prepare()
         issuer.state.withLock { $0.failure = 503 }
@@ -180,7 +182,7 @@ struct AccessTokenVerifierTests {
         _ = try await verifier.verify(issuer.token())
     }
 
-    @Test("checking without waiting needs the keys first, then no request")
+    @Test("The synchronous check works without a request after the keys were fetched")
     func verifyNow() async throws {
         let token = try issuer.token()
         #expect(await refusal { try verifier.verifyNow(token) } == .issuerUnavailable)
@@ -191,7 +193,7 @@ struct AccessTokenVerifierTests {
     }
 
     @Test(
-        "an issuer over plain http is refused unless it is this machine",
+        "An issuer over plain http is rejected, except on loopback",
         arguments: ["http://id.example.com", "ftp://localhost", "id.example.com"])
     func insecureIssuer(_ url: String) async throws {
         let verifier = AccessTokenVerifier(.init(issuer: url), fetcher: issuer)
@@ -200,7 +202,7 @@ struct AccessTokenVerifierTests {
     }
 
     @Test(
-        "metadata that is another issuer's, or keys that come in the clear, are not believed",
+        "Metadata of another issuer and keys over plain http are rejected",
         arguments: [
             ["issuer": "https://evil.example.com"], ["issuer": .null], ["jwks_uri": "http://id.example.com/oauth2/default/v1/keys"],
             ["jwks_uri": "file:///etc/passwd"], ["jwks_uri": .null],
@@ -213,7 +215,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "/keys") == 0)
     }
 
-    @Test("a shared secret is no key, whatever the configuration says")
+    @Test("A symmetric key is rejected in every configuration")
     func symmetricAlgorithms() {
         let all: Set<JWSAlgorithm> = [.hs256, .hs384, .hs512, .es256]
         #expect(AccessTokenVerifier.Configuration(issuer: TestIssuer.url, algorithms: all).algorithms == [.es256])
@@ -222,7 +224,7 @@ struct AccessTokenVerifierTests {
     // MARK: - Introspection
 
     @Test(
-        "in introspection mode what the issuer says of the token must be right",
+        "In introspection mode, a wrong member of the response rejects the token",
         arguments: [
             (["iss": "https://evil.example.com"], .wrongIssuer), (["aud": "api://other"], .wrongAudience), (["aud": .null], .wrongAudience),
             (["exp": 1_749_999_940], .expired), (["client_id": "other"], .wrongClient), (["client_id": .null], .wrongClient), ([:], nil),
@@ -237,7 +239,7 @@ struct AccessTokenVerifierTests {
         #expect(await refusal { try await verifier.verify("opaque") } == expected)
     }
 
-    @Test("in introspection mode neither the token nor the client's secret is sent in the clear")
+    @Test("In introspection mode, neither the token nor the client's secret is sent over plain http")
     func introspectionOverHTTP() async throws {
         let issuer = try TestIssuer()
         issuer.state.withLock {
@@ -250,7 +252,7 @@ struct AccessTokenVerifierTests {
         #expect(issuer.requests(to: "/introspect") == 0)
     }
 
-    @Test("in introspection mode the issuer decides, each time")
+    @Test("In introspection mode, every check asks the issuer")
     func introspection() async throws {
         let client = AccessTokenVerifier.IntrospectionClient(id: "api", secret: "s e:cret")
         let verifier = AccessTokenVerifier(issuer, time: time, mode: .introspection(client))

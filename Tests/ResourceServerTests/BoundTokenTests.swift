@@ -6,7 +6,7 @@ import Testing
 
 @testable import ResourceServer
 
-@Suite("Access tokens that are bound to a key (RFC 9449 section 7)")
+@Suite("DPoP-bound access tokens (RFC 9449 section 7)")
 struct BoundTokenTests {
     private static let origin = "https://api.example.com"
     private static let path = "/api/messages"
@@ -39,7 +39,7 @@ struct BoundTokenTests {
 
     // MARK: - The verifier
 
-    @Test("are accepted with a proof by the key, checked locally or by asking the issuer")
+    @Test("A bound token is accepted with a proof by its key, locally and by introspection")
     func accepted() async throws {
         let token = try boundToken()
         let verified = try await verifier().verify(token, proof: try proof(token))
@@ -52,7 +52,7 @@ struct BoundTokenTests {
         #expect(await refusal { try await asking.verify(token) } == .keyNotProved)
     }
 
-    @Test("are refused as bearer tokens, whatever they are bound to")
+    @Test("A bound token is rejected as a bearer token, whatever it is bound to")
     func downgrade() async throws {
         let verifier = verifier()
         for binding in [["jkt": .string(maker.thumbprint)], ["x5t#S256": "abc"], [:], "key"] as [JSONValue] {
@@ -62,7 +62,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("that are bound to nothing are refused with a proof")
+    @Test("An unbound token with a proof is rejected")
     func notBound() async throws {
         let verifier = verifier()
         for binding in [nil, ["x5t#S256": "abc"]] as [JSONValue?] {
@@ -72,7 +72,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("are refused with a proof by another key, for another request, token or time, or none")
+    @Test("A bound token is rejected without a proof, and with one for another key, request, token or time")
     func badProofs() async throws {
         let verifier = verifier()
         let token = try boundToken()
@@ -97,7 +97,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("that are not good themselves are refused for that, and the proof is not used up")
+    @Test("An invalid bound token is rejected as such, and its proof is not consumed")
     func tokenFirst() async throws {
         let expired = try issuer.token(changing: ["cnf": ["jkt": .string(maker.thumbprint)], "exp": 1_000])
         let verifier = verifier()
@@ -105,7 +105,7 @@ struct BoundTokenTests {
         #expect(await refusal { try await verifier.verify(expired, proof: proof) } == .expired)
     }
 
-    @Test("need a new proof for each request, also when many come at a time")
+    @Test("A bound token needs a new proof for each request, even for concurrent requests")
     func replay() async throws {
         let verifier = verifier()
         try await verifier.prepare()
@@ -121,7 +121,7 @@ struct BoundTokenTests {
         #expect(await refusal { try await verifier.verify(token, proof: proof) } == .badProof)
     }
 
-    @Test("are asked for a nonce where the rules say so, and instances with one secret take each other's")
+    @Test("A bound token needs a nonce if the rules require one, and instances with the same secret share nonces")
     func nonces() async throws {
         let nonces = DPoPNonces(secret: [UInt8](repeating: 1, count: 32))
         let verifiers = [verifier(ProofRules(nonces: nonces)), verifier(ProofRules(nonces: nonces))]
@@ -138,7 +138,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("lack a scope like any other token")
+    @Test("A bound token without the required scope is rejected like any other token")
     func scope() async throws {
         let token = try boundToken()
         let verifier = verifier()
@@ -148,7 +148,7 @@ struct BoundTokenTests {
 
     // MARK: - What is remembered
 
-    @Test("proofs are remembered up to their end and no longer, and no more of them than there is room for")
+    @Test("Proofs are stored until their expiry, up to the capacity")
     func bounded() {
         let cache = ProofReplayCache(capacity: 3)
         func name(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
@@ -166,7 +166,7 @@ struct BoundTokenTests {
         #expect(cache.count == 1)
     }
 
-    @Test("one key has a sixteenth of the room, and the others have theirs")
+    @Test("One key can use a sixteenth of the capacity, so that other keys keep theirs")
     func shares() {
         let cache = ProofReplayCache(capacity: 32)
         func name(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
@@ -177,7 +177,7 @@ struct BoundTokenTests {
         #expect(cache.use(name(41), of: "greedy", until: 1_700, now: 1_400) == .fresh && cache.count == 1)
     }
 
-    @Test("when there is no room the answer is 503, for nothing is known of the proof")
+    @Test("Without free capacity the response is 503, because a replay cannot be excluded")
     func full() async throws {
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin, capacity: 1)), time: time) { ask, _ in
             let token = try boundToken()
@@ -192,7 +192,7 @@ struct BoundTokenTests {
 
     // MARK: - Over HTTP
 
-    @Test("the messages open to a token and its proof for the API's own origin, whatever host the request names, and to a bearer token")
+    @Test("The messages API accepts proofs for its own origin, whatever the Host header, and bearer tokens")
     func messages() async throws {
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin + "/")), time: time) { ask, _ in
             let token = try boundToken()
@@ -204,7 +204,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("a refusal is 401 with a DPoP challenge that says why")
+    @Test("A rejected proof is 401 with a DPoP challenge that gives the reason")
     func challenges() async throws {
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin)), time: time) { ask, port in
             let token = try boundToken()
@@ -236,7 +236,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("the nonce comes in a header that a page of another origin can read")
+    @Test("The nonce is in a header that pages of other origins can read")
     func nonceHeader() async throws {
         let nonces = DPoPNonces(secret: [UInt8](repeating: 1, count: 32))
         try await RunningMessages.with(verifier(ProofRules(origin: Self.origin, nonces: nonces)), time: time) { ask, _ in
@@ -256,7 +256,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("an API that knows no origin accepts proofs for this machine, and for no other host")
+    @Test("An API without a configured origin accepts proofs for loopback only")
     func loopback() async throws {
         try await RunningMessages.with(verifier(), time: time) { ask, port in
             let token = try boundToken()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Attacks: responses to the resource server")
 struct HostileIssuerTests {
     @Test(
-        "A response of an issuer that is too large or compressed is refused, and reading stops.", .timeLimit(.minutes(1)),
+        "A response of an issuer that is too large or compressed is rejected, and reading stops", .timeLimit(.minutes(1)),
         arguments: [
             HostileServer.Answer.endless("HTTP/1.1 200 OK\r\n\r\n"), .drip("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"),
             .drip("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n"),
@@ -24,7 +24,7 @@ struct HostileIssuerTests {
         #expect(server.heads.allSatisfy { $0.contains("Accept-Encoding: identity") })
     }
 
-    @Test("The resource server follows no redirect of an issuer to another host.")
+    @Test("The resource server follows no redirect of an issuer to another host")
     func redirect() async throws {
         let other = try HostileServer { _ in .bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}") }
         let server = try HostileServer { _ in

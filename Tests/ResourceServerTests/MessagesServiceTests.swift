@@ -4,7 +4,7 @@ import ResourceServer
 import Synchronization
 import Testing
 
-@Suite("The messages service, over HTTP")
+@Suite("Messages service over HTTP")
 struct MessagesServiceTests {
     let issuer: TestIssuer
     let time = TestTime()
@@ -19,7 +19,7 @@ struct MessagesServiceTests {
             AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), time: time, { ask, _ in try await body(ask) })
     }
 
-    @Test("with a token there are two messages, an hour apart, dated in milliseconds")
+    @Test("With a token, the response has two messages, an hour apart, dated in milliseconds")
     func messages() async throws {
         time.advance(by: 0.799)
         try await withService { ask in
@@ -36,7 +36,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("the claims of the token can be seen")
+    @Test("The response shows the claims of the token")
     func secure() async throws {
         try await withService { ask in
             let answer = try await ask("/secure", ["Authorization": "bearer \(issuer.token())"], "GET")
@@ -46,7 +46,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("the root needs no token")
+    @Test("The root path needs no token")
     func root() async throws {
         try await withService { ask in
             let root = try await ask("/", [:], "GET")
@@ -56,7 +56,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("without a token there is a plain challenge", arguments: ["/api/messages", "/secure"])
+    @Test("A request without a token gets a challenge without an error code", arguments: ["/api/messages", "/secure"])
     func challenge(_ path: String) async throws {
         try await withService { ask in
             for headers in [[:], ["Authorization": "Basic eDp5"]] {
@@ -74,7 +74,7 @@ struct MessagesServiceTests {
         ("wrong client", ["cid": "other"], "The access token was given to another client than app."),
     ]
 
-    @Test("a bad token is invalid_token and the challenge says why", arguments: bad)
+    @Test("An invalid token gets invalid_token, and the challenge gives the reason", arguments: bad)
     func badToken(_ name: String, _ changes: [String: JSONValue?], _ description: String) async throws {
         try await withService { ask in
             let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token(changing: changes))"], "GET")
@@ -86,7 +86,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("a token without the scope is 403 insufficient_scope with the scope")
+    @Test("A token without the scope gets 403 insufficient_scope with the scope")
     func insufficientScope() async throws {
         try await withService(requiredScopes: ["messages.write"]) { ask in
             let answer = try await ask("/api/messages", ["Authorization": "Bearer \(issuer.token())"], "GET")
@@ -97,7 +97,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("a token in the query is refused, good as it may be")
+    @Test("A valid token in the query is rejected")
     func tokenInQuery() async throws {
         try await withService { ask in
             let answer = try await ask("/api/messages?access_token=\(issuer.token())", [:], "GET")
@@ -106,7 +106,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("an unreadable header is invalid_request", arguments: ["Bearer", "Bearer a b", "Bearer ä"])
+    @Test("A malformed Authorization header gets invalid_request", arguments: ["Bearer", "Bearer a b", "Bearer ä"])
     func unreadableHeader(_ value: String) async throws {
         try await withService { ask in
             let answer = try await ask("/api/messages", ["Authorization": value], "GET")
@@ -114,7 +114,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("while the issuer can't be asked the answer is 503, not a refusal of the token")
+    @Test("While the issuer is unreachable the response is 503, not a rejection of the token")
     func issuerAway() async throws {
         issuer.state.withLock { $0.failure = 500 }
         try await withService { ask in
@@ -125,7 +125,7 @@ struct MessagesServiceTests {
         }
     }
 
-    @Test("a browser's preflight is answered without a token")
+    @Test("A browser's preflight request needs no token")
     func preflight() async throws {
         try await withService { ask in
             let headers = ["Origin": "http://localhost:3000", "Access-Control-Request-Method": "GET"]

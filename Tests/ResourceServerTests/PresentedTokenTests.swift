@@ -5,7 +5,7 @@ import Testing
 
 @testable import ResourceServer
 
-@Suite("The token of a request")
+@Suite("Token of a request")
 struct PresentedTokenTests {
     private static func token(of values: [String]) throws -> PresentedToken {
         var fields = HTTPFields()
@@ -14,7 +14,7 @@ struct PresentedTokenTests {
         return try PresentedToken(Request(head: head, body: RequestBody(buffer: ByteBuffer())))
     }
 
-    @Test("is there once: who sends two says nothing")
+    @Test("A request with two tokens counts as a request without one")
     func several() throws {
         #expect(try Self.token(of: ["Bearer a.b.c"]) == .bearer("a.b.c"))
         #expect(try Self.token(of: ["dpop a.b.c"]) == .dpop("a.b.c"))

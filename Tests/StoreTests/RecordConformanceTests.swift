@@ -2,9 +2,9 @@ import Foundation
 import Store
 import Testing
 
-@Suite("Store: records")
+@Suite("Records of a store")
 struct RecordConformanceTests {
-    @Test("a committed record is read back as it was, one version higher", arguments: StoreUnderTest.allCases)
+    @Test("A committed record is read back unchanged, with the next version", arguments: StoreUnderTest.allCases)
     func roundTrip(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             var record = Record(
@@ -17,7 +17,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("a write with another version than the stored one conflicts and changes nothing", arguments: StoreUnderTest.allCases)
+    @Test("A write with a stale version conflicts and changes nothing", arguments: StoreUnderTest.allCases)
     func versions(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("u1"))])
@@ -30,7 +30,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("all changes of a commit are made or none, and a later one sees the earlier ones", arguments: StoreUnderTest.allCases)
+    @Test("A commit applies all of its changes or none, and a later change sees the earlier ones", arguments: StoreUnderTest.allCases)
     func allOrNone(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let outcome = try await store.commit([
@@ -46,7 +46,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("a unique key belongs to one record, can move in one commit, and is free after its record", arguments: StoreUnderTest.allCases)
+    @Test("A unique key belongs to one record, can move in one commit, and is free after a removal", arguments: StoreUnderTest.allCases)
     func uniqueKeys(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("u1", login: "jane"))])
@@ -61,7 +61,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("records are found by an indexed key, ordered by id, up to the limit", arguments: StoreUnderTest.allCases)
+    @Test("A query by an indexed key returns records ordered by id, up to the limit", arguments: StoreUnderTest.allCases)
     func indexedKeys(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit(["c", "a", "b", "d"].map { .put(.user($0, group: $0 == "d" ? "other" : "staff")) })
@@ -74,7 +74,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("removing needs the version, and takes the record's keys and tickets with it", arguments: StoreUnderTest.allCases)
+    @Test("A removal needs the current version, and removes the record's keys and tickets", arguments: StoreUnderTest.allCases)
     func remove(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([
@@ -91,7 +91,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("the configuration version grows with configuration and stands still otherwise", arguments: StoreUnderTest.allCases)
+    @Test("Only changes of the configuration increase the configuration version", arguments: StoreUnderTest.allCases)
     func configurationVersion(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             var last = try await store.read { try $0.configurationVersion() }
@@ -106,7 +106,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("a commit can require that the configuration is the one that was read", arguments: StoreUnderTest.allCases)
+    @Test("A commit can require that the configuration has not changed since the read", arguments: StoreUnderTest.allCases)
     func requiresConfiguration(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let version = try await store.read { try $0.configurationVersion() }
@@ -122,7 +122,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("a read sees one snapshot while commits go on", arguments: StoreUnderTest.allCases)
+    @Test("A read sees one snapshot during concurrent commits", arguments: StoreUnderTest.allCases)
     func snapshot(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("a", payload: "0")), .put(.user("b", payload: "0"))])
@@ -149,7 +149,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("of many writers of one version one wins", arguments: StoreUnderTest.allCases)
+    @Test("One of many concurrent writers of a version succeeds", arguments: StoreUnderTest.allCases)
     func writersRace(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let outcomes = try await race(100) { try await store.commit([.put(.user("u1", payload: "\($0)")), .put(.user("own\($0)"))]) }
@@ -158,7 +158,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("what the body of a read throws reaches the caller", arguments: StoreUnderTest.allCases)
+    @Test("An error in the body of a read reaches the caller", arguments: StoreUnderTest.allCases)
     func bodyThrows(_ implementation: StoreUnderTest) async throws {
         struct Mine: Error {}
         try await implementation.run { (store) async throws in
@@ -167,7 +167,7 @@ struct RecordConformanceTests {
         }
     }
 
-    @Test("after closing every call says so", arguments: StoreUnderTest.allCases)
+    @Test("After closing, every call throws an error that says so", arguments: StoreUnderTest.allCases)
     func close(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             try await store.close()

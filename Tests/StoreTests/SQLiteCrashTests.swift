@@ -10,7 +10,7 @@ import Testing
 struct SQLiteCrashTests {
     private static let rounds = ProcessInfo.processInfo.environment["COUNTERSIGN_KILL_ROUNDS"].flatMap(Int.init) ?? 4
 
-    @Test("what was acknowledged before a kill is there after it, and nothing is half done")
+    @Test("After kill -9, every acknowledged commit is present and no commit is partial")
     func killed() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path

@@ -12,7 +12,7 @@ import Darwin
 
 @Suite("SQLite store under faults and races")
 struct SQLiteFaultTests {
-    @Test("a commit that fails fails alone, whoever shares its transaction")
+    @Test("A failed commit does not affect other commits of the same transaction")
     func failsAlone() async throws {
         try await withStore { store in
             let results = try await race(64) { number -> Bool in
@@ -27,7 +27,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("many that open a new file at the same time all get it", arguments: 0..<10)
+    @Test("Many processes can open a new file at the same time", arguments: 0..<10)
     func openTogether(round: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -48,7 +48,7 @@ struct SQLiteFaultTests {
     }
 
     @Test(
-        "A folder that another process keeps locked is an error after some attempts, and not a wait without end.", .timeLimit(.minutes(1)))
+        "A folder that another process keeps locked causes an error after some attempts, not an endless wait", .timeLimit(.minutes(1)))
     func lockedFolder() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -64,7 +64,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("what one opener of a new file committed is not lost to another that opens it at the same time", arguments: 0..<10)
+    @Test("A commit to a new file is not lost if another process opens the file at the same time", arguments: 0..<10)
     func openTogetherAndCommit(round: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -89,7 +89,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("what is committed after a read began is not visible to it, even before its first look")
+    @Test("A read does not see commits after its start, even before its first query")
     func snapshotBeginsWithTheRead() async throws {
         try await withStore { store in
             let gate = Gate()
@@ -107,7 +107,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("closing waits for the reads that were asked for before, and gives them their answers")
+    @Test("Closing waits for earlier reads and returns their results")
     func closeWaitsForReads() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path, readerCount: 1)
@@ -131,7 +131,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("keys are told apart by their bytes, also where Swift calls the strings equal")
+    @Test("Keys are compared by bytes, even if Swift considers the strings equal")
     func keysByBytes() async throws {
         try await withStore { store in
             let (one, other) = ("q\u{0307}\u{0323}", "q\u{0323}\u{0307}")
@@ -144,7 +144,7 @@ struct SQLiteFaultTests {
         }
     }
 
-    @Test("a NUL neither shortens a name to another's nor is stored")
+    @Test("A key with a NUL is rejected, and is not truncated to another key")
     func nul() async throws {
         try await withStore { store in
             _ = try await store.commit([.put(.user("u1", login: "jane"))])

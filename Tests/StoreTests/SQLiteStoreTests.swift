@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SQLite store")
 struct SQLiteStoreTests {
-    @Test("what was committed is there when the file is opened again")
+    @Test("Committed data is present after the file is opened again")
     func reopen() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "deep/er/store.sqlite").path
@@ -20,7 +20,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("the folder and the file are the owner's alone")
+    @Test("Only the owner can read the folder and the file")
     func modes() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "data/store.sqlite").path
@@ -34,7 +34,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("two openers of one file see each other's commits, and of their takers one wins")
+    @Test("Two processes with one file see each other's commits, and one of two concurrent takers of a ticket succeeds")
     func twoOpeners() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -57,7 +57,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("commits that wait together succeed or conflict each by itself")
+    @Test("Grouped commits succeed or conflict independently")
     func independentOutcomes() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
@@ -75,7 +75,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a commit that is announced and never comes holds up nobody for long, and neither do work that fails and many at once")
+    @Test("An announced commit that fails or never comes does not block other commits")
     func announced() async throws {
         try await withTemporaryFolder { folder in
             let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
@@ -104,7 +104,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a database of a newer version is refused by name and left as it is")
+    @Test("A database of a newer version is rejected with its name and not changed")
     func newerVersion() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending(path: "store.sqlite").path
@@ -118,7 +118,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a file that is no database is named in the error and not touched")
+    @Test("A file that is not a database is named in the error and not changed")
     func noDatabase() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appending(path: "store.sqlite")
@@ -132,7 +132,7 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("A database that others may read, in a folder that they may write, or behind a symbolic link is refused and unchanged.")
+    @Test("A database that others can read, in a folder that others can write, or behind a symbolic link is rejected and not changed")
     func unsafeFiles() async throws {
         try await withTemporaryFolder { folder in
             let data = folder.appending(path: "data")
@@ -153,13 +153,13 @@ struct SQLiteStoreTests {
         }
     }
 
-    @Test("a folder that cannot be made is an error that says what to check")
+    @Test("A folder that cannot be created causes an error that says what to check")
     func unusableFolder() {
         let error = #expect(throws: StoreError(.unavailable, "")) { try SQLiteStore(path: "/dev/null/data/store.sqlite") }
         #expect(error?.message.contains("/dev/null/data") == true)
     }
 
-    @Test("a database of format 1 is read as it was written")
+    @Test("A database of format 1 is read unchanged")
     func formatOne() async throws {
         let fixture = try #require(Bundle.module.url(forResource: "format-1", withExtension: "sqlite", subdirectory: "Fixtures"))
         try await withTemporaryFolder { folder in

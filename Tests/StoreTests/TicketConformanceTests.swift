@@ -2,11 +2,11 @@ import Foundation
 import Store
 import Testing
 
-@Suite("Store: tickets")
+@Suite("Tickets of a store")
 struct TicketConformanceTests {
     private let now = Date(timeIntervalSince1970: 1000)
 
-    @Test("a ticket is taken once, and says afterwards when and what it gave", arguments: StoreUnderTest.allCases)
+    @Test("A ticket can be taken once, and then reports when it was taken and its result", arguments: StoreUnderTest.allCases)
     func takeOnce(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r", expiresAt: now + 60)
@@ -20,7 +20,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("of a hundred takers one wins", arguments: StoreUnderTest.allCases)
+    @Test("One of a hundred concurrent takers of a ticket succeeds", arguments: StoreUnderTest.allCases)
     func takersRace(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r")
@@ -33,7 +33,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("an expired ticket is expired, also at the very second, whatever it was before", arguments: StoreUnderTest.allCases)
+    @Test("A ticket is expired from the exact second of its expiry, whatever its state was", arguments: StoreUnderTest.allCases)
     func expiry(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r", expiresAt: now)
@@ -45,7 +45,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("a ticket of one kind is unknown as another", arguments: StoreUnderTest.allCases)
+    @Test("A ticket of one kind is unknown as another kind", arguments: StoreUnderTest.allCases)
     func kinds(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.issue(.refresh("r"))])
@@ -55,7 +55,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("a known digest cannot be issued again", arguments: StoreUnderTest.allCases)
+    @Test("A digest that exists cannot be issued again", arguments: StoreUnderTest.allCases)
     func issueTwice(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r")
@@ -64,7 +64,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("a ticket that is good until closed cannot be taken, and can be required until then", arguments: StoreUnderTest.allCases)
+    @Test("A reusable ticket cannot be taken, and can be required until it is closed", arguments: StoreUnderTest.allCases)
     func untilClosed(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r", use: .untilClosed, expiresAt: now + 60)
@@ -83,7 +83,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("what a taken ticket gave is replaced only if it is what was expected", arguments: StoreUnderTest.allCases)
+    @Test("The result of a taken ticket is replaced only if it equals the expected one", arguments: StoreUnderTest.allCases)
     func retake(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let ticket = Ticket.refresh("r")
@@ -99,7 +99,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("closing what a record owns closes all of it and nothing else", arguments: StoreUnderTest.allCases)
+    @Test("Closing the tickets of a record closes all of them and no others", arguments: StoreUnderTest.allCases)
     func closeOwned(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([
@@ -114,7 +114,7 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("what expired is removed up to the limit; a taken ticket stays until its expiry", arguments: StoreUnderTest.allCases)
+    @Test("Clean-up removes expired entries up to its limit, and a taken ticket stays until its expiry", arguments: StoreUnderTest.allCases)
     func removeExpired(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let kept = Ticket.refresh("kept", expiresAt: now + 10)

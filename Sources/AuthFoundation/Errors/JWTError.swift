@@ -55,7 +55,7 @@ extension JWTError: LocalizedError {
         case .invalidIssuer: "The token is from another issuer than the client's. Check the issuer in the app's configuration."
         case .invalidAudience: "The token is meant for another client. Check the client id in the app's configuration."
         case .invalidSubject: "The token does not say whom it is about, or is about someone else."
-        case .invalidAuthenticationTime: "The token does not say rightly when the person authenticated."
+        case .invalidAuthenticationTime: "The token's `auth_time` is invalid."
         case .issuerRequiresHTTPS: "The token's issuer is not an https URL. Plain http is allowed for loopback hosts only."
         case .invalidSigningAlgorithm: "The token is signed with an algorithm that is not allowed."
         case .expired: "The token has expired. If it was just issued, check this device's date and time."

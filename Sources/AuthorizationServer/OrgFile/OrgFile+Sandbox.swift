@@ -58,8 +58,8 @@ extension OrgFile {
             grant_types: [password, refresh_token, oob, otp, webauthn, mfa-oob, mfa-otp, mfa-webauthn]
             assignment: everyone
             sign_on_policy: two-factors
-          # An app that signs people in with the system's browser. On loopback, any port goes with the first address. A browser that is signed
-          # in is not asked whether it meant the app, as at Okta; by default it would be (see SECURITY.md).
+          # An app that signs in with the system's browser. The first redirect URI matches any loopback port. As at Okta, an open session signs
+          # in without a confirmation page; the default is a confirmation page (see SECURITY.md).
           - id: browser-app
             name: Browser App
             type: native
@@ -85,7 +85,7 @@ extension OrgFile {
             grant_types: [refresh_token, token-exchange]
             assignment: everyone
             sign_on_policy: one-factor
-          # A site with a server behind it. Its addresses are compared with their ports.
+          # A web site with a server. Its redirect URIs must match including the port.
           - id: web-app
             name: Web App
             type: web
@@ -96,7 +96,7 @@ extension OrgFile {
             post_logout_redirect_uris: ["http://localhost:3000/", "http://127.0.0.1:3000/"]
             assignment: everyone
             sign_on_policy: one-factor
-          # The app that enrolls phones. One factor signs in to it only as long as there is no other: the server sees to that.
+          # The app that enrolls phones. A user with a second factor must present it too: the server enforces that.
           - id: phone-app
             name: Phone App
             type: native
@@ -126,7 +126,7 @@ extension OrgFile {
             - name: portal
               token: sandbox-portal-token-0123456789abcdef
 
-        # The virtual phones. Their pushes go to a gateway that the sandbox starts, which brings its own APNs credentials.
+        # The virtual phones. The sandbox starts a push gateway for them, with its own APNs credentials.
         authenticators:
           - id: autsandboxphone
             type: custom_app
@@ -190,7 +190,7 @@ extension OrgFile {
                 postal_code: "10117"
                 country: DE
 
-        # Tests sign in often.
+        # High limits, because tests sign in often.
         rate_limits:
           per_client: 1000000
           per_address: 1000000

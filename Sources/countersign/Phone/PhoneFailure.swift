@@ -20,7 +20,7 @@ enum PhoneFailure {
         case .keyMissing:
             return
                 "A key of this account is gone from the phone. Remove the account with `countersign phone remove --here`, and enroll again."
-        case .userVerificationRequired: return "The organization wants the person to be verified: enroll with --user-verification."
+        case .userVerificationRequired: return "The organization requires user verification. Enroll with --user-verification."
         case .userVerificationFailed: return "The PIN is wrong, so the sign-in was not approved. Start the sign-in again."
         case .userVerificationCancelled: return "No PIN was given, so the sign-in was not approved. Start the sign-in again."
         default: break

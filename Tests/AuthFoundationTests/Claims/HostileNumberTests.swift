@@ -10,7 +10,7 @@ struct HostileNumberTests {
         .double(1e300), .double(-1e300), .double(1e19), .integer(.max), .integer(.min), .integer(253_402_300_800), .integer(-1),
     ]
 
-    @Test("An ID token whose times are out of range is refused, and the error can be shown.", arguments: ["exp", "iat", "nbf"])
+    @Test("An ID token whose times are out of range is rejected, and the error can be displayed", arguments: ["exp", "iat", "nbf"])
     func idToken(claim: String) async throws {
         let issuer = try IssuerFixture()
         for number in Self.numbers {
@@ -26,7 +26,7 @@ struct HostileNumberTests {
         }
     }
 
-    @Test("A time claim that is out of range is read as absent.", arguments: numbers)
+    @Test("A time claim that is out of range counts as absent", arguments: numbers)
     func claim(number: JSONValue) throws {
         let key = try IssuerKeys.rs256.get()
         let token = try JWT(key.sign(["exp": number, "iat": number, "auth_time": number, "nbf": number]))
@@ -36,7 +36,7 @@ struct HostileNumberTests {
     }
 
     @Test(
-        "An expires_in out of range is limited to a few centuries, and the expiry can be shown.",
+        "An expires_in that is out of range is limited to a few centuries, and the expiry can be displayed",
         arguments: ["1e300", "-1e300", "9223372036854775807", "\"1e300\""])
     func lifetime(number: String) throws {
         let response = try JSON(#"{"token_type":"Bearer","access_token":"a","expires_in":\#(number)}"#)
@@ -53,7 +53,7 @@ struct HostileNumberTests {
         "[1e300]", "{}", #""NaN""#, #""1e300""#, #""""#,
     ]
 
-    @Test("A discovery document whose members are numbers of any size is read or refused, and its errors can be shown.", arguments: written)
+    @Test("A discovery document with numbers of any size is decoded or rejected, and its errors can be displayed", arguments: written)
     func discovery(value: String) async throws {
         let good = try await IssuerFixture().client.openIdConfiguration().json
         for member in OpenIdConfiguration.ProviderMetadata.allCases {
@@ -72,7 +72,7 @@ struct HostileNumberTests {
     }
 
     @Test(
-        "Numbers out of range in the headers of a rate limit delay the next request by a bounded time.",
+        "Numbers out of range in rate limit headers delay the next request by a bounded time",
         arguments: [
             "-1", "0.5", "1e300", "-1e300", "nan", "inf", "9223372036854775807", "9223372036854775808", "",
         ])

@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What discovery is believed")
+@Suite("Trust in discovery documents")
 struct DiscoveryTrustTests {
     private func document(issuer: String) -> ScriptedSession.Reply {
         .json(
@@ -18,7 +18,7 @@ struct DiscoveryTrustTests {
             """)
     }
 
-    @Test("an issuer that passes itself off as another in its discovery document is refused, and both are named")
+    @Test("A discovery document of another issuer is rejected, and the error names both")
     func refusesOtherIssuer() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
@@ -28,14 +28,14 @@ struct DiscoveryTrustTests {
         #expect(issuer.client.openIdConfiguration == nil)
     }
 
-    @Test("a slash at the end makes no other issuer")
+    @Test("A trailing slash does not change the issuer")
     func toleratesSlash() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: ScriptedSession.issuer + "/") }
         #expect(try await issuer.client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer + "/")
     }
 
-    @Test("the date of an answer that a cache gave is not taken for the time")
+    @Test("The date of a cached response is not used as the server's time")
     func ignoresDateOfCachedAnswer() async throws {
         let issuer = try IssuerFixture()
         let now = Int64(issuer.clock.now.timeIntervalSince1970)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Discovery and keys")
 struct KeyRotationTests {
-    @Test("a key that the issuer began to use between two requests is fetched")
+    @Test("A new key of the issuer is fetched")
     func fetchesNewKey() async throws {
         let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
         let issuer = try IssuerFixture(publishing: [old])
@@ -19,7 +19,7 @@ struct KeyRotationTests {
         #expect(issuer.session.requests(to: "/v1/keys").count == 2)
     }
 
-    @Test("tokens that name unknown keys make the client fetch the keys once a minute at most")
+    @Test("Tokens with unknown key ids cause at most one fetch of the keys per minute")
     func limitsFetches() async throws {
         let issuer = try IssuerFixture()
         let unknown = try issuer.idToken(key: IssuerKeys.rotated.get())
@@ -32,7 +32,7 @@ struct KeyRotationTests {
         #expect(issuer.session.requests(to: "/v1/keys").count == 3)
     }
 
-    @Test("a fetch of the keys that failed is no reason to wait a minute for the next")
+    @Test("A failed fetch of the keys can be repeated without waiting a minute")
     func fetchesAgainAfterFailure() async throws {
         let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
         let issuer = try IssuerFixture(publishing: [old])
@@ -46,7 +46,7 @@ struct KeyRotationTests {
         _ = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
     }
 
-    @Test("keys that can't be read are passed over, and harm no other")
+    @Test("Unreadable keys are ignored and do not affect others")
     func skipsUnknownKeys() throws {
         let good = try IssuerKeys.es256.get()
         let json = try #require(good.publicKey).json().serializedString
@@ -59,7 +59,7 @@ struct KeyRotationTests {
         #expect(try JSONDecoder().decode(JWKS.self, from: JSONEncoder().encode(keys)) == keys)
     }
 
-    @Test("concurrent callers share one request for the discovery document")
+    @Test("Concurrent callers share one request for the discovery document")
     func sharesDiscovery() async throws {
         let issuer = try IssuerFixture()
         try await withThrowingTaskGroup(of: URL.self) { group in
@@ -69,7 +69,7 @@ struct KeyRotationTests {
         #expect(issuer.session.requests(to: "openid-configuration").count == 1)
     }
 
-    @Test("a failed discovery is not remembered")
+    @Test("A failed discovery is not cached")
     func forgetsFailure() async throws {
         let issuer = try IssuerFixture()
         let good = try await issuer.client.openIdConfiguration().json.text
@@ -83,7 +83,7 @@ struct KeyRotationTests {
         #expect(try await client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer)
     }
 
-    @Test("a caller that is cancelled harms no other caller of the same request")
+    @Test("A cancelled caller does not affect other callers of the same request")
     func cancellationHarmsNobody() async throws {
         let issuer = try IssuerFixture()
         let document = try await issuer.client.openIdConfiguration().json
@@ -104,7 +104,7 @@ struct KeyRotationTests {
         #expect(try await second.value.json == document)
     }
 
-    @Test("a discovery document without a required member names it")
+    @Test("The error for a discovery document without a required member names the member")
     func namesMissingMember() async throws {
         let session = ScriptedSession()
         session.on("/.well-known/openid-configuration") { _, _ in .json(#"{"issuer":"https://id.example.com"}"#) }
@@ -114,7 +114,7 @@ struct KeyRotationTests {
         #expect(error?.localizedDescription.contains("authorization_endpoint") == true)
     }
 
-    @Test("plain http is not asked beyond this machine")
+    @Test("Plain http is used on loopback only")
     func refusesPlainHTTP() async throws {
         let session = ScriptedSession()
         let client = OAuth2Client(issuerURL: try url("http://id.example.com"), clientId: "app", scope: "openid", session: session)

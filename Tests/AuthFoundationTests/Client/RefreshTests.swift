@@ -9,13 +9,13 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Refreshing, revoking, reading")
+@Suite("Refresh, revocation and user info")
 struct RefreshTests {
     private func signedIn(_ issuer: IssuerFixture, changes: [String: JSONValue?] = [:]) async throws -> Token {
         try await issuer.signIn(issuer.response(refresh: "refresh-1", idToken: issuer.idToken(changes)))
     }
 
-    @Test("a refresh keeps the identifier and what the answer leaves out")
+    @Test("A refresh keeps the token's id and the members that the response omits")
     func keepsWhatIsLeftOut() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -27,7 +27,7 @@ struct RefreshTests {
     }
 
     @Test(
-        "the ID token of a refresh must be of the same sign-in",
+        "The ID token of a refresh must belong to the same sign-in",
         arguments: [
             ("the same", [:], nil), ("another subject", ["sub": "00u2"], JWTError.invalidSubject),
             ("another audience", ["aud": ["app", "x"], "azp": "app"], .invalidAudience),
@@ -48,7 +48,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("of a refresh that is refused here the access token is given back, and the session is not ended for it")
+    @Test("A refresh response that the client rejects has its access token revoked, and the session continues")
     func givesBack() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -64,7 +64,7 @@ struct RefreshTests {
         #expect(issuer.session.forms(to: "/v1/revoke").map { $0["token"] } == ["access-2"])
     }
 
-    @Test("a refresh whose ID token can't be checked, because the issuer's new key can't be had, loses no token")
+    @Test("A refresh whose ID token cannot be checked, because the new key is unavailable, loses no token")
     func survivesMissingKeys() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -77,7 +77,7 @@ struct RefreshTests {
         #expect(new.idToken == old.idToken)
     }
 
-    @Test("a refresh that is not answered is given up while the server still takes the old refresh token again")
+    @Test("A refresh without a response ends while the server still accepts the previous refresh token")
     func givesUpWithinGrace() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -88,7 +88,7 @@ struct RefreshTests {
         #expect(request.timeoutInterval < 30)
     }
 
-    @Test("an empty refresh token in the answer does not take the place of a good one")
+    @Test("An empty refresh token in the response does not replace a valid one")
     func ignoresEmptyRefreshToken() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -97,7 +97,7 @@ struct RefreshTests {
         #expect(try await issuer.client.refresh(old).refreshToken == "refresh-1")
     }
 
-    @Test("200 calls at once make one request")
+    @Test("200 concurrent refreshes send one request")
     func sharesRequest() async throws {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
@@ -121,13 +121,13 @@ struct RefreshTests {
         #expect(issuer.session.requests(to: "/v1/token").count - before <= 2)
     }
 
-    @Test("a token without a refresh token can't be refreshed")
+    @Test("A token without a refresh token cannot be refreshed")
     func needsRefreshToken() async throws {
         let issuer = try IssuerFixture()
         await #expect(throws: OAuth2Error.missingToken(type: .refreshToken)) { try await issuer.client.refresh(.fixture(refresh: nil)) }
     }
 
-    @Test("revoking all sends every request, and throws the first failure")
+    @Test("Revoking all tokens sends every request, and throws the first error")
     func revokesAll() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/revoke") { request, _ in
@@ -145,7 +145,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("a profile of another person is refused")
+    @Test("A profile of another user is rejected")
     func checksProfile() async throws {
         let issuer = try IssuerFixture()
         let token = try await signedIn(issuer)
@@ -153,7 +153,7 @@ struct RefreshTests {
         await #expect(throws: JWTError.invalidSubject) { try await issuer.client.userInfo(token: token) }
     }
 
-    @Test("a refresh token from elsewhere brings validated tokens")
+    @Test("An imported refresh token returns validated tokens")
     func fromRefreshToken() async throws {
         let issuer = try IssuerFixture()
         let reply = issuer.response(idToken: try issuer.idToken())
@@ -162,7 +162,7 @@ struct RefreshTests {
         #expect(token.refreshToken == "elsewhere" && token.idToken?.subject == "00u1")
     }
 
-    @Test("an issuer that lacks an endpoint is named as the reason")
+    @Test("The error for a missing endpoint names it")
     func missingEndpoint() async throws {
         let issuer = try IssuerFixture()
         issuer.announce(["RS256"])
@@ -171,7 +171,7 @@ struct RefreshTests {
         }
     }
 
-    @Test("completion handlers are called with the same results")
+    @Test("Completion handlers get the same results")
     func completions() async throws {
         let issuer = try IssuerFixture()
         let token = try Token.fixture(refresh: nil)

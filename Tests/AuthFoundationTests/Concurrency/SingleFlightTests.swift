@@ -4,9 +4,9 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("Work that callers share")
+@Suite("Shared requests")
 struct SingleFlightTests {
-    @Test("concurrent callers share one piece of work, and the next begins another")
+    @Test("Concurrent callers share one operation, and the next caller starts another")
     func shares() async throws {
         let flights = SingleFlight<String, Int>()
         let count = Locked(0)
@@ -29,14 +29,14 @@ struct SingleFlightTests {
         #expect(try await flights.value(for: "a", operation: work) == later + 1)
     }
 
-    @Test("a failure reaches every caller and is not remembered")
+    @Test("A failure reaches every caller and is not cached")
     func failures() async throws {
         let flights = SingleFlight<Int, Int>()
         await #expect(throws: URLError(.timedOut)) { try await flights.value(for: 1) { throw URLError(.timedOut) } }
         #expect(try await flights.value(for: 1) { 7 } == 7)
     }
 
-    @Test("cancelling one caller ends its wait only", arguments: [false, true])
+    @Test("Cancelling one caller ends only its wait", arguments: [false, true])
     func cancelOne(endsWhenAbandoned: Bool) async throws {
         let flights = SingleFlight<Int, Int>(endsWhenAbandoned: endsWhenAbandoned)
         let (arrived, gate) = (Gate(), Gate())
@@ -57,7 +57,7 @@ struct SingleFlightTests {
         #expect(try await second.value == 7)
     }
 
-    @Test("work that everyone has left ends only if it may", arguments: [false, true])
+    @Test("An operation without callers is cancelled only if that is allowed", arguments: [false, true])
     func abandon(endsWhenAbandoned: Bool) async throws {
         let flights = SingleFlight<Int, Int>(endsWhenAbandoned: endsWhenAbandoned)
         let (arrived, gate, ended) = (Gate(), Gate(), Gate())
@@ -79,7 +79,7 @@ struct SingleFlightTests {
         #expect(wasCancelled.withLock { $0 } == endsWhenAbandoned)
     }
 
-    @Test("delegates are held weakly and called once each")
+    @Test("Delegates are held weakly and called once each")
     func delegates() {
         final class Delegate: Sendable {}
         let collection = DelegateCollection<Delegate>()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("A client's settings")
+@Suite("Client settings")
 struct PropertyListConfigurationTests {
     typealias Settings = OAuth2Client.PropertyListConfiguration
     typealias Failure = OAuth2Client.PropertyListConfigurationError
@@ -18,7 +18,7 @@ struct PropertyListConfigurationTests {
     }
 
     @Test(
-        "every key of a setting is read",
+        "Every key of the settings is read",
         arguments: [
             ["issuer", "clientId", "scopes", "redirectUri", "logoutRedirectUri"],
             ["issuer_url", "client_id", "scope", "redirect_uri", "logout_redirect_uri"],
@@ -37,19 +37,19 @@ struct PropertyListConfigurationTests {
         #expect(settings.additionalParameters == nil)
     }
 
-    @Test("a bare host is taken to be an https issuer, and a slash at the end is dropped")
+    @Test("A bare host becomes an https issuer, and a trailing slash is removed")
     func bareHost() throws {
         #expect(
             try settings(["issuer": "id.example.com/oauth2/default"]).issuerURL.absoluteString == "https://id.example.com/oauth2/default")
         #expect(try settings(["issuer": "https://id.example.com/"]).issuerURL.absoluteString == "https://id.example.com")
     }
 
-    @Test("scopes may be a list of strings")
+    @Test("Scopes can be a list of strings")
     func scopeList() throws {
         #expect(try settings(["scopes": ["openid", "offline_access"]]).scope == ["openid", "offline_access"])
     }
 
-    @Test("a secret turns client authentication on, and other strings are parameters of the sign-in")
+    @Test("A secret enables client authentication, and other strings are parameters of the sign-in")
     func secretAndParameters() throws {
         let settings = try settings(["client_secret": "s3cret", "audience": "api://x", "answer": 42])
         #expect(settings.authentication == .clientSecret("s3cret"))
@@ -65,7 +65,7 @@ struct PropertyListConfigurationTests {
     }
 
     @Test(
-        "what is wrong is named, with the key and the way to mend it",
+        "An error in the settings names the key and the fix",
         arguments: [
             Case(testDescription: "no issuer", key: "issuer", value: nil, words: ["issuer", "lacks"]),
             Case(testDescription: "no client id", key: "clientId", value: nil, words: ["clientId", "lacks"]),
@@ -105,13 +105,13 @@ struct PropertyListConfigurationTests {
     }
 
     @Test(
-        "plain http is allowed on this machine",
+        "Plain http is allowed on loopback",
         arguments: ["http://localhost:8080/oauth2/default", "http://127.0.0.1:1", "http://[::1]:8080"])
     func loopback(issuer: String) throws {
         #expect(try settings(["issuer": issuer]).issuerURL.absoluteString == issuer)
     }
 
-    @Test("the command line gives settings in both forms")
+    @Test("The command line accepts settings in both forms")
     func commandLine() throws {
         let settings = try Settings(commandLine: [
             "sign-in", "--issuer=https://id.example.com", "--client-id", "app", "--scopes", "openid profile", "--verbose",
@@ -122,7 +122,7 @@ struct PropertyListConfigurationTests {
         #expect(settings.additionalParameters?["login_hint"]?.stringValue == "jane")
     }
 
-    @Test("the environment gives settings")
+    @Test("Environment variables provide settings")
     func environment() throws {
         let settings = try Settings(environment: [
             "PATH": "/bin", "COUNTERSIGN_ISSUER": "https://id.example.com", "COUNTERSIGN_CLIENT_ID": "app", "COUNTERSIGN_SCOPES": "openid",
@@ -130,7 +130,7 @@ struct PropertyListConfigurationTests {
         #expect(settings.clientId == "app" && settings.additionalParameters == nil)
     }
 
-    @Test("what else the environment holds is not sent to the issuer")
+    @Test("Other environment variables are not sent to the issuer")
     func environmentKeepsOthersSecrets() throws {
         let settings = try Settings(environment: [
             "COUNTERSIGN_ISSUER": "https://id.example.com", "COUNTERSIGN_CLIENT_ID": "app", "COUNTERSIGN_SCOPES": "openid",
@@ -139,7 +139,7 @@ struct PropertyListConfigurationTests {
         #expect(settings.additionalParameters == nil)
     }
 
-    @Test("a secret with braces in it is a secret, and an error never shows one")
+    @Test("A secret with braces is valid, and no error contains a secret")
     func secretWithBraces() throws {
         #expect(try settings(["client_secret": "a{s3}cret"]).authentication == .clientSecret("a{s3}cret"))
         let error = #expect(throws: Failure.self) { try settings(["client_secret": "{s3cret}"]) }
@@ -148,7 +148,7 @@ struct PropertyListConfigurationTests {
         #expect(error.map { !"\($0)".contains("s3cret") } == true)
     }
 
-    @Test("a property list and a JSON file give the same settings")
+    @Test("A property list and a JSON file provide the same settings")
     func files() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -168,7 +168,7 @@ struct PropertyListConfigurationTests {
         #expect(throws: Failure.self) { try Settings(plist: plist) }
     }
 
-    @Test("the file is taken from the first folder that has it, whatever the folder's name")
+    @Test("The file of the first folder that has one is used, whatever the folder's name")
     func folders() throws {
         let (empty, full) = (TemporaryFolder(), TemporaryFolder())
         let folder = full.file("my app")
@@ -180,7 +180,7 @@ struct PropertyListConfigurationTests {
         #expect(PropertyListFile.first(in: [empty.url]) == nil)
     }
 
-    @Test("scopes can be written as a string and as a list")
+    @Test("Scopes can be a string or a list")
     func scopeLiterals() throws {
         let issuer = try url("https://id.example.com")
         let one = OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid profile")

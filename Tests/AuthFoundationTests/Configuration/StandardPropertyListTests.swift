@@ -6,7 +6,7 @@ import Testing
 @testable import AuthFoundation
 
 /// What belongs to the whole process: its folders and its standard error. Each test runs itself once more, in a process of its own.
-@Suite("A process's Okta.plist and log")
+@Suite("Okta.plist and log of a process")
 struct StandardPropertyListTests {
     typealias Settings = OAuth2Client.PropertyListConfiguration
 
@@ -23,7 +23,7 @@ struct StandardPropertyListTests {
         #expect(output.contains("Test run with 1 test "), "\(output)")
     }
 
-    @Test("without a name the one in the working directory is read", .timeLimit(.minutes(5)))
+    @Test("By default, Okta.plist in the working directory is read", .timeLimit(.minutes(5)))
     func workingDirectory() async throws {
         if TestProcess.isChild {
             #expect(try Settings().clientId == "from-working-directory")
@@ -34,7 +34,7 @@ struct StandardPropertyListTests {
         try await Self.expectSuccess(TestProcess("StandardPropertyListTests/workingDirectory", workingDirectory: folder.url))
     }
 
-    @Test("one beside the executable is read before it", .timeLimit(.minutes(5)))
+    @Test("Okta.plist beside the executable has priority", .timeLimit(.minutes(5)))
     func besideExecutable() async throws {
         if TestProcess.isChild {
             #expect(try Settings().clientId == "from-executable")
@@ -53,7 +53,7 @@ struct StandardPropertyListTests {
             TestProcess("StandardPropertyListTests/besideExecutable", executable: link, workingDirectory: elsewhere.url))
     }
 
-    @Test("without any the error says where one belongs", .timeLimit(.minutes(5)))
+    @Test("Without Okta.plist, the error says where to put it", .timeLimit(.minutes(5)))
     func missing() async throws {
         if TestProcess.isChild {
             let error = #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try Settings() }
@@ -72,7 +72,7 @@ struct StandardPropertyListTests {
         try await Self.expectSuccess(TestProcess("StandardPropertyListTests/missing", workingDirectory: folder.url))
     }
 
-    @Test("a bare host is told of once, however often it is read", .timeLimit(.minutes(5)))
+    @Test("A bare host is logged once, however often the settings are read", .timeLimit(.minutes(5)))
     func tellsOfBareHost() async throws {
         if TestProcess.isChild {
             for issuer in ["one.example.com", "one.example.com", "https://good.example.com", "two.example.com", "one.example.com"] {

@@ -13,7 +13,7 @@ struct AutomaticRefreshTests {
         try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: clock, operation: body)
     }
 
-    @Test("the token is refreshed 300 seconds before its end, again and again")
+    @Test("The token is refreshed repeatedly, 300 seconds before each expiry")
     func refreshesInTime() async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh-\(count + 2)") }
         try await with {
@@ -33,7 +33,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("errors make it wait longer and longer, a success resets that")
+    @Test("Errors lengthen the wait, and a success resets it")
     func backsOff() async throws {
         session.on("/v1/token") { _, count in count < 8 ? .init(status: 503) : .tokens("access-2") }
         try await with {
@@ -53,7 +53,7 @@ struct AutomaticRefreshTests {
     }
 
     @Test(
-        "a token that lives shorter than the grace interval is refreshed at half its life",
+        "A token with a lifetime shorter than the grace interval is refreshed at half its lifetime",
         arguments: [(200, 100.0), (2, 1), (1, 1), (0, 1)])
     func handlesShortTokens(_ life: Int, _ wait: TimeInterval) async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh", expiresIn: life) }
@@ -70,7 +70,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("it stops when the session has ended")
+    @Test("Automatic refresh stops at the end of the session")
     func stopsAtEnd() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         try await with {
@@ -85,7 +85,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("it stops when the credential is removed")
+    @Test("Automatic refresh stops when the credential is removed")
     func stopsWhenRemoved() async throws {
         try await with {
             let credential = try Credential.store(.fixture())
@@ -99,7 +99,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("turned off and on again, it refreshes once each time")
+    @Test("Automatic refresh that is turned off and on refreshes once each time")
     func restarts() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, count in
@@ -123,7 +123,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("without a refresh token it can't be turned on, which is told")
+    @Test("Automatic refresh without a refresh token is an error")
     func needsRefreshToken() async throws {
         try await with {
             let credential = try Credential.store(.fixture(refresh: nil))
@@ -135,7 +135,7 @@ struct AutomaticRefreshTests {
         }
     }
 
-    @Test("a refresh by somebody else moves the next one")
+    @Test("Another caller's refresh reschedules the next one")
     func heedsOthers() async throws {
         session.on("/v1/token") { _, count in .tokens("access-\(count + 2)", refresh: "refresh") }
         try await with {

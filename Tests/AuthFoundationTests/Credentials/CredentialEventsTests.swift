@@ -13,7 +13,7 @@ struct CredentialEventsTests {
     private let folder = TemporaryFolder()
     private let session = ScriptedSession()
 
-    @Test("every consumer sees every event, in order")
+    @Test("Every consumer receives every event in order")
     func deliversToAll() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         session.on("/v1/revoke") { _, _ in .empty }
@@ -31,7 +31,7 @@ struct CredentialEventsTests {
         }
     }
 
-    @Test("a consumer that has gone is forgotten")
+    @Test("A released consumer is removed")
     func forgetsConsumers() async {
         let broadcaster = CredentialEventBroadcaster()
         for _ in 0..<10 { _ = broadcaster.subscribe() }
@@ -41,7 +41,7 @@ struct CredentialEventsTests {
         #expect(await kept.first(1) == ["delivered a"])
     }
 
-    @Test("what a setter or getter can't throw becomes an event; its twin throws")
+    @Test("An error in a property access becomes an event, and the throwing variant throws it")
     func tellsFailures() async throws {
         let storage = FileTokenStorage(directory: folder.url)
         try await Credential.withStorage(storage, session: session) {
@@ -61,7 +61,7 @@ struct CredentialEventsTests {
         }
     }
 
-    @Test("a default that can't be written becomes an event; its twin throws")
+    @Test("A failed write of the default becomes an event, and the throwing variant throws it")
     func tellsFailedDefault() async throws {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: session) {
             let credential = try Credential.store(.fixture())
@@ -73,7 +73,7 @@ struct CredentialEventsTests {
         }
     }
 
-    @Test("the published notifications are posted with their objects")
+    @Test("The documented notifications are posted with their objects")
     func postsNotifications() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         let storage = MemoryTokenStorage()
@@ -106,11 +106,11 @@ struct CredentialEventsTests {
     }
 }
 
-@Suite("What a credential asks the server")
+@Suite("Requests of a credential")
 struct CredentialResourcesTests {
     private let session = ScriptedSession()
 
-    @Test("the profile is fetched once, shared by concurrent calls, and kept over refreshes")
+    @Test("The profile is fetched once for concurrent calls and kept across refreshes")
     func cachesUserInfo() async throws {
         let gate = Gate()
         session.on("/v1/userinfo") { _, _ in
@@ -138,7 +138,7 @@ struct CredentialResourcesTests {
         #expect(session.requests(to: "/v1/userinfo").map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer access-1"])
     }
 
-    @Test("a profile that could not be fetched is asked for again")
+    @Test("A failed profile request is repeated by the next call")
     func retriesUserInfo() async throws {
         session.on("/v1/userinfo") { _, count in
             count == 0 ? .json(#"{"error":"invalid_token"}"#, status: 401) : .json(#"{"sub":"00u1"}"#)
@@ -150,7 +150,7 @@ struct CredentialResourcesTests {
         }
     }
 
-    @Test("introspection sends the token of the kind asked for")
+    @Test("Introspection sends the token of the requested type")
     func introspects() async throws {
         session.on("/v1/introspect") { _, _ in .json(#"{"active":true,"username":"jane"}"#) }
         try await Credential.withStorage(MemoryTokenStorage(), session: session) {

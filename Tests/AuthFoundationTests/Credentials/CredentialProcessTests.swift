@@ -9,7 +9,7 @@ import Testing
 struct CredentialProcessTests {
     private let folder = TemporaryFolder()
 
-    @Test("200 tasks that refresh at once on a one-thread pool end with one request", .timeLimit(.minutes(1)))
+    @Test("200 concurrent refreshes on a one-thread pool send one request", .timeLimit(.minutes(1)))
     func refreshesOnOneThread() async throws {
         let child = TestProcess("CredentialRefreshTests/sharesOne", isOnOneCore: true)
         let (status, output) = try await child.run()
@@ -17,7 +17,7 @@ struct CredentialProcessTests {
         #expect(output.contains("Test run with 1 test "))
     }
 
-    @Test("the synchronous interface never blocks a one-thread pool for good", .timeLimit(.minutes(1)))
+    @Test("The synchronous interface does not deadlock a one-thread pool", .timeLimit(.minutes(1)))
     func worksOnOneThread() async throws {
         let child = TestProcess("CredentialRulesTests/worksFromAnywhere", isOnOneCore: true)
         let (status, output) = try await child.run()
@@ -25,7 +25,7 @@ struct CredentialProcessTests {
         #expect(output.contains("Test run with 1 test "))
     }
 
-    @Test("a token that was refreshed is there after kill -9", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9, 14])
+    @Test("A refreshed token is present after kill -9", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9, 14])
     func survivesKill(_ refreshes: Int) async throws {
         let child = TestProcess("CredentialProcessTests/refreshesAgainAndAgain", variables: [Self.variable: folder.url.path])
         let lines = try await child.run(killingAfter: refreshes, linesBeginning: Self.prefix)
@@ -45,7 +45,7 @@ struct CredentialProcessTests {
     private static let prefix = "refreshed "
 
     /// Alone it makes some refreshes; as the child of the test above it makes them until it is killed.
-    @Test("refreshing again and again stores each token")
+    @Test("Repeated refreshes store each token")
     func refreshesAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]
         let session = ScriptedSession()

@@ -25,7 +25,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("a refresh replaces the stored token in place", arguments: StorageKind.allCases)
+    @Test("A refresh replaces the stored token", arguments: StorageKind.allCases)
     func replaces(_ kind: StorageKind) async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
         try await with(kind) {
@@ -41,7 +41,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("a token refreshed is on disk before any caller sees it, so that a restart finds it")
+    @Test("A refreshed token is on disk before any caller receives it")
     func isDurable() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-durable", refresh: "refresh-durable") }
         let seen = Locked<[String?]>([])
@@ -57,7 +57,7 @@ struct CredentialRefreshTests {
         try await with(.vault) { #expect(Credential.default?.token.accessToken == "access-durable") }
     }
 
-    @Test("concurrent calls share one request", .timeLimit(.minutes(1)), arguments: StorageKind.allCases)
+    @Test("Concurrent calls share one request", .timeLimit(.minutes(1)), arguments: StorageKind.allCases)
     func sharesOne(_ kind: StorageKind) async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in
@@ -84,7 +84,7 @@ struct CredentialRefreshTests {
         #expect(session.requests(to: "/v1/token").count == 1)
     }
 
-    @Test("a caller that is cancelled leaves the request and the others alone")
+    @Test("A cancelled caller does not affect the request or other callers")
     func survivesCancellation() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in
@@ -105,7 +105,7 @@ struct CredentialRefreshTests {
         #expect(session.requests(to: "/v1/token").count == 1)
     }
 
-    @Test("only a definite invalid_grant ends the session; it deletes nothing")
+    @Test("Only invalid_grant ends the session, and no token is deleted")
     func endsSession() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         try await with {
@@ -124,7 +124,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(
-        "no network, a broken server and a rate limit never sign anyone out",
+        "Network failures, server errors and rate limits never sign the user out",
         arguments: [
             .init(status: 500), .init(status: 503), .json(#"{"error":"server_error"}"#, status: 400),
             .json(#"{"error":"invalid_grant"}"#, status: 503), .json(#"{"error":"invalid_client"}"#, status: 401),
@@ -150,7 +150,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(
-        "offline, the credential is unreachable and keeps its token",
+        "Offline, the credential is unreachable and keeps its token",
         arguments: [URLError.Code.notConnectedToInternet, .cannotFindHost, .cannotConnectToHost])
     func staysSignedInOffline(_ code: URLError.Code) async throws {
         session.on("/v1/token") { _, _ in throw URLError(code) }
@@ -166,7 +166,7 @@ struct CredentialRefreshTests {
         #expect(session.requests(to: "/v1/token").count == 1)
     }
 
-    @Test("a refresh whose answer was lost is repeated once", arguments: [URLError.Code.networkConnectionLost, .timedOut])
+    @Test("A refresh whose response was lost is repeated once", arguments: [URLError.Code.networkConnectionLost, .timedOut])
     func repeatsLost(_ code: URLError.Code) async throws {
         session.on("/v1/token") { _, count in
             if count == 0 { throw URLError(code) }
@@ -186,7 +186,7 @@ struct CredentialRefreshTests {
         #expect(session.requests(to: "/v1/token").count == 4)
     }
 
-    @Test("without a refresh token a refresh says so")
+    @Test("A refresh without a refresh token returns an error that says so")
     func needsRefreshToken() async throws {
         try await with {
             let credential = try Credential.store(.fixture(refresh: nil))
@@ -198,7 +198,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("a credential that was never stored is refreshed in memory only")
+    @Test("A credential that was never stored is refreshed in memory only")
     func refreshesUnstored() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         try await with {
@@ -209,7 +209,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("a token that comes after the credential was removed is not stored, and is revoked")
+    @Test("A token that arrives after the removal of its credential is revoked and not stored")
     func neverResurrects() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in
@@ -231,7 +231,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("a token refreshed through the client itself is stored too", arguments: StorageKind.allCases)
+    @Test("A token that the client refreshes directly is stored too", arguments: StorageKind.allCases)
     func hearsClient(_ kind: StorageKind) async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
         try await with(kind) {
@@ -243,7 +243,7 @@ struct CredentialRefreshTests {
     }
 
     @Test(
-        "refreshIfNeeded refreshes within the grace interval only",
+        "refreshIfNeeded refreshes only within the grace interval",
         arguments: [(3300.0, 0), (3299.0, 0), (3301.0, 1), (3600.0, 1), (9000.0, 1)])
     func refreshesIfNeeded(_ elapsed: TimeInterval, _ requests: Int) async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
@@ -276,7 +276,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("authorize puts the new token in when the old one has run out")
+    @Test("authorize uses the new token if the old one has expired")
     func authorizesWithNewToken() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         try await with {
@@ -291,7 +291,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("the throwing twin of authorize throws")
+    @Test("The throwing variant of authorize throws")
     func authorizingThrows() async throws {
         session.on("/v1/token") { _, _ in .invalidGrant }
         try await with {
@@ -302,7 +302,7 @@ struct CredentialRefreshTests {
         }
     }
 
-    @Test("a completion is called with the same outcome")
+    @Test("A completion handler gets the same result")
     func completes() async throws {
         session.on("/v1/token") { _, count in count == 0 ? .tokens("access-2", refresh: "refresh-2") : .invalidGrant }
         try await with {

@@ -36,7 +36,7 @@ extension Credential.Event {
     }
 }
 
-@Suite("The rules of stored credentials")
+@Suite("Stored credentials")
 struct CredentialRulesTests {
     private let folder = TemporaryFolder()
 
@@ -45,7 +45,7 @@ struct CredentialRulesTests {
         try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(), operation: body)
     }
 
-    @Test("the first token stored becomes the default, later ones don't", arguments: StorageKind.allCases)
+    @Test("The first stored token becomes the default, and later ones do not", arguments: StorageKind.allCases)
     func firstBecomesDefault(_ kind: StorageKind) async throws {
         try await with(kind) {
             #expect(Credential.default == nil)
@@ -57,7 +57,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("setting the default stores a credential that is not stored", arguments: StorageKind.allCases)
+    @Test("Setting the default stores a credential that is not stored", arguments: StorageKind.allCases)
     func storesByDefault(_ kind: StorageKind) async throws {
         try await with(kind) {
             let credential = try await Credential(token: .fixture(id: "a"))
@@ -72,7 +72,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("default = nil only forgets which is default", arguments: StorageKind.allCases)
+    @Test("Setting the default to nil keeps the credential", arguments: StorageKind.allCases)
     func forgetsDefault(_ kind: StorageKind) async throws {
         try await with(kind) {
             let first = try Credential.store(.fixture(id: "a"))
@@ -102,7 +102,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("removing another credential leaves the default", arguments: StorageKind.allCases)
+    @Test("Removing another credential keeps the default", arguments: StorageKind.allCases)
     func removesOther(_ kind: StorageKind) async throws {
         try await with(kind) {
             let first = try Credential.store(.fixture(id: "a"))
@@ -111,7 +111,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("the same token is the same object, until it is removed", arguments: StorageKind.allCases)
+    @Test("One token has one credential object until it is removed", arguments: StorageKind.allCases)
     func keepsIdentity(_ kind: StorageKind) async throws {
         try await with(kind) {
             let credential = try Credential.store(.fixture(id: "a"))
@@ -123,7 +123,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("equality compares tokens")
+    @Test("Credentials with equal tokens are equal")
     func comparesTokens() async throws {
         let (one, same, other) = try await (
             Credential(token: .fixture()), Credential(token: .fixture()), Credential(token: .fixture(access: "x"))
@@ -132,7 +132,7 @@ struct CredentialRulesTests {
         #expect(one != other)
     }
 
-    @Test("storing a token twice is refused", arguments: StorageKind.allCases)
+    @Test("Storing a token twice is an error", arguments: StorageKind.allCases)
     func refusesDuplicates(_ kind: StorageKind) async throws {
         try await with(kind) {
             try Credential.store(.fixture())
@@ -140,7 +140,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("an unknown id gives nil", arguments: StorageKind.allCases)
+    @Test("An unknown id returns nil", arguments: StorageKind.allCases)
     func findsNone(_ kind: StorageKind) async throws {
         try await with(kind) {
             let found = try Credential.with(id: "nobody")
@@ -148,7 +148,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("credentials are found by tags and by the id token's claims", arguments: StorageKind.allCases)
+    @Test("Credentials can be found by tags and by the claims of the ID token", arguments: StorageKind.allCases)
     func findsByMetadata(_ kind: StorageKind) async throws {
         try await with(kind) {
             try Credential.store(.fixture(id: "a", claims: ["email": .string("jane@example.com")]), tags: ["role": "work"])
@@ -159,7 +159,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("tags are stored, and survive a refresh", arguments: StorageKind.allCases)
+    @Test("Tags are stored and survive a refresh", arguments: StorageKind.allCases)
     func keepsTags(_ kind: StorageKind) async throws {
         let session = ScriptedSession()
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
@@ -175,7 +175,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("a client of another app is refused")
+    @Test("A client of another app is rejected")
     func refusesForeignClient() async throws {
         let client = OAuth2Client(issuerURL: try url(ScriptedSession.issuer), clientId: "other", scope: "openid")
         await #expect(throws: CredentialError.incorrectClientConfiguration) {
@@ -183,7 +183,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("a credential that is found can be used from a second process at once")
+    @Test("A found credential can be used by a second process at the same time")
     func survivesRestart() async throws {
         try await with(.vault) { try Credential.store(.fixture(), tags: ["a": "b"]) }
         try await with(.vault) {
@@ -196,7 +196,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("the synchronous interface works from the main actor, from tasks, and from the actor's own code")
+    @Test("The synchronous interface works from the main actor, from tasks, and from the actor's own code")
     func worksFromAnywhere() async throws {
         try await with(.memory) {
             try await MainActor.run { _ = try Credential.store(.fixture(id: "a")) }
@@ -217,7 +217,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("stores of tests that run side by side don't meet")
+    @Test("Stores of parallel tests are isolated")
     func isScoped() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 {

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Signing out while a refresh is under way")
+@Suite("Sign-out during a refresh")
 struct SignOutRaceTests {
     private let folder = TemporaryFolder()
     private let session = ScriptedSession()
@@ -21,7 +21,7 @@ struct SignOutRaceTests {
         #expect(revoked.isSuperset(of: tokens), "revoked: \(revoked.sorted())")
     }
 
-    @Test("a token that comes while the sign-out is on its way is revoked too")
+    @Test("A token that arrives during the sign-out is revoked too")
     func revokesLateToken() async throws {
         let (answersRefresh, answersRevocation) = (Gate(), Gate())
         session.on("/v1/token") { _, _ in
@@ -50,7 +50,7 @@ struct SignOutRaceTests {
         }
     }
 
-    @Test("a cancelled sign-out during a refresh loses neither the old tokens nor the new")
+    @Test("A cancelled sign-out during a refresh revokes the old and the new tokens later")
     func cancelledSignOut() async throws {
         let answersRefresh = Gate()
         session.on("/v1/token") { _, _ in
@@ -73,7 +73,7 @@ struct SignOutRaceTests {
         }
     }
 
-    @Test("a sign-out revokes the token that another process has stored since")
+    @Test("A sign-out revokes a token that another process stored")
     func revokesStoredToken() async throws {
         session.on("/v1/revoke") { _, _ in .empty }
         let (mine, others) = (FileTokenStorage(directory: folder.url), FileTokenStorage(directory: folder.url))

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Signing out")
+@Suite("Sign-out")
 struct SignOutTests {
     private let folder = TemporaryFolder()
     private let session = ScriptedSession()
@@ -33,7 +33,7 @@ struct SignOutTests {
     }
 
     @Test(
-        "what ends the session removes the local copy, what doesn't removes nothing",
+        "A revocation that ends the session removes the local copy, and another one removes nothing",
         arguments: [
             (Token.RevokeType.all, true, true), (.all, false, true), (.refreshToken, true, true), (.accessToken, false, true),
             (.accessToken, true, false), (.deviceSecret, true, false),
@@ -48,7 +48,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("revoking a kind of token that there is not is an error, and does nothing")
+    @Test("Revoking a token type that is absent is an error without effect")
     func refusesMissing() async throws {
         try await with {
             let credential = try Credential.store(.fixture(refresh: nil))
@@ -59,7 +59,7 @@ struct SignOutTests {
     }
 
     @Test(
-        "A6-9: after an offline sign-out nothing is left here, the error is thrown, and the next sign-in is the default",
+        "After an offline sign-out, no local token is left, the error is thrown, and the next sign-in is the default",
         arguments: StorageKind.allCases)
     func signsOutOffline(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
@@ -77,7 +77,7 @@ struct SignOutTests {
     }
 
     @Test(
-        "F-6: the push app signs out offline, then the browser app's sign-in in the same store is the default",
+        "After an offline sign-out of one app, another app's sign-in in the same store is the default",
         arguments: StorageKind.allCases)
     func runsPushAppThenBrowserApp(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
@@ -98,7 +98,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("default = nil alone signs nobody out")
+    @Test("Setting the default to nil does not sign the user out")
     func defaultNilKeepsTokens() async throws {
         try await with {
             try Credential.store(.fixture())
@@ -108,7 +108,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("a revocation that could not be delivered survives the process and is delivered on request")
+    @Test("An undelivered revocation survives the process and is delivered on request")
     func deliversLater() async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
         try await with(.vault) {
@@ -129,7 +129,7 @@ struct SignOutTests {
         #expect(try !folder.names.contains { $0.hasPrefix("revocation-") })
     }
 
-    @Test("the next sign-in and the next refresh deliver what waits")
+    @Test("The next sign-in and the next refresh deliver pending revocations")
     func deliversOnOccasion() async throws {
         session.on("/v1/token") { _, _ in .tokens("access-2") }
         for occasion in ["store", "refresh"] {
@@ -145,7 +145,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("what the server refuses for good is not sent again")
+    @Test("A revocation that the server rejects permanently is not repeated")
     func dropsRefused() async throws {
         session.on("/v1/revoke") { _, _ in .json(#"{"error":"invalid_client"}"#, status: 401) }
         try await with {
@@ -156,7 +156,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("after 90 days a revocation is given up")
+    @Test("A pending revocation is dropped after 90 days")
     func givesUp() async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
         let clock = ManualClock(skipsWaits: true)
@@ -172,7 +172,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("a sign-out works without the vault's key, and is told")
+    @Test("A sign-out works without the vault's key, and returns an error that says so")
     func signsOutWithoutKey() async throws {
         session.on("/v1/revoke") { _, _ in .empty }
         try await with(.vault) {
@@ -186,7 +186,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("a cancelled sign-out is one all the same, and is delivered later")
+    @Test("A cancelled sign-out takes effect, and its revocation is delivered later")
     func survivesCancellation() async throws {
         let gate = Gate()
         session.on("/v1/revoke") { _, _ in
@@ -206,7 +206,7 @@ struct SignOutTests {
         }
     }
 
-    @Test("a sign-out waits for a refresh under way and revokes its token")
+    @Test("A sign-out waits for a running refresh and revokes its token")
     func awaitsRefresh() async throws {
         let gate = Gate()
         session.on("/v1/token") { _, _ in

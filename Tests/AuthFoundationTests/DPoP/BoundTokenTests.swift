@@ -58,7 +58,7 @@ struct BoundClient {
     }
 }
 
-@Suite("Tokens that are bound to a key")
+@Suite("DPoP-bound tokens")
 struct BoundTokenTests {
     private let bound: BoundClient
     private var session: ScriptedSession { bound.session }
@@ -72,7 +72,7 @@ struct BoundTokenTests {
         session.on(path) { _, count in replies[min(count, replies.count - 1)] }
     }
 
-    @Test("a request for tokens has a proof for its method, URL and time")
+    @Test("A token request has a proof for its method, URL and time")
     func tokenRequest() async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -88,7 +88,7 @@ struct BoundTokenTests {
         #expect(stored == token && stored.context.dpopThumbprint == proof.thumbprint && stored.context.configuration.usesDPoP)
     }
 
-    @Test("nothing is proved where the configuration does not ask for it, and it is stored as before")
+    @Test("Without DPoP in the configuration, no proof is sent, and the stored form is unchanged")
     func off() async throws {
         let configuration = try OAuth2Client.Configuration.fixture
         let client = OAuth2Client(configuration, session: session, clock: bound.clock, dpopKeys: bound.keys)
@@ -104,7 +104,7 @@ struct BoundTokenTests {
         #expect(changed == configuration)
     }
 
-    @Test("a nonce that the server asks for is sent in a second proof, and remembered")
+    @Test("A nonce that the server requires is sent in a second proof, and cached")
     func nonce() async throws {
         replies(
             "/v1/token", BoundClient.nonceWanted("n-1"), BoundClient.tokens(), BoundClient.tokens("access-2", nonce: "n-2"),
@@ -119,14 +119,14 @@ struct BoundTokenTests {
         #expect(forms[0] == forms[1] && token.accessToken == "access-1")
     }
 
-    @Test("a server that asks for a nonce again and again is asked twice only")
+    @Test("A server that repeatedly requires a new nonce gets only two requests")
     func endlessNonce() async throws {
         session.on("/v1/token") { _, count in BoundClient.nonceWanted("n-\(count)") }
         let error = await #expect(throws: APIClientError.self) { try await bound.signIn() }
         #expect(error?.serverError?.code == .other(code: "use_dpop_nonce") && session.requests(to: "/v1/token").count == 2)
     }
 
-    @Test("a refusal that only comes with a nonce, or with one that is none, is no reason to ask again")
+    @Test("Another error with a nonce, and an invalid nonce, cause no retry")
     func otherRefusals() async throws {
         var refusal = ScriptedSession.Reply.invalidGrant
         refusal.headers["DPoP-Nonce"] = "n-1"
@@ -139,7 +139,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("nonces of one server are not sent to another")
+    @Test("A nonce of one server is not sent to another")
     func origins() async throws {
         replies("/v1/token", BoundClient.tokens(nonce: "n-1"))
         let token = try await bound.signIn()
@@ -154,7 +154,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("tokens that are bound to nothing are refused at sign-in and at refresh", arguments: ["Bearer", "bearer", "mac"])
+    @Test("Unbound tokens are rejected at sign-in and refresh", arguments: ["Bearer", "bearer", "mac"])
     func downgrade(type: String) async throws {
         replies("/v1/token", BoundClient.tokens(type: type), BoundClient.tokens(), BoundClient.tokens("access-2", type: type))
         await #expect(throws: DPoPError.self) { try await bound.signIn() }
@@ -163,7 +163,7 @@ struct BoundTokenTests {
         #expect(error?.code == .downgraded)
     }
 
-    @Test("a refresh is proved with the key of the sign-in, also after a restart")
+    @Test("A refresh uses the key of the sign-in, even after a restart")
     func refresh() async throws {
         replies("/v1/token", BoundClient.tokens(), BoundClient.tokens("access-2", refresh: "refresh-2"))
         let token = try await bound.signIn()
@@ -173,7 +173,7 @@ struct BoundTokenTests {
         #expect(newer.accessToken == "access-2" && newer.context.dpopThumbprint == proofs[0].thumbprint)
     }
 
-    @Test("a key that is lost means to sign in again, and no request is made without it", arguments: [false, true])
+    @Test("A lost key requires a new sign-in, and no request is sent without it", arguments: [false, true])
     func keyLost(hasAnother: Bool) async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -200,7 +200,7 @@ struct BoundTokenTests {
     }
 
     @Test(
-        "a key that can never be used again is replaced at the next sign-in, and its tokens say that it is lost", arguments: [false, true])
+        "An unusable key is replaced at the next sign-in, and its tokens report the loss", arguments: [false, true])
     func replacedKey(isRemoved: Bool) async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -219,7 +219,7 @@ struct BoundTokenTests {
         #expect(try await bound.signIn(restored).context.dpopThumbprint != newer.context.dpopThumbprint)
     }
 
-    @Test("the client of a stored credential finds the key that its tokens were bound to at the sign-in")
+    @Test("The client of a stored credential finds the key of the sign-in")
     func storedCredential() async throws {
         // The app's own place for keys. Every other test names one.
         OAuth2Client.defaultDPoPKeyStorage = MemoryDPoPKeyStorage()
@@ -238,7 +238,7 @@ struct BoundTokenTests {
         #expect(thumbprints.count >= 3 && Set(thumbprints) == [token.context.dpopThumbprint])
     }
 
-    @Test("a refresh that binds tokens which were not bound before makes them bound ones")
+    @Test("A refresh can bind tokens that were not bound before")
     func bindingRefresh() async throws {
         let unbound = OAuth2Client(try .fixture, session: session, clock: bound.clock)
         replies(
@@ -252,7 +252,7 @@ struct BoundTokenTests {
         #expect(try bound.proofs("/v1/token").last?.thumbprint == thumbprint)
     }
 
-    @Test("a request to a resource has the scheme DPoP, and a proof with the token's hash and without query")
+    @Test("A resource request has the scheme DPoP, and a proof with the token's hash and without the query")
     func resource() async throws {
         replies("/v1/token", BoundClient.tokens())
         let credential = try await Credential(token: bound.signIn(), oauth2: bound.client)
@@ -270,7 +270,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("a resource server's nonce is learned from its answer, and the request sent again once")
+    @Test("A resource server's nonce is taken from its response, and the request is repeated once")
     func resourceNonce() async throws {
         replies("/v1/token", BoundClient.tokens())
         let credential = try await Credential(token: bound.signIn(), oauth2: bound.client)
@@ -289,7 +289,7 @@ struct BoundTokenTests {
         #expect(try credential.reauthorizing(again, after: invalid) == nil)
     }
 
-    @Test("the profile is read with a proof, and again with the server's nonce")
+    @Test("The profile is requested with a proof, and again with the server's nonce")
     func userInfo() async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()
@@ -300,7 +300,7 @@ struct BoundTokenTests {
         #expect(proofs.allSatisfy { $0.method == "GET" && $0.target == "\(ScriptedSession.issuer)/v1/userinfo" })
     }
 
-    @Test("a revocation is proved with the key, and goes on without it")
+    @Test("A revocation has a proof, and is sent without one if the key is lost")
     func revocation() async throws {
         replies("/v1/token", BoundClient.tokens())
         let token = try await bound.signIn()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthFoundation
 
-@Suite("The keys that tokens are bound to")
+@Suite("DPoP keys")
 struct DPoPKeyStorageTests {
     private let folder = TemporaryFolder()
 
@@ -13,7 +13,7 @@ struct DPoPKeyStorageTests {
         kind == "file" ? FileDPoPKeyStorage(directory: folder.url) : MemoryDPoPKeyStorage()
     }
 
-    @Test("are made once for each name, and found again", arguments: ["file", "memory"])
+    @Test("A DPoP key is created once for each name, and found again", arguments: ["file", "memory"])
     func contract(kind: String) throws {
         let storage = storage(kind)
         #expect(try storage.key(named: "a") == nil)
@@ -31,7 +31,7 @@ struct DPoPKeyStorageTests {
         #expect("\(key)" == "DPoPKey(\(key.thumbprint))")
     }
 
-    @Test("are one for all who ask at the same time", arguments: ["file", "memory"])
+    @Test("Concurrent callers get one DPoP key", arguments: ["file", "memory"])
     func race(kind: String) async throws {
         let storage = storage(kind)
         let thumbprints = try await withThrowingTaskGroup(of: String.self) { group in
@@ -41,7 +41,7 @@ struct DPoPKeyStorageTests {
         #expect(thumbprints.count == 1)
     }
 
-    @Test("lie encrypted in files that only the user may read")
+    @Test("DPoP keys are stored encrypted in files that only the user can read")
     func files() throws {
         let storage = FileDPoPKeyStorage(directory: folder.url)
         let key = try storage.keyMakingOne(named: "app")
@@ -53,7 +53,7 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url).key(named: "app")?.thumbprint == key.thumbprint)
     }
 
-    @Test("that can never be read again are an error, until a sign-in replaces them", arguments: ["entry", "key", "header"])
+    @Test("An unreadable DPoP key is an error until a sign-in replaces it", arguments: ["entry", "key", "header"])
     func damaged(part: String) throws {
         let storage = FileDPoPKeyStorage(directory: folder.url)
         let lost = try storage.keyMakingOne(named: "app")
@@ -70,7 +70,7 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url).keyMakingOne(named: "app").thumbprint == made.thumbprint)
     }
 
-    @Test("that another vault key was given for are an error, and are not replaced")
+    @Test("A DPoP key of another vault key is an error, and is not replaced")
     func wrongKey() throws {
         let given = VaultKey.generate()
         let key = try FileDPoPKeyStorage(directory: folder.url, key: given).keyMakingOne(named: "app")
@@ -78,7 +78,7 @@ struct DPoPKeyStorageTests {
         #expect(try FileDPoPKeyStorage(directory: folder.url, key: given).key(named: "app")?.thumbprint == key.thumbprint)
     }
 
-    @Test("are points on P-256")
+    @Test("DPoP keys are points on P-256")
     func noPoint() {
         let error = #expect(throws: DPoPError.self) {
             try DPoPKey(x: Array(repeating: 1, count: 32), y: Array(repeating: 1, count: 32)) { $0 }

@@ -64,13 +64,13 @@ final class RawServer: Sendable {
     }
 }
 
-@Suite("The client's own session")
+@Suite("Ephemeral URL session")
 struct EphemeralSessionTests {
     private func text(_ head: String, _ body: String) -> [UInt8] {
         Array("\(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)".utf8)
     }
 
-    @Test("an answer is read whole")
+    @Test("A response is read completely")
     func reads() async throws {
         let server = try RawServer { _ in text("HTTP/1.1 200 OK\r\nX-Name: value", "hello") }
         let (data, response) = try await EphemeralSession().data(for: server.request())
@@ -78,7 +78,7 @@ struct EphemeralSessionTests {
         #expect((response as? HTTPURLResponse)?.header("x-name") == "value")
     }
 
-    @Test("a connection that drops in the middle of an answer is an error")
+    @Test("A connection that drops during a response is an error")
     func dropped() async throws {
         let server = try RawServer { _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"sub\":".utf8) }
         let issuer = try url("http://127.0.0.1:\(server.port)")
@@ -88,7 +88,7 @@ struct EphemeralSessionTests {
         #expect(error?.isTransient == true, "\(String(describing: error))")
     }
 
-    @Test("an answer without end is cut off")
+    @Test("An endless response is cut off")
     func tooLarge() async throws {
         let server = try RawServer { _ in
             Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8)
@@ -97,7 +97,7 @@ struct EphemeralSessionTests {
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: server.request()) }
     }
 
-    @Test("credentials are not carried to another origin by a redirect")
+    @Test("A redirect to another origin carries no credentials")
     func redirects() async throws {
         let arrived = Locked<[String]>([])
         let target = try RawServer { head in
@@ -120,7 +120,7 @@ struct EphemeralSessionTests {
     }
 
     @Test(
-        "what stands in for a browser gives every redirect to its caller, and keeps cookies to itself",
+        "A browser substitute returns every redirect to its caller, and isolates cookies",
         arguments: ["com.example.app:/callback?code=c", "/next", "http://127.0.0.1:9/"])
     func browserless(location: String) async throws {
         let heads = Locked<[String]>([])
@@ -145,7 +145,7 @@ struct EphemeralSessionTests {
         #expect(hadCookie == [false, true, false])
     }
 
-    @Test("no redirect leads to plain http beyond this machine")
+    @Test("No redirect to plain http is followed, except on loopback")
     func redirectsToPlainHTTP() throws {
         let here = URLRequest(url: try url("http://127.0.0.1:8080/.well-known/openid-configuration"))
         #expect(!RedirectRule.follows(URLRequest(url: try url("http://id.example.com/")), from: here))
@@ -153,12 +153,12 @@ struct EphemeralSessionTests {
         #expect(RedirectRule.follows(URLRequest(url: try url("http://localhost:8080/")), from: here))
     }
 
-    @Test("nothing is kept in a cache")
+    @Test("No response is cached")
     func keepsNoCache() {
         #expect(EphemeralSession().configuration.urlCache == nil)
     }
 
-    @Test("a request whose task is cancelled at any moment ends", .timeLimit(.minutes(1)), arguments: [true, false])
+    @Test("A request ends if its task is cancelled at any moment", .timeLimit(.minutes(1)), arguments: [true, false])
     func cancelsAtAnyMoment(isOurs: Bool) async throws {
         let server = try RawServer { _ in text("HTTP/1.1 200 OK", "hello") }
         let request = try server.request()
@@ -175,7 +175,7 @@ struct EphemeralSessionTests {
         #expect(String(decoding: data, as: UTF8.self) == "hello")
     }
 
-    @Test("cookies are neither kept nor sent")
+    @Test("Cookies are neither stored nor sent")
     func cookies() async throws {
         let heads = Locked<[String]>([])
         let server = try RawServer { head in
@@ -187,7 +187,7 @@ struct EphemeralSessionTests {
         #expect(heads.withLock { $0.count == 2 && !$0.contains { $0.lowercased().contains("cookie") } })
     }
 
-    @Test("cancelling the task ends the request")
+    @Test("Cancelling the task ends the request")
     func cancels() async throws {
         let arrived = Gate()
         let server = try RawServer { _ in

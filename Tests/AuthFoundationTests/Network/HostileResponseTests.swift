@@ -19,20 +19,20 @@ struct HostileResponseTests {
         .bytes("\(head)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)")
     }
 
-    @Test("An endless response is refused, and the connection is closed.", .timeLimit(.minutes(1)))
+    @Test("An endless response is rejected, and the connection is closed", .timeLimit(.minutes(1)))
     func endless() async throws {
         let server = try HostileServer { _ in .endless("HTTP/1.1 200 OK\r\n\r\n") }
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
         try await server.closed()
     }
 
-    @Test("A Content-Length above the limit is refused before the body arrives.", .timeLimit(.minutes(1)))
+    @Test("A Content-Length above the limit is rejected before the body arrives", .timeLimit(.minutes(1)))
     func contentLength() async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n") }
         await #expect(throws: URLError(.dataLengthExceedsMaximum)) { try await EphemeralSession().data(for: request(server)) }
     }
 
-    @Test("Requests ask for no compression unless the app sets Accept-Encoding.")
+    @Test("Requests ask for no compression unless the app sets Accept-Encoding")
     func acceptEncoding() async throws {
         let server = try HostileServer { _ in response("HTTP/1.1 200 OK") }
         _ = try await EphemeralSession().data(for: request(server))
@@ -44,7 +44,7 @@ struct HostileResponseTests {
     }
 
     @Test(
-        "An unrequested compressed response is refused by its header, and the connection is closed.", .timeLimit(.minutes(1)),
+        "An unrequested compressed response is rejected by its header, and the connection is closed", .timeLimit(.minutes(1)),
         arguments: ["gzip", "deflate", "x-gzip", "GZIP", "gzip, gzip", "identity, gzip"])
     func compressed(encoding: String) async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\n\r\n") }
@@ -52,7 +52,7 @@ struct HostileResponseTests {
         try await server.closed()
     }
 
-    @Test("A request whose response arrives byte by byte fails at the request's timeout.", .timeLimit(.minutes(1)))
+    @Test("A request whose response arrives byte by byte fails at the request's timeout", .timeLimit(.minutes(1)))
     func drip() async throws {
         let clock = ManualClock()
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
@@ -65,7 +65,7 @@ struct HostileResponseTests {
         try await server.closed()
     }
 
-    @Test("A discovery whose response arrives byte by byte fails after 20 seconds per attempt.", .timeLimit(.minutes(1)))
+    @Test("A discovery whose response arrives byte by byte fails after 20 seconds per attempt", .timeLimit(.minutes(1)))
     func drippingDiscovery() async throws {
         let clock = ManualClock()
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
@@ -82,7 +82,7 @@ struct HostileResponseTests {
         #expect(error == .httpError(URLError(.timedOut)))
     }
 
-    @Test("Discovery is not redirected to another host.")
+    @Test("Discovery follows no redirect to another host")
     func redirectedDiscovery() async throws {
         let other = try HostileServer { _ in response("HTTP/1.1 200 OK", "{}") }
         let server = try HostileServer { _ in
@@ -97,7 +97,7 @@ struct HostileResponseTests {
     }
 
     @Test(
-        "A 401 response with any challenge is returned to the caller.", .timeLimit(.minutes(1)),
+        "A 401 response with any challenge is returned to the caller", .timeLimit(.minutes(1)),
         arguments: ["Basic realm=\"x\"", "Basic", "Digest realm=\"x\", nonce=\"y\"", "DPoP error=\"use_dpop_nonce\"", "Bearer", "=,\"", ""])
     func challenge(_ challenge: String) async throws {
         let server = try HostileServer { _ in response("HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: \(challenge)", "refused") }
@@ -106,7 +106,7 @@ struct HostileResponseTests {
         #expect(String(decoding: data, as: UTF8.self) == "refused")
     }
 
-    @Test("A response that ends when it exceeds the limit is refused, whichever event the client sees first.", .timeLimit(.minutes(2)))
+    @Test("A response that ends when it exceeds the limit is rejected, whichever event the client sees first", .timeLimit(.minutes(2)))
     func endAtTheLimit() async throws {
         let body = String(repeating: "x", count: 11)
         let server = try HostileServer { _ in .bytes("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)") }
@@ -117,7 +117,7 @@ struct HostileResponseTests {
         }
     }
 
-    @Test("Cancelling a request closes its connection.", .timeLimit(.minutes(1)))
+    @Test("Cancelling a request closes its connection", .timeLimit(.minutes(1)))
     func cancelled() async throws {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
         let request = try request(server)
@@ -128,7 +128,7 @@ struct HostileResponseTests {
         try await server.closed()
     }
 
-    @Test("Cancelling requests at any moment, with any kind of response, does not crash the process.", .timeLimit(.minutes(5)))
+    @Test("Cancelling requests at any moment, with any kind of response, does not crash the process", .timeLimit(.minutes(5)))
     func cancelledAtAnyMoment() async throws {
         let server = try HostileServer { head in
             switch head.split(separator: " ")[1] {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Sending again")
+@Suite("Retries")
 struct RetryTests {
     private static func limited(reset: Int64, remaining: Int = 0, headerCase: (String) -> String = { $0 }) -> ScriptedSession.Reply {
         let headers = [
@@ -21,7 +21,7 @@ struct RetryTests {
             status: 429, headers: Dictionary(uniqueKeysWithValues: headers.map { (headerCase($0.key), $0.value) }))
     }
 
-    @Test("a token request that meets the rate limit is sent again when the period has ended", arguments: ["lower", "Capitalized"])
+    @Test("A rate-limited token request is repeated at the end of the period", arguments: ["lower", "Capitalized"])
     func waitsForReset(style: String) async throws {
         let issuer = try IssuerFixture()
         let good = issuer.response()
@@ -38,7 +38,7 @@ struct RetryTests {
         #expect(sent[0].httpBody == sent[2].httpBody)
     }
 
-    @Test("after three times the rate limit is reported")
+    @Test("After three attempts, the rate limit is reported")
     func reportsLimit() async throws {
         let issuer = try IssuerFixture()
         let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(Self.limited(reset: 1_800_000_001)) }
@@ -47,7 +47,7 @@ struct RetryTests {
         #expect(error?.localizedDescription == "Too many requests.")
     }
 
-    @Test("a 429 without the headers is reported at once")
+    @Test("A 429 without rate limit headers is reported immediately")
     func reportsBareLimit() async throws {
         let issuer = try IssuerFixture()
         let reply = ScriptedSession.Reply.json(#"{"error":"invalid_grant","error_description":"Slow."}"#, status: 429)
@@ -56,7 +56,7 @@ struct RetryTests {
         #expect(issuer.clock.waits.isEmpty)
     }
 
-    @Test("a delegate can forbid to send again")
+    @Test("A delegate can prevent a retry")
     func delegateForbids() async throws {
         final class Refusal: OAuth2ClientDelegate {
             func api(client: any APIClient, shouldRetry request: URLRequest) -> APIRetry { .doNotRetry }
@@ -69,7 +69,7 @@ struct RetryTests {
         withExtendedLifetime(refusal) {}
     }
 
-    @Test("a token request is never sent again for a failure of the server or the connection", arguments: [502, 503, 0])
+    @Test("A token request is never repeated after a server or connection failure", arguments: [502, 503, 0])
     func neverRepeatsTokenRequest(status: Int) async throws {
         let issuer = try IssuerFixture()
         _ = try await issuer.client.openIdConfiguration()
@@ -83,7 +83,7 @@ struct RetryTests {
         #expect(issuer.session.requests(to: "/v1/token").count == 1)
     }
 
-    @Test("what can be repeated without harm is sent three times", arguments: ["userinfo", "introspect", "revoke"])
+    @Test("An idempotent request is sent up to three times", arguments: ["userinfo", "introspect", "revoke"])
     func repeatsIdempotentRequests(endpoint: String) async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/\(endpoint)") { _, count in
@@ -101,7 +101,7 @@ struct RetryTests {
         #expect(waits.count == 2 && (0.25...0.75).contains(waits[0]) && (0.5...1.5).contains(waits[1]))
     }
 
-    @Test("a body that is shorter than the server said is a lost connection")
+    @Test("A body that is shorter than its Content-Length counts as a lost connection")
     func noticesTruncation() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response()
@@ -110,7 +110,7 @@ struct RetryTests {
         #expect(error == .httpError(URLError(.networkConnectionLost)))
     }
 
-    @Test("cancelling the task ends the wait for the rate limit")
+    @Test("Cancelling the task ends the wait for the rate limit")
     func cancels() async throws {
         let session = ScriptedSession()
         let clock = ManualClock()
@@ -125,7 +125,7 @@ struct RetryTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("an answer that is larger than any of the protocol is refused")
+    @Test("A response that is larger than the protocol's limit is rejected")
     func limitsSize() async throws {
         let issuer = try IssuerFixture()
         let reply = ScriptedSession.Reply(body: Data(repeating: 32, count: RequestSender.maximumResponseSize + 1))

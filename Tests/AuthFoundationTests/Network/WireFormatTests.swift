@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Requests on the wire")
 struct WireFormatTests {
     @Test(
-        "a form escapes what it must",
+        "A form escapes reserved characters",
         arguments: [
             ("a b", "a+b"), ("+/&=?", "%2B%2F%26%3D%3F"), ("100%", "100%25"), ("é", "%C3%A9"), ("a-b_c.d~e*", "a-b_c.d~e*"),
             ("one\ntwo", "one%0D%0Atwo"), ("one\r\ntwo", "one%0D%0Atwo"), ("", ""),
@@ -20,17 +20,17 @@ struct WireFormatTests {
         #expect(FormEncoding.body([("name", value)]) == "name=\(expected)")
     }
 
-    @Test("fields are sorted by name")
+    @Test("Fields are sorted by name")
     func sorts() {
         #expect(FormEncoding.body([("b", "2"), ("a", "1"), ("a_b", "3")]) == "a=1&a_b=3&b=2")
     }
 
-    @Test("the query of an endpoint's URL is kept, and values are escaped so that they can't add parameters")
+    @Test("The query of an endpoint's URL is kept, and values are escaped so that they cannot add parameters")
     func query() {
         #expect(FormEncoding.query(adding: [("client_id", "a&b=c d")], to: "tenant=1") == "tenant=1&client_id=a%26b%3Dc%20d")
     }
 
-    @Test("a token request is a form with the client's parameters, and carries no cookie")
+    @Test("A token request is a form with the client's parameters, without cookies")
     func tokenRequest() async throws {
         let issuer = try IssuerFixture()
         _ = try await issuer.signIn(issuer.response())
@@ -45,7 +45,7 @@ struct WireFormatTests {
                 == "client_id=app&grant_type=password&password=a+b%26c&scope=openid+profile+offline_access&username=jane")
     }
 
-    @Test("an answer that is no JSON says what came, from where and what to check, but not its text")
+    @Test("The error for a response that is not JSON has its type, its origin and what to check, but not its text")
     func answerOfAProxy() async throws {
         let issuer = try IssuerFixture()
         let page = ScriptedSession.Reply(headers: ["Content-Type": "text/html"], body: Data("<html>secret</html>".utf8))
@@ -59,7 +59,7 @@ struct WireFormatTests {
         #expect(!text.contains("secret"))
     }
 
-    @Test("a refresh sends no scope, and a part of the scopes if asked to")
+    @Test("A refresh sends no scope by default, and the requested part of the scopes otherwise")
     func refreshRequest() async throws {
         let issuer = try IssuerFixture()
         let reply = issuer.response()
@@ -72,7 +72,7 @@ struct WireFormatTests {
         #expect(forms.last?["scope"] == "openid")
     }
 
-    @Test("additional headers go with every request")
+    @Test("Additional headers are sent with every request")
     func headers() async throws {
         let issuer = try IssuerFixture()
         issuer.client.additionalHttpHeaders = ["X-Device-Token": "d1"]
@@ -80,7 +80,7 @@ struct WireFormatTests {
         #expect(issuer.session.requests(to: "/v1/token").first?.value(forHTTPHeaderField: "X-Device-Token") == "d1")
     }
 
-    @Test("errors are read in both forms, and the person sees description and code")
+    @Test("Errors are decoded in both forms, and their text has description and code")
     func errors() async throws {
         let issuer = try IssuerFixture()
         let oauth = await #expect(throws: APIClientError.self) {
@@ -102,7 +102,7 @@ struct WireFormatTests {
         #expect(neither == .statusCode(500))
     }
 
-    @Test("a refused access token is an error of OAuth even without a body")
+    @Test("A rejected access token is an OAuth error even without a body")
     func challenge() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/userinfo") { _, _ in
@@ -115,7 +115,7 @@ struct WireFormatTests {
         #expect(error?.localizedDescription.contains("The token has expired.") == true)
     }
 
-    @Test("the observer writes no secret")
+    @Test("The log of the network observer contains no secret")
     func redacts() async throws {
         let lines = Locked<[String]>([])
         let observer = DebugAPIRequestObserver { line in lines.withLock { $0.append(line) } }
@@ -132,7 +132,7 @@ struct WireFormatTests {
     }
 
     @Test(
-        "a redirect is followed within the origin, and beyond it only without credentials",
+        "A redirect is followed within the origin, and to other origins only without credentials",
         arguments: [
             ("GET", false, "https://id.example.com/b", true), ("POST", true, "https://id.example.com/b", true),
             ("GET", false, "https://other.example.com/", true), ("GET", true, "https://other.example.com/", false),
@@ -146,7 +146,7 @@ struct WireFormatTests {
         #expect(RedirectRule.follows(URLRequest(url: try url(target)), from: original) == isFollowed)
     }
 
-    @Test("a client proves who it is in each of the ways of the standard")
+    @Test("A client authenticates by each standard method")
     func clientAuthentication() throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let endpoint = try url("https://id.example.com/v1/token")

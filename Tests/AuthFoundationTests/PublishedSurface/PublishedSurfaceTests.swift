@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// Uses of the published API in the forms that apps write. What is not run here must compile; that is the proof.
-@Suite("The published surface")
+@Suite("Published API")
 struct PublishedSurfaceTests {
     final class AppSession: URLSessionProtocol {
         func data(for request: URLRequest) async throws -> (Data, URLResponse) { throw URLError(.notConnectedToInternet) }
@@ -48,7 +48,7 @@ struct PublishedSurfaceTests {
         var bodyParameters: [String: any APIRequestArgument]? { ["count": 1, "name": "x", "on": true] }
     }
 
-    @Test("clients are made in every published way")
+    @Test("Clients can be created by every published initializer")
     func clients() throws {
         let issuer = try #require(URL(string: "https://id.example.com"))
         let session = AppSession()
@@ -69,7 +69,7 @@ struct PublishedSurfaceTests {
         clients[0].remove(delegate: observer)
     }
 
-    @Test("an app's own request is sent with its body")
+    @Test("An app's own request is sent with its body")
     func appRequest() async throws {
         let target = try #require(URL(string: "https://api.example.com/x"))
         let client = OAuth2Client(issuerURL: target, clientId: "app", scope: "openid", session: AppSession())

@@ -15,7 +15,7 @@ import Musl
 import Darwin
 #endif
 
-@Suite("Listening at the loopback address", .timeLimit(.minutes(2)))
+@Suite("Loopback listener", .timeLimit(.minutes(2)))
 struct CallbackListenerTests {
     private func listener(_ redirectUri: String = "http://127.0.0.1/callback") throws -> CallbackListener {
         try CallbackListener(LoopbackRedirect(url(redirectUri))) { query($0)["state"] == "s1" }
@@ -25,7 +25,7 @@ struct CallbackListenerTests {
         "GET \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n"
     }
 
-    @Test("the first right request is the answer, and nobody listens any more after it")
+    @Test("The first valid request is the redirect, and the listener closes after it")
     func answer() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -38,7 +38,7 @@ struct CallbackListenerTests {
         listener.close()
     }
 
-    @Test("others are refused, and the right one can still come")
+    @Test("Other requests are rejected, and the valid one is still accepted afterwards")
     func others() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -55,7 +55,7 @@ struct CallbackListenerTests {
         #expect(query(try await listener.answer())["state"] == "s1")
     }
 
-    @Test("a request that does not end is refused, however much of it comes")
+    @Test("A request without an end is rejected, whatever its size")
     func endless() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -67,7 +67,7 @@ struct CallbackListenerTests {
         _ = try await listener.answer()
     }
 
-    @Test("a request in pieces is put together, and connections that say nothing are in nobody's way")
+    @Test("A request in fragments is assembled, and silent connections do not block it")
     func slow() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -87,7 +87,7 @@ struct CallbackListenerTests {
         _ = try await listener.answer()
     }
 
-    @Test("it is closed at once when the task is cancelled")
+    @Test("Cancelling the task closes the listener immediately")
     func cancelled() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -100,7 +100,7 @@ struct CallbackListenerTests {
 
     #if os(Linux)
     // Other systems have one loopback address only, unless told otherwise.
-    @Test("it listens at that address and at no other")
+    @Test("The listener is bound to the loopback address only")
     func otherAddress() async throws {
         let listener = try listener()
         let port = try #require(listener.redirectUri.port)
@@ -110,7 +110,7 @@ struct CallbackListenerTests {
     }
     #endif
 
-    @Test("a port of the redirect URI's own is taken, and one that is taken is an error that says so")
+    @Test("The port of the redirect URI is used, and an occupied port causes an error that says so")
     func port() async throws {
         let first = try listener()
         let port = try #require(first.redirectUri.port)
@@ -126,7 +126,7 @@ struct CallbackListenerTests {
         await second.end()
     }
 
-    @Test("for localhost both addresses are listened at, and who has the other one already takes no redirect")
+    @Test("For localhost, the listener uses both loopback addresses, and another program on one of them gets no redirect")
     func bothAddresses() async throws {
         // A system without IPv6 has no other address.
         guard let other = try? LoopbackSocket(isIPv6: true, port: nil) else { return }
@@ -146,7 +146,7 @@ struct CallbackListenerTests {
     }
 }
 
-@Suite("The person's own browser", .timeLimit(.minutes(2)))
+@Suite("The user's own browser", .timeLimit(.minutes(2)))
 @MainActor
 struct SystemBrowserTests {
     /// A browser that goes to the server's page, and from there to where the issuer redirects it.
@@ -174,7 +174,7 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("signs in and out by way of the loopback address")
+    @Test("The user's own browser signs in and out through the loopback address")
     func success() async throws {
         let issuer = ScriptedIssuer()
         let pages = Locked<[URL]>([])
@@ -192,7 +192,7 @@ struct SystemBrowserTests {
         #expect(redirect.path() == "/bye" && query(pages.withLock { $0.last })["post_logout_redirect_uri"]?.hasSuffix("/bye") == true)
     }
 
-    @Test("gives up when the time is over, by the client's clock, and closes the port")
+    @Test("A sign-in ends at its timeout by the client's clock, and closes the port")
     func timeout() async throws {
         let clock = ManualClock()
         let issuer = ScriptedIssuer(clock: clock)
@@ -211,7 +211,7 @@ struct SystemBrowserTests {
         #expect(!signin.signInFlow.isAuthenticating && clock.waits.isEmpty)
     }
 
-    @Test("closes the port before the call ends, whoever ends it", arguments: [true, false])
+    @Test("The port is closed before the call returns, however it ends", arguments: [true, false])
     func cancelled(byTask: Bool) async throws {
         let issuer = ScriptedIssuer()
         let page = Decision<URL>()
@@ -224,7 +224,7 @@ struct SystemBrowserTests {
         await #expect(throws: RawConnection.Refused.self) { try await RawConnection(port: port) }
     }
 
-    @Test("opens no browser for another redirect than the one that it listens for, and listens no more once it was cancelled")
+    @Test("A redirect URI without a listener opens no browser, and a cancelled sign-in closes the listener")
     func otherRedirect() async throws {
         let provider = SystemBrowserProvider(clock: ManualClock()) { _ in Issue.record("A browser was opened.") }
         let page = try url("https://id.example.com/authorize")
@@ -241,7 +241,7 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("says so if no browser can be opened")
+    @Test("An error says that no browser can be opened")
     func noBrowser() async throws {
         let issuer = ScriptedIssuer()
         let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:no-such-browser-4711", "PATH": "/usr/bin:/bin"])
@@ -250,7 +250,7 @@ struct SystemBrowserTests {
         await #expect(throws: BrowserSigninError.authenticationProvider(error: expected)) { try await signin.signIn() }
     }
 
-    @Test("the variable BROWSER names the browser, without a shell")
+    @Test("The environment variable BROWSER selects the browser and is not run by a shell")
     func commands() throws {
         let page = try url("https://id.example.com/authorize?a=b&c=%24(d)")
         func commands(_ value: String?) -> [[String]] {
@@ -267,14 +267,14 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("a browser is opened by the first command that can, and no other address than one of the web")
+    @Test("The first available command opens the browser, and only http and https addresses are opened")
     func launch() async throws {
         let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:/bin/true:/bin/false", "PATH": "/usr/bin:/bin"])
         try await launcher.open(url("https://id.example.com"))
         await #expect(throws: SystemBrowserError.cannotOpen(commands: [])) { try await launcher.open(url("file:///etc/passwd")) }
     }
 
-    @Test("a browser that stays in the foreground keeps nobody waiting")
+    @Test("A browser in the foreground does not block the sign-in")
     func foreground() async throws {
         let issuer = ScriptedIssuer()
         let browser = Self.browser(at: issuer)
@@ -290,7 +290,7 @@ struct SystemBrowserTests {
         #expect(try await signin.signIn().accessToken == "access-1")
     }
 
-    @Test("the browser's command is told an address that leads on once, and nothing of the sign-in or the sign-out")
+    @Test("The browser's command gets a one-time address that contains nothing of the sign-in or the sign-out")
     func hop() async throws {
         let issuer = ScriptedIssuer()
         let browser = Self.browser(at: issuer)
@@ -320,14 +320,14 @@ struct SystemBrowserTests {
         }
     }
 
-    @Test("no other address than one of the web is led on to")
+    @Test("The one-time address redirects to http and https addresses only")
     func hopElsewhere() throws {
         let listener = try CallbackListener(LoopbackRedirect(url("http://127.0.0.1/callback"))) { _ in false }
         defer { listener.close() }
         #expect(throws: SystemBrowserError.cannotOpen(commands: [])) { try listener.hop(to: url("file:///etc/passwd"), name: "a") }
     }
 
-    @Test("an opener that can't be told to leave keeps nobody waiting")
+    @Test("An opener that cannot be cancelled does not block the sign-in")
     func stubbornOpener() async throws {
         let issuer = ScriptedIssuer()
         let browser = Self.browser(at: issuer)

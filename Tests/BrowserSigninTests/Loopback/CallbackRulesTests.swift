@@ -4,13 +4,13 @@ import Testing
 
 @testable import BrowserSignin
 
-@Suite("The rules for requests at the loopback address")
+@Suite("Rules for requests at the loopback address")
 struct CallbackRulesTests {
     private let rules = CallbackRules(authority: "127.0.0.1:4711", path: "/callback") { $0.query()?.contains("state=s1") == true }
 
     private func verdict(_ text: String) -> CallbackRules.Verdict { rules.verdict(on: Array(text.utf8)) }
 
-    @Test("a browser's redirect is the answer")
+    @Test("A browser's redirect is accepted")
     func redirect() throws {
         let request = """
             GET /callback?code=c%2F1&state=s1 HTTP/1.1\r
@@ -24,7 +24,7 @@ struct CallbackRulesTests {
         #expect(verdict(request) == .answer(try url("http://127.0.0.1:4711/callback?code=c%2F1&state=s1")))
     }
 
-    @Test("cookies of other programs on this host are in nobody's way, whatever is in them and however many there are")
+    @Test("Cookies of other programs on the host do not matter, whatever their content and number")
     func oddCookies() throws {
         let start = Array("GET /callback?code=c&state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nCookie: theirs=".utf8)
         let answer = CallbackRules.Verdict.answer(try url("http://127.0.0.1:4711/callback?code=c&state=s1"))
@@ -38,7 +38,7 @@ struct CallbackRulesTests {
         #expect(verdict("GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711ä\r\n\r\n") == .refused(.misdirected))
     }
 
-    @Test("what has come in part is waited for")
+    @Test("An incomplete request is read further")
     func incomplete() {
         let request = "GET /callback?state=s1 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\n\r\n"
         for length in 0..<request.utf8.count { #expect(rules.verdict(on: Array(request.utf8.prefix(length))) == .incomplete) }
@@ -46,7 +46,7 @@ struct CallbackRulesTests {
     }
 
     @Test(
-        "others are refused",
+        "Other requests are rejected",
         arguments: [
             ("GET /callback?code=c&state=other HTTP/1.1\r\nHost: 127.0.0.1:4711", .unexpected),
             ("GET /callback HTTP/1.1\r\nHost: 127.0.0.1:4711", .unexpected),
@@ -83,7 +83,7 @@ struct CallbackRulesTests {
         #expect(verdict(head + "\r\n\r\n") == .refused(page))
     }
 
-    @Test("what is too large is refused, with or without an end")
+    @Test("A request that is too large is rejected, complete or not")
     func tooLarge() {
         let long = String(repeating: "x", count: CallbackRules.maximumSize)
         #expect(verdict("GET /callback?state=s1&\(long)") == .refused(.tooLarge))
@@ -92,7 +92,7 @@ struct CallbackRulesTests {
         #expect(verdict("GET /callback?state=s1&\(rest) HTTP/1.1\r\nHost: 127.0.0.1:4711\r\n\r\n") != .refused(.tooLarge))
     }
 
-    @Test("no page loads, runs, keeps or tells anything", arguments: CallbackPage.allCases)
+    @Test("No page loads resources, runs scripts, is cached or sends a referrer", arguments: CallbackPage.allCases)
     func pages(page: CallbackPage) throws {
         let text = String(decoding: page.response, as: UTF8.self)
         let end = try #require(text.range(of: "\r\n\r\n"))
@@ -112,7 +112,7 @@ struct CallbackRulesTests {
     }
 
     @Test(
-        "a redirect to this machine is told from others",
+        "A loopback redirect URI is distinguished from others",
         arguments: [
             ("http://127.0.0.1/callback", "127.0.0.1", nil, "/callback"), ("http://127.0.0.1:8765/a/b", "127.0.0.1", 8765, "/a/b"),
             ("HTTP://LOCALHOST", "localhost", nil, "/"), ("http://[::1]/callback", "[::1]", nil, "/callback"),
@@ -124,7 +124,7 @@ struct CallbackRulesTests {
     }
 
     @Test(
-        "a redirect to elsewhere can't be received",
+        "A redirect URI of another host cannot be received",
         arguments: [
             "com.example.app:/callback", "com.example.app://127.0.0.1/callback", "https://127.0.0.1/callback",
             "http://example.com/callback",

@@ -2,11 +2,11 @@ import Delivery
 import Logging
 import Testing
 
-@Suite("configuration of the push service")
+@Suite("Configuration of the push service")
 struct APNsConfigurationTests {
     let logger = RecordedLogs().logger
 
-    @Test("it is Apple's, each environment's own, unless told otherwise")
+    @Test("The default push service is Apple's of each environment")
     func defaults() {
         let configuration = APNsSender.Configuration()
         #expect(configuration.productionOrigin == "https://api.push.apple.com")
@@ -15,7 +15,7 @@ struct APNsConfigurationTests {
     }
 
     @Test(
-        "an origin that is none is named with the fix",
+        "An invalid origin causes an error with the fix",
         arguments: [
             "", "api.push.apple.com", "http://localhost", "https://", "https:///", "https://a/b", "https://a?b", "https://a b",
             "https://u@a",
@@ -29,7 +29,7 @@ struct APNsConfigurationTests {
         #expect(error?.message.contains("https://push.example:443") == true)
     }
 
-    @Test("trust roots that are none are an error, not a sender that trusts nobody", arguments: ["", "no certificate"])
+    @Test("Invalid trust roots are an error", arguments: ["", "no certificate"])
     func trustRoots(_ text: String) {
         let error = #expect(throws: APNsConfigurationError.self) {
             _ = try APNsSender(APNsSender.Configuration(additionalTrustRootsPEM: text), logger: logger)

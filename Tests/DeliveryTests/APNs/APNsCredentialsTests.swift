@@ -3,7 +3,7 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("credentials for the push service")
+@Suite("Credentials of the push service")
 struct APNsCredentialsTests {
     let pem: String
 
@@ -11,14 +11,14 @@ struct APNsCredentialsTests {
         pem = try #require(SigningKey.generate(.es256).privatePEM)
     }
 
-    @Test("a team, a key id and a P-256 key in PEM are credentials")
+    @Test("A team id, a key id and a P-256 key in PEM are valid credentials")
     func areRead() throws {
         let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
         #expect(credentials.teamID == "TEAM123456")
         #expect(credentials.keyID == "KEY1234567")
     }
 
-    @Test("a team id that is none is named with the fix", arguments: ["", "TEAM12345", "TEAM1234567", "TEAM 12345", "TÉAM12345"])
+    @Test("An invalid team id causes an error with the fix", arguments: ["", "TEAM12345", "TEAM1234567", "TEAM 12345", "TÉAM12345"])
     func teamID(_ teamID: String) {
         let error = #expect(throws: APNsConfigurationError.self) {
             try APNsCredentials(teamID: teamID, keyID: "KEY1234567", privateKeyPEM: pem)
@@ -28,7 +28,7 @@ struct APNsCredentialsTests {
         #expect(error?.message.contains("developer account") == true)
     }
 
-    @Test("a key id that is none is named with the fix")
+    @Test("An invalid key id causes an error with the fix")
     func keyID() {
         let error = #expect(throws: APNsConfigurationError.self) {
             try APNsCredentials(teamID: "TEAM123456", keyID: "AuthKey_KEY1234567.p8", privateKeyPEM: pem)
@@ -37,7 +37,7 @@ struct APNsCredentialsTests {
         #expect(error?.message.contains("\"AuthKey_KEY1…\"") == true)
     }
 
-    @Test("a key of another kind, or a damaged one, is named by its id with the fix")
+    @Test("A key of another type or a damaged key causes an error with its id and the fix")
     func privateKey() throws {
         let other = try #require(SigningKey.generate(.es384).privatePEM)
         for text in ["", "not a key", other, pem.replacingOccurrences(of: "A", with: "_")] {
@@ -50,7 +50,7 @@ struct APNsCredentialsTests {
         }
     }
 
-    @Test("a key in the place of an id does not end up in the message")
+    @Test("A key in place of an id does not appear in the error")
     func misplacedKey() {
         let error = #expect(throws: APNsConfigurationError.self) {
             try APNsCredentials(teamID: pem, keyID: "KEY1234567", privateKeyPEM: pem)
@@ -58,7 +58,7 @@ struct APNsCredentialsTests {
         #expect(error?.message.contains(pem.split(separator: "\n")[1]) == false)
     }
 
-    @Test("no description shows the key")
+    @Test("No description contains the key")
     func descriptions() throws {
         let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
         var dumped = ""
@@ -70,7 +70,7 @@ struct APNsCredentialsTests {
         }
     }
 
-    @Test("credentials are equal when team, key id and key are")
+    @Test("Credentials are equal if team id, key id and key are equal")
     func equality() throws {
         let credentials = try APNsCredentials(teamID: "TEAM123456", keyID: "KEY1234567", privateKeyPEM: pem)
         let otherPEM = try #require(SigningKey.generate(.es256).privatePEM)

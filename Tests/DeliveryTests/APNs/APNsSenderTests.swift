@@ -4,9 +4,9 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("pushes over the wire")
+@Suite("Pushes on the wire")
 struct APNsSenderTests {
-    @Test("a push reaches the device with what the push service asks for")
+    @Test("A push reaches the device with the headers of the push service")
     func delivers() async throws {
         try await PushTestbed.run { (bed) async throws in
             var push = bed.push(collapseID: "transaction-1")

@@ -3,9 +3,9 @@ import Delivery
 import Foundation
 import Testing
 
-@Suite("connections to the push service", .timeLimit(.minutes(2)))
+@Suite("Connections to the push service", .timeLimit(.minutes(2)))
 struct ConnectionTests {
-    @Test("many pushes, at once and one after the other, share one connection")
+    @Test("Concurrent and sequential pushes share one connection")
     func isShared() async throws {
         try await PushTestbed.run { (bed) async throws in
             let outcomes = await bed.sendAtOnce(200)
@@ -16,7 +16,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("each environment has its own service and connection")
+    @Test("Each environment has its own service and connection")
     func environments() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.register("aa11", environment: .production)
@@ -29,7 +29,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("after goodbye the next push takes another connection, and none is lost")
+    @Test("After GOAWAY, the next push uses another connection, and no push is lost")
     func goAway() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.goAway(answering: true))
@@ -42,7 +42,7 @@ struct ConnectionTests {
     }
 
     /// Whether a goodbye meets an idle connection is for the network to say: often enough, it does.
-    @Test("a shutdown does not wait for a service that said goodbye and leaves the connection open")
+    @Test("A shutdown does not wait for a service that sent GOAWAY and keeps the connection open")
     func shutdownAfterGoodbyes() async throws {
         try await PushTestbed.run { (bed) async throws in
             for _ in 0..<30 {
@@ -54,7 +54,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("what would change the request's path or its headers is never sent")
+    @Test("A push that would change the request's path or headers is never sent")
     func injection() async throws {
         try await PushTestbed.run { (bed) async throws in
             for token in ["", "../device/00", "00/11", "00?x=1", "zz", "00 11", "００"] {
@@ -71,7 +71,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("an upper-case device token is sent in lower case")
+    @Test("An upper-case device token is sent in lower case")
     func lowerCase() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(to: PushTestbed.deviceToken.uppercased())).isDelivered)
@@ -79,7 +79,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("a background push says so, with the priority that goes with it")
+    @Test("A background push has its push type and priority")
     func background() async throws {
         try await PushTestbed.run { (bed) async throws in
             var push = bed.push()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What each answer of the push service leads to: the rows of Documentation/Protocol/Devices.md §9.3, over the wire.
-@Suite("answers of the push service")
+@Suite("Responses of the push service")
 struct GatewayAnswerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let status: Int
@@ -16,12 +16,12 @@ struct GatewayAnswerTests {
         reasons.split(separator: " ").map { Row(status: status, reason: String($0)) }
     }
 
-    @Test("a token that is none, or not for the app, is dead", arguments: rows(400, "BadDeviceToken DeviceTokenNotForTopic"))
+    @Test("An invalid token, or one of another app, is dead", arguments: rows(400, "BadDeviceToken DeviceTokenNotForTopic"))
     func badTokens(_ row: Row) async throws {
         try await expect(.tokenDead(since: nil), after: row)
     }
 
-    @Test("a token that was good once is dead since then", arguments: rows(410, "Unregistered ExpiredToken"))
+    @Test("A token that was valid once is dead since the time in the response", arguments: rows(410, "Unregistered ExpiredToken"))
     func formerTokens(_ row: Row) async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: row.status, reason: row.reason, timestamp: 1_799_999_000_500))
@@ -41,13 +41,13 @@ struct GatewayAnswerTests {
         + rows(404, "BadPath")
         + rows(405, "MethodNotAllowed") + rows(413, "PayloadTooLarge")
 
-    @Test("what would be refused again is not tried again", arguments: finalRefusals)
+    @Test("A permanent error is not retried", arguments: finalRefusals)
     func refusals(_ row: Row) async throws {
         try await expect(.refused(reason: row.reason, status: row.status), after: row)
     }
 
     @Test(
-        "what may go better later is tried again after a pause",
+        "A temporary error is retried after a pause",
         arguments: rows(429, "TooManyRequests TooManyProviderTokenUpdates") + rows(500, "InternalServerError")
             + rows(503, "ServiceUnavailable Shutdown") + rows(502, "SomethingNew"))
     func retries(_ row: Row) async throws {
@@ -61,7 +61,7 @@ struct GatewayAnswerTests {
         }
     }
 
-    @Test("an expired provider token is replaced, and the push tried once more without a pause")
+    @Test("An expired provider token is replaced, and the push is retried once without a pause")
     func expiredProviderToken() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"))
@@ -74,7 +74,7 @@ struct GatewayAnswerTests {
     }
 
     @Test(
-        "a body that no push service sends costs the reason only",
+        "An invalid response body loses only the reason",
         arguments: [
             #"{"reason":"has spaces"}"#, #"{"reason":"zeile\nbruch"}"#, #"{"reason":"é"}"#, #"{"reason":""}"#, #"{"reason":7}"#, "[]",
             "<html>", "",
@@ -88,7 +88,7 @@ struct GatewayAnswerTests {
     }
 
     @Test(
-        "a token is dead although the service says since when in no way that makes sense",
+        "A token is dead even if the service sends an invalid time",
         arguments: ["-1", "1e300", "\"yesterday\"", "null"])
     func unreadableTimestamp(_ timestamp: String) async throws {
         try await PushTestbed.run { (bed) async throws in
@@ -97,7 +97,7 @@ struct GatewayAnswerTests {
         }
     }
 
-    @Test("a redirection is refused, not followed")
+    @Test("A redirect is an error and is not followed")
     func redirection() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 307, reason: nil, headers: ["location": "https://localhost:1/3/device/00"]))

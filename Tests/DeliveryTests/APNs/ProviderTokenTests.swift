@@ -4,9 +4,9 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("provider tokens")
+@Suite("Provider tokens")
 struct ProviderTokenTests {
-    @Test("one token serves all pushes for 50 minutes, then another one does")
+    @Test("One provider token is used for 50 minutes, and then replaced")
     func isCached() async throws {
         try await PushTestbed.run { (bed) async throws in
             for _ in 0..<3 { _ = await bed.sender.send(bed.push()) }
@@ -21,7 +21,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("many pushes at once share one token")
+    @Test("Concurrent pushes share one provider token")
     func concurrentPushes() async throws {
         try await PushTestbed.run { (bed) async throws in
             await bed.sendAtOnce(40)
@@ -32,7 +32,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("many pushes that meet an expired token replace it once")
+    @Test("Concurrent pushes with an expired provider token replace it once")
     func concurrentRenewal() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"), times: 10)
@@ -42,7 +42,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("a token that is expired at once is replaced once, not for ever")
+    @Test("A provider token that is immediately expired is replaced only once")
     func expiredForEver() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"), times: 4)
@@ -61,7 +61,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("a token from the future is replaced after the clock was set back")
+    @Test("A provider token from the future is replaced after the clock was set back")
     func clockSetBack() async throws {
         try await PushTestbed.run { (bed) async throws in
             _ = await bed.sender.send(bed.push())
@@ -75,7 +75,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("each key has a token and a connection of its own")
+    @Test("Each key has its own provider token and connection")
     func severalCredentials() async throws {
         try await PushTestbed.run { (bed) async throws in
             let sameTeam = try bed.trust(teamID: PushTestbed.teamID, keyID: "KEY2222222")

@@ -3,11 +3,11 @@ import Delivery
 import Foundation
 import Testing
 
-@Suite("trying again", .timeLimit(.minutes(2)))
+@Suite("Retries", .timeLimit(.minutes(2)))
 struct RetryTests {
     static let busy = PushGatewayFault.answer(status: 503, reason: "ServiceUnavailable")
 
-    @Test("pauses double up to a cap, and end after ten tries")
+    @Test("Pauses double up to a maximum, and end after ten attempts")
     func pausesDouble() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(Self.busy, times: 20)
@@ -17,7 +17,7 @@ struct RetryTests {
         }
     }
 
-    @Test("chance makes a pause half as long at most", arguments: [(0.0, 0.25), (0.5, 0.375), (1.0, 0.5)])
+    @Test("Jitter shortens a pause by at most half", arguments: [(0.0, 0.25), (0.5, 0.375), (1.0, 0.5)])
     func jitter(_ chance: Double, _ seconds: Double) async throws {
         try await PushTestbed.run(jitter: chance) { (bed) async throws in
             bed.gateway.misbehave(Self.busy)
@@ -26,7 +26,7 @@ struct RetryTests {
         }
     }
 
-    @Test("no pause is shorter than the service asks for")
+    @Test("No pause is shorter than the service's Retry-After")
     func retryAfter() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "42"]))
@@ -37,7 +37,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a push that would expire before the next try gives up at once")
+    @Test("A push that would expire before the next attempt fails immediately")
     func expiresDuringPause() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.answer(status: 429, reason: "TooManyRequests", headers: ["retry-after": "300"]))
@@ -47,7 +47,7 @@ struct RetryTests {
         }
     }
 
-    @Test("the last pause ends before the push expires")
+    @Test("The last pause ends before the expiry of the push")
     func expiresWhileTrying() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(Self.busy, times: 20)
@@ -57,7 +57,7 @@ struct RetryTests {
         }
     }
 
-    @Test("an expired push is not sent")
+    @Test("An expired push is not sent")
     func isExpired() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(expiresIn: 0)) == .gaveUp(reason: "expired"))
@@ -65,7 +65,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a lost connection is made anew")
+    @Test("A lost connection is reestablished")
     func lostConnection() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push()).isDelivered)
@@ -77,7 +77,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a push that the service did not take before it said goodbye is sent by another connection")
+    @Test("A push that the service did not process before GOAWAY is sent by another connection")
     func goAwayWithoutAnswer() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push()).isDelivered)
@@ -89,7 +89,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a service that nobody answers for is given up on")
+    @Test("An unreachable service ends the push after its attempts")
     func nobodyListens() async throws {
         try await PushTestbed.run(configure: { $0.retry.attempts = 3 }) { (bed) async throws in
             await bed.gateway.stop()
@@ -100,7 +100,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a service without a trusted certificate gets nothing")
+    @Test("A service without a trusted certificate gets no push")
     func untrusted() async throws {
         try await PushTestbed.run(configure: {
             $0.additionalTrustRootsPEM = nil
@@ -113,7 +113,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a silent service costs one try its time, and the push goes on")
+    @Test("A silent service costs one attempt's timeout, and the push continues")
     func timeout() async throws {
         try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(2) }) { (bed) async throws in
             bed.gateway.misbehave(.hold)
@@ -123,7 +123,7 @@ struct RetryTests {
         }
     }
 
-    @Test("an answer that never ends costs one try its time; that it was taken is believed at once")
+    @Test("An endless response costs one attempt's timeout, and its success status counts immediately")
     func stalledAnswer() async throws {
         try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(2) }) { (bed) async throws in
             bed.gateway.misbehave(.stallAnswer(status: 410))
@@ -136,7 +136,7 @@ struct RetryTests {
         }
     }
 
-    @Test("cancellation ends a push that waits for its answer")
+    @Test("Cancellation ends a push that waits for its response")
     func cancelledWhileWaiting() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.hold)
@@ -149,7 +149,7 @@ struct RetryTests {
         }
     }
 
-    @Test("cancellation ends a push that pauses")
+    @Test("Cancellation ends a push during a pause")
     func cancelledInPause() async throws {
         let timing = PushTiming(now: { PushTestbed.start }, sleep: { _ in throw CancellationError() }, jitter: { 0 })
         try await PushTestbed.run { (bed) async throws in
@@ -159,7 +159,7 @@ struct RetryTests {
         }
     }
 
-    @Test("after its shutdown a sender gives up at once, connected before or not")
+    @Test("After its shutdown, a sender fails immediately, connected before or not")
     func shutDown() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push()).isDelivered)
@@ -170,7 +170,7 @@ struct RetryTests {
         }
     }
 
-    @Test("a shutdown ends pushes that wait for their answers")
+    @Test("A shutdown ends pushes that wait for their responses")
     func shutDownWhileWaiting() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.hold)

@@ -4,9 +4,9 @@ import Foundation
 import JOSE
 import Testing
 
-@Suite("what must not be seen")
+@Suite("Secrecy of pushes")
 struct SecrecyTests {
-    @Test("logs hold neither device token, payload, provider token nor key, however a push ends")
+    @Test("Logs contain neither device token, payload, provider token nor key, however a push ends")
     func logs() async throws {
         try await PushTestbed.run { (bed) async throws in
             let secret = "the-challenge"
@@ -34,7 +34,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("a log line tells the push, the app, the outcome, and devices apart")
+    @Test("A log line has the push, the app, the outcome, and a distinct device label")
     func fingerprint() async throws {
         try await PushTestbed.run { (bed) async throws in
             let push = bed.push()
@@ -49,7 +49,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("descriptions of a push hold neither device token nor payload nor key")
+    @Test("Descriptions of a push contain neither device token nor payload nor key")
     func descriptions() async throws {
         try await PushTestbed.run { (bed) async throws in
             let push = bed.push()

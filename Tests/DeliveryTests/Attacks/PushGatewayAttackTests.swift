@@ -44,7 +44,7 @@ struct PushGatewayAttackTests {
         Misbehaviour("a goodbye before the answer, again and again", .goAway(answering: false), times: 3, isDelivered: true),
     ]
 
-    @Test("A push completes, reaches the device at most once, and leaks nothing into the log.", arguments: misbehaviours)
+    @Test("A push completes, reaches the device at most once, and leaks nothing into the log", arguments: misbehaviours)
     func atMostOnce(misbehaviour: Misbehaviour) async throws {
         try await PushTestbed.run { (bed) async throws in
             for fault in misbehaviour.faults { bed.gateway.misbehave(fault) }
@@ -65,7 +65,7 @@ struct PushGatewayAttackTests {
         }
     }
 
-    @Test("A response for an invalid or reactivated token ends the push without a retry.")
+    @Test("A response for an invalid or reactivated token ends the push without a retry")
     func deadTokens() async throws {
         for (fault, isDated) in [
             (PushGatewayFault.answer(status: 400, reason: "BadDeviceToken"), false),

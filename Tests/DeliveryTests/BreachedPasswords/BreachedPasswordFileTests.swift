@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A file of breached passwords")
+@Suite("File of breached passwords")
 struct BreachedPasswordFileTests {
     static func digest(_ password: String) -> String {
         Insecure.SHA1.hash(data: Data(password.utf8)).map { String(format: "%02X", $0) }.joined()
@@ -28,7 +28,7 @@ struct BreachedPasswordFileTests {
     }
 
     @Test(
-        "Every password of a list and no other is found, for every line length.", arguments: [10, 17, 39, 40], ["\n", "\r\n"])
+        "Every password of a list and no other is found, for every line length", arguments: [10, 17, 39, 40], ["\n", "\r\n"])
     func found(digits: Int, end: String) async throws {
         let breached = (0..<500).map { "password\($0)" }
         for (isCounted, isEnded) in [(true, true), (false, false)] {
@@ -40,7 +40,7 @@ struct BreachedPasswordFileTests {
         }
     }
 
-    @Test("A list of one line, and a list of two, are searched to their ends.", arguments: [1, 2, 3])
+    @Test("Lists of one and of two lines are searched completely", arguments: [1, 2, 3])
     func short(count: Int) async throws {
         let breached = (0..<count).map { "password\($0)" }
         let (check, folder) = try Self.check(Self.lines(breached).joined(separator: "\n"))
@@ -50,7 +50,7 @@ struct BreachedPasswordFileTests {
     }
 
     @Test(
-        "A file that is no sorted list of SHA-1 digests is refused with what to do.",
+        "A file that is not a sorted list of SHA-1 digests is rejected with what to do",
         arguments: [
             ("", "no file of hexadecimal digests"), ("password\n", "no file of hexadecimal digests"),
             ("5BAA6\n", "10 to 40 digits"), (String(repeating: "A", count: 32) + ":3\n", "Use the list of SHA-1 digests"),
@@ -62,7 +62,7 @@ struct BreachedPasswordFileTests {
         #expect(error.message.contains(advice), "\(error.message)")
     }
 
-    @Test("A missing file and a folder are refused.")
+    @Test("A missing file and a folder are rejected")
     func missing() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
@@ -71,7 +71,7 @@ struct BreachedPasswordFileTests {
         }
     }
 
-    @Test("A list that is damaged in its middle accepts passwords, and the log reports it without a digest.")
+    @Test("A list that is damaged in the middle accepts passwords, and the log reports it without a digest")
     func damaged() async throws {
         let good = Self.lines((0..<100).map { "password\($0)" })
         let logs = RecordedLogs()

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A range endpoint for breached passwords", .timeLimit(.minutes(2)))
+@Suite("Range endpoint for breached passwords", .timeLimit(.minutes(2)))
 struct PasswordRangeTests {
     private static let digest = BreachedPasswordFileTests.digest("password1")
     private static var prefix: String { String(digest.prefix(5)) }
@@ -29,7 +29,7 @@ struct PasswordRangeTests {
         return (found, double.received)
     }
 
-    @Test("The endpoint gets five digits of the digest and a request for padding, and nothing else.", arguments: ["/range", "/range/"])
+    @Test("The endpoint gets only five digits of the digest and a request for padding", arguments: ["/range", "/range/"])
     func request(path: String) async throws {
         let (found, requests) = try await ask([Self.answer(Self.padding + ["\(Self.suffix):3"])], path: path)
         #expect(found)
@@ -41,7 +41,7 @@ struct PasswordRangeTests {
         #expect(!request.text.uppercased().contains(Self.suffix.prefix(6)) && request.body.isEmpty)
     }
 
-    @Test("A password counts as breached if its suffix is listed with a count above zero, in either case.")
+    @Test("A password counts as breached if its suffix is listed with a count above zero, in either case")
     func lines() async throws {
         for (line, isBreached) in [
             ("\(Self.suffix):1", true), ("\(Self.suffix.lowercased()):10", true), ("\(Self.suffix):0", false), ("\(Self.suffix)", false),
@@ -52,7 +52,7 @@ struct PasswordRangeTests {
     }
 
     @Test(
-        "If the endpoint fails, the password is accepted, and the log reports it without digits of the digest.",
+        "If the endpoint fails, the password is accepted, and the log reports it without digits of the digest",
         arguments: [
             "", "nonsense\r\n\r\n", PlainListener.answer(500), PlainListener.answer(404), PlainListener.answer(429),
             PlainListener.answer(302, fields: "Location: http://127.0.0.1:9/range\r\n"),
@@ -65,7 +65,7 @@ struct PasswordRangeTests {
         #expect(!logs.lines.contains { $0.uppercased().contains(Self.prefix) })
     }
 
-    @Test("An answer of more than a mebibyte is not read to its end.")
+    @Test("A response of more than a mebibyte is not read to its end")
     func large() async throws {
         let logs = RecordedLogs()
         let lines = (0..<40_000).map { String(format: "%035X:0", $0) } + ["\(Self.suffix):3"]
@@ -73,7 +73,7 @@ struct PasswordRangeTests {
         #expect(logs.lines.contains { $0.contains("was not compared") })
     }
 
-    @Test("If the endpoint times out, the password is accepted.")
+    @Test("If the endpoint times out, the password is accepted")
     func slow() async throws {
         let logs = RecordedLogs()
         // The timeout elapses at once; the test endpoint never responds.
@@ -86,7 +86,7 @@ struct PasswordRangeTests {
         #expect(logs.lines.contains { $0.contains("was not compared") })
     }
 
-    @Test("After three failures in a row the endpoint is not asked for a minute, which the log says once, and then asked once more.")
+    @Test("After three failures in a row, the endpoint is skipped for a minute, which is logged once, and then tried once")
     func pausing() async throws {
         let (logs, clock) = (RecordedLogs(), ManualClock())
         let known = Self.answer(["\(Self.suffix):3"])
@@ -114,7 +114,7 @@ struct PasswordRangeTests {
     }
 
     @Test(
-        "An address that is no https address, nor one of this machine, is refused.",
+        "An address that is neither https nor loopback is rejected",
         arguments: ["http://example.com/range", "ftp://127.0.0.1/", "https://user@example.com/", "https://example.com/?a=b", "range", ""])
     func address(url: String) {
         #expect(throws: BreachedPasswordError.self) {

@@ -6,7 +6,7 @@ import Testing
 @testable import CountersignSandbox
 
 /// What no request of ours can be wrong about.
-@Suite("the rules of the local push gateway")
+@Suite("Rules of the local push gateway")
 struct PushGatewayRulesTests {
     static let good = PushGatewayRequest(
         environment: .production, connection: 1, stream: 1, method: "POST", path: "/3/device/aa11",
@@ -29,12 +29,12 @@ struct PushGatewayRulesTests {
         }
     }
 
-    @Test("a good request passes")
+    @Test("A valid request is accepted")
     func good() {
         #expect(Self.refusal { _ in } == nil)
     }
 
-    @Test("a wrong path or method is refused")
+    @Test("A wrong path or method is rejected")
     func address() {
         #expect(Self.refusal { $0.path = "/" } == "404 BadPath")
         #expect(Self.refusal { $0.path = "/4/device/aa11" } == "404 BadPath")
@@ -47,7 +47,7 @@ struct PushGatewayRulesTests {
         #expect(Self.refusal { $0.path = "/3/device/aa11/" } == "400 BadDeviceToken")
     }
 
-    @Test("a header that is missing, doubled or no good is refused")
+    @Test("A missing, repeated or invalid header is rejected")
     func headers() {
         #expect(Self.refusal { $0.headers.append(("apns-topic", "com.example.app")) } == "400 DuplicateHeaders")
         #expect(Self.refusal(header: "apns-topic", nil) == "400 MissingTopic")
@@ -66,7 +66,7 @@ struct PushGatewayRulesTests {
 
     // MARK: - Devices
 
-    @Test("a push that is tried once only, or has expired, takes nobody's place while the device is out of reach")
+    @Test("A push without storage, or an expired one, does not replace a stored push of an unreachable device")
     func triedOnce() {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         func push(_ payload: String, _ expiration: String?) -> ReceivedPush {
@@ -107,7 +107,7 @@ struct PushGatewayRulesTests {
         }
     }
 
-    @Test("a provider token is needed, and nothing less will do")
+    @Test("A valid provider token is required")
     func providerToken() throws {
         var provider = try Provider()
         #expect(try provider.check("bearer \(provider.token())") == "com.example.app")
@@ -126,7 +126,7 @@ struct PushGatewayRulesTests {
         }
     }
 
-    @Test("a provider token is good for an hour")
+    @Test("A provider token is valid for an hour")
     func age() throws {
         var provider = try Provider()
         let token = try provider.token()
@@ -135,7 +135,7 @@ struct PushGatewayRulesTests {
         #expect(provider.check("bearer \(token)", after: -301) == "403 InvalidProviderToken")
     }
 
-    @Test("a connection stays with one token for 20 minutes")
+    @Test("A connection must keep its provider token for 20 minutes")
     func updates() throws {
         var provider = try Provider()
         let first = try provider.token()
@@ -149,7 +149,7 @@ struct PushGatewayRulesTests {
         #expect(provider.check("bearer \(first)", after: 1201) == "com.example.app")
     }
 
-    @Test("a connection is for one team")
+    @Test("A connection is limited to one team")
     func teams() throws {
         var provider = try Provider()
         let other = try SigningKey.generate(.es256, keyID: "KEY2222222")

@@ -5,11 +5,11 @@ import JOSE
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite("the local push gateway", .timeLimit(.minutes(2)))
+@Suite("Local push gateway", .timeLimit(.minutes(2)))
 struct PushGatewayTests {
     // MARK: - Devices
 
-    @Test("a push is handed to its device, and to no other")
+    @Test("A push is delivered to its device only")
     func delivers() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.register(deviceToken: "aa11", topic: PushTestbed.topic, environment: .development) { _ in
@@ -21,7 +21,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("a device that is unknown, of another app, or without the app is refused as the push service does")
+    @Test("A push to an unknown device, another app or a removed app is rejected as by the push service")
     func devices() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(to: "abc")) == .tokenDead(since: nil))
@@ -41,7 +41,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("the newest push waits for a device that is out of reach, until it expires")
+    @Test("The newest push is stored for an unreachable device until it expires")
     func outOfReach() async throws {
         try await PushTestbed.run { (bed) async throws in
             await bed.gateway.setReachable(false, deviceToken: PushTestbed.deviceToken)
@@ -63,7 +63,7 @@ struct PushGatewayTests {
 
     // MARK: - Strictness
 
-    @Test("a provider with another key, team or key id is refused")
+    @Test("A provider with another key, team or key id is rejected")
     func providers() async throws {
         try await PushTestbed.run { (bed) async throws in
             let pem = try #require(bed.signingKey.privatePEM)
@@ -80,7 +80,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("a provider whose clock is more than an hour late is refused as expired, one whose clock is early as invalid")
+    @Test("A provider token is rejected as expired after more than an hour, and as invalid if it is from the future")
     func clocks() async throws {
         try await PushTestbed.run { (bed) async throws in
             func outcome(clockOffBy seconds: Double) async throws -> PushOutcome {
@@ -95,7 +95,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("what the provider may not push to, or says wrongly, is refused")
+    @Test("A push to another topic, or with invalid headers, is rejected")
     func requests() async throws {
         try await PushTestbed.run { (bed) async throws in
             #expect(await bed.sender.send(bed.push(topic: "com.example.other")) == .refused(reason: "TopicDisallowed", status: 400))
@@ -119,7 +119,7 @@ struct PushGatewayTests {
 
     // MARK: - Misbehaviour
 
-    @Test("a duplicated push is handed over twice and answered once")
+    @Test("A duplicated push is delivered twice with one response")
     func duplicate() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.duplicate)
@@ -131,7 +131,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("a delayed push is answered when the sandbox's clock has gone on")
+    @Test("A delayed push is answered when the sandbox's clock has advanced")
     func delay() async throws {
         try await PushTestbed.run { (bed) async throws in
             bed.gateway.misbehave(.delay(seconds: 60))
@@ -147,7 +147,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("a slow device does not hold up the answer")
+    @Test("A slow device does not delay the response")
     func slowDevice() async throws {
         try await PushTestbed.run { (bed) async throws in
             let (done, device) = AsyncStream.makeStream(of: Never.self)
@@ -158,7 +158,7 @@ struct PushGatewayTests {
         }
     }
 
-    @Test("it stops with pushes unanswered, and can be stopped again")
+    @Test("The gateway can stop with open pushes, and can be stopped twice")
     func stops() async throws {
         try await PushTestbed.run(configure: { $0.retry.attempts = 1 }) { (bed) async throws in
             bed.gateway.misbehave(.hold)

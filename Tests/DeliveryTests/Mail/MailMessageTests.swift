@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Writing mails")
+@Suite("Mail messages")
 struct MailMessageTests {
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -19,7 +19,7 @@ struct MailMessageTests {
         try #require(MailMessage(Self.mail(change), from: MailSender(address: "id@example.com", name: name), now: Self.start)).text
     }
 
-    @Test("gives a mail its headers, a text and a page")
+    @Test("A mail has headers, a text part and an HTML part")
     func wholeMail() throws {
         let text = try written()
         let head = try #require(text.components(separatedBy: "\r\n\r\n").first)
@@ -36,7 +36,7 @@ struct MailMessageTests {
     }
 
     @Test(
-        "lets nothing that anybody wrote begin a header",
+        "No user input can start a header",
         arguments: [
             "\r\nBcc: all@example.com", "\nBcc: all@example.com", "\rBcc: all@example.com", "\u{0}\u{85}\u{2028}Bcc: all@example.com",
         ])
@@ -56,7 +56,7 @@ struct MailMessageTests {
     }
 
     @Test(
-        "is not written to what is no address",
+        "A mail to an invalid address is rejected",
         arguments: ["", "jane", "jane@example.org\r\nRCPT TO:<x@y>", "jane@example.org>", "j ane@example.org", "jäne@example.org"])
     func noAddress(_ address: String) throws {
         let sender = try MailSender(address: "id@example.com")
@@ -64,7 +64,7 @@ struct MailMessageTests {
         #expect(MailMessage(Self.mail { $0.id = "a>\r\nX: y" }, from: sender, now: Self.start) == nil)
     }
 
-    @Test("writes other scripts as encoded words of whole characters")
+    @Test("Other scripts are encoded words of whole characters")
     func encodedWords() {
         #expect(MailMessage.encoded("Plain text") == "Plain text")
         #expect(MailMessage.encoded("Grüße") == "=?utf-8?B?R3LDvMOfZQ==?=")

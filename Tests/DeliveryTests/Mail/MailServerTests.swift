@@ -9,7 +9,7 @@ import Testing
 
 /// The server is aiosmtpd, and Python's mail parser reads what arrives.
 @Suite(
-    "Sending mail to a foreign server", .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)),
+    "Mail to an independent server", .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)),
     .timeLimit(.minutes(2)))
 struct MailServerTests {
     private static let password = "Paßwort, \"geheim\""
@@ -67,7 +67,7 @@ struct MailServerTests {
                 expiresAt: Date(timeIntervalSince1970: 1_700_000_300)))
     }
 
-    @Test("is encrypted, authenticated, and read as it was written", arguments: ["PLAIN", "LOGIN"])
+    @Test("A mail is encrypted, authenticated, and received unchanged", arguments: ["PLAIN", "LOGIN"])
     func delivered(_ mechanism: String) async throws {
         let server = try await Server(mechanism: mechanism)
         try #require(try await server.sender().send(mail()) == .delivered(id: "msg123"))
@@ -89,7 +89,7 @@ struct MailServerTests {
         server.process.kill()
     }
 
-    @Test("is refused by a wrong password, a mailbox that is not there, and a certificate that nobody trusts")
+    @Test("A wrong password, an unknown mailbox and an untrusted certificate are errors")
     func refused() async throws {
         let server = try await Server()
         #expect(try await server.sender(password: "falsch").send(mail()) == .refused(reason: "535 at plain"))
@@ -104,7 +104,7 @@ struct MailServerTests {
 
     private struct WasTaken: Error {}
 
-    @Test("gives up on a machine where no server listens")
+    @Test("A host without a mail server is an error")
     func nobodyListens() async throws {
         let server = try await Server()
         server.process.kill()

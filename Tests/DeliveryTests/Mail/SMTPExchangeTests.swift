@@ -3,7 +3,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Talking to a mail server")
+@Suite("SMTP exchange")
 struct SMTPExchangeTests {
     private static let message = "Subject: x\r\n\r\nbody\r\n"
 
@@ -17,7 +17,7 @@ struct SMTPExchangeTests {
 
     private func reply(_ code: Int, _ lines: String...) -> SMTPReply { SMTPReply(code: code, lines: lines.isEmpty ? ["text"] : lines) }
 
-    @Test("encrypts first, then says who it is, then hands the mail over")
+    @Test("The client starts TLS, authenticates, and then sends the mail")
     func wholeExchange() throws {
         var exchange = try exchange()
         #expect(exchange.received(reply(220)) == .send("EHLO example.com\r\n"))
@@ -31,7 +31,7 @@ struct SMTPExchangeTests {
         #expect(exchange.received(reply(250)) == .end(.accepted, sending: "QUIT\r\n"))
     }
 
-    @Test("uses LOGIN where there is no PLAIN, and no password where none is set")
+    @Test("The client uses LOGIN without PLAIN, and no authentication without a password")
     func login() throws {
         var exchange = try exchange(.implicitTLS)
         _ = exchange.received(reply(220))
@@ -44,7 +44,7 @@ struct SMTPExchangeTests {
         #expect(open.received(reply(250, "hello", "AUTH LOGIN")) == .send("MAIL FROM:<id@example.com>\r\n"))
     }
 
-    @Test("sends nothing to a server that offers no encryption, or whose offer somebody took away")
+    @Test("The client sends nothing to a server without STARTTLS, or if an attacker removed the offer")
     func stripped() throws {
         for lines in [["hello"], ["STARTTLS"], ["hello", "AUTH PLAIN"], ["hello", "XSTARTTLS"]] {
             var exchange = try exchange()
@@ -54,7 +54,7 @@ struct SMTPExchangeTests {
         }
     }
 
-    @Test("does not trust what was offered before the encryption")
+    @Test("The client ignores offers from before the encryption")
     func offersOfBefore() throws {
         var exchange = try exchange()
         _ = exchange.received(reply(220))
@@ -66,7 +66,7 @@ struct SMTPExchangeTests {
     }
 
     @Test(
-        "tells what is refused for good from what may go later",
+        "Permanent and temporary errors are distinguished",
         arguments: [
             (0, 554, SMTPExchange.Ending.refused("554 at greeting")), (0, 451, .retry("451 at greeting")),
             (2, 535, .refused("535 at plain")),
@@ -85,7 +85,7 @@ struct SMTPExchangeTests {
 
     private struct ItGoesOn: Error {}
 
-    @Test("a connection that ends while the mail is on its way is not tried again")
+    @Test("A connection that ends after the mail was sent causes no retry")
     func disconnected() throws {
         var early = try exchange(.implicitTLS)
         _ = early.received(reply(220))
@@ -95,13 +95,13 @@ struct SMTPExchangeTests {
         #expect(late.disconnected() == .unanswered)
     }
 
-    @Test("a line that begins with a dot is doubled, and nothing in a mail ends it")
+    @Test("A leading dot is doubled, and no content can end the mail")
     func stuffing() {
         #expect(SMTPExchange.stuffed(".a\r\n.\r\nb") == "..a\r\n..\r\nb\r\n")
         #expect(SMTPExchange.stuffed("a\r\n") == "a\r\n")
     }
 
-    @Test("reads replies of several lines, however they are cut")
+    @Test("Replies of several lines are read in any fragments")
     func reading() throws {
         let text = "220-one\r\n220 two\r\n250-a\r\n250 b\r\n"
         var reader = SMTPReply.Reader()
@@ -114,7 +114,7 @@ struct SMTPExchangeTests {
     }
 
     @Test(
-        "takes nothing else for a reply",
+        "Malformed replies are rejected",
         arguments: [
             "HTTP/1.1 400 Bad\r\n", "220\u{0}x\r\n", "99 x\r\n", "600 x\r\n", "220-a\r\n250 b\r\n", "\r\n",
             String(repeating: "a", count: 3_000), String(repeating: "220-a\r\n", count: 200),
@@ -124,7 +124,7 @@ struct SMTPExchangeTests {
         #expect(throws: SMTPReply.Reader.Malformed.self) { _ = try reader.read(text.utf8) }
     }
 
-    @Test("a password goes to no other machine in the clear")
+    @Test("A password is not sent in clear text, except to loopback")
     func configuration() throws {
         let sender = try MailSender(address: "id@example.com")
         #expect(throws: MessageConfigurationError.self) {

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-@Suite("The queue of messages", .timeLimit(.minutes(2)))
+@Suite("Message queue", .timeLimit(.minutes(2)))
 struct MessageQueueTests {
     /// Sends nothing: it answers as it was told.
     private struct Scripted: MessageSender {
@@ -25,7 +25,7 @@ struct MessageQueueTests {
         PushTiming(now: { [clock] in clock.now }, sleep: { [clock] in try await clock.sleep(for: $0 / .seconds(1)) })
     }
 
-    @Test("tells of each message once how it ended, and counts it")
+    @Test("Each message has one outcome, which is counted")
     func outcomes() async throws {
         let logs = RecordedLogs()
         let metrics = TestMetrics()
@@ -53,7 +53,7 @@ struct MessageQueueTests {
         #expect(log.contains("550 at recipient") && !log.contains("jane") && !log.contains("123456") && !log.contains("5551234821"))
     }
 
-    @Test("drops what is too much")
+    @Test("A full queue drops further messages")
     func full() async throws {
         let queue = MessageQueue(
             sender: Scripted(), capacity: 2, timing: timing, logger: RecordedLogs().logger, metrics: TestMetrics()
@@ -66,7 +66,7 @@ struct MessageQueueTests {
         await queue.run()
     }
 
-    @Test("without a sender of a kind refuses it")
+    @Test("A message without a configured sender is rejected")
     func router() async {
         let router = MessageRouter(mail: nil, telephone: Scripted())
         #expect(await router.send(mail("1")) == .refused(reason: "no mail server is configured"))

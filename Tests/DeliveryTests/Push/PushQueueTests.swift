@@ -7,7 +7,7 @@ import MetricsTestKit
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite("the queue of pushes", .timeLimit(.minutes(2)))
+@Suite("Push queue", .timeLimit(.minutes(2)))
 struct PushQueueTests {
     /// What the handler was told: outcome by push id.
     final class Reports: Sendable {
@@ -55,7 +55,7 @@ struct PushQueueTests {
         try metrics.expectCounter("countersign_pushes_total", [("environment", environment.rawValue), ("outcome", outcome)]).totalValue
     }
 
-    @Test("each push is sent, and its outcome told once")
+    @Test("Each push is sent, and its outcome is reported once")
     func tellsOutcomes() async throws {
         let queue = queue(ScriptedSender(outcome: { Int($0.id)! % 2 == 0 ? .delivered(id: $0.id) : .tokenDead(since: nil) }))
         for number in 0..<100 { #expect(queue.submit(push("\(number)"))) }
@@ -70,7 +70,7 @@ struct PushQueueTests {
         #expect(try count(.development, "delivered") == 0)
     }
 
-    @Test("no more pushes are on their way at once than allowed, in each environment")
+    @Test("The number of concurrent pushes is limited in each environment")
     func concurrency() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queue(sender, concurrency: 3)
@@ -89,7 +89,7 @@ struct PushQueueTests {
         #expect(sender.mostAtOnce <= 6)
     }
 
-    @Test("a full queue takes no more, says so at once, and forgets nothing that it took")
+    @Test("A full queue rejects further pushes immediately and keeps the accepted ones")
     func bounds() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queue(sender, capacity: 5, concurrency: 2)
@@ -109,7 +109,7 @@ struct PushQueueTests {
         #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
     }
 
-    @Test("a shutdown lets waiting pushes be sent, and takes no more")
+    @Test("A shutdown sends waiting pushes and accepts no new ones")
     func drains() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queueOfTen(sender, concurrency: 1)
@@ -124,7 +124,7 @@ struct PushQueueTests {
         #expect(reports.all.filter(\.outcome.isDelivered).count == reports.all.count)
     }
 
-    @Test("when the drain time is over, pushes on their way give up and the rest is dropped, all of them told")
+    @Test("At the end of the drain time, pushes in progress fail and the rest is dropped, each with an outcome")
     func drainTime() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queueOfTen(sender, concurrency: 2)
@@ -141,7 +141,7 @@ struct PushQueueTests {
         #expect(try count(.production, "gave_up") == 2)
     }
 
-    @Test("cancellation ends the queue at once, and everything is told")
+    @Test("Cancellation ends the queue immediately, and each push gets an outcome")
     func cancellation() async throws {
         let sender = ScriptedSender(isHeld: true)
         let queue = queueOfTen(sender, concurrency: 2)
@@ -154,7 +154,7 @@ struct PushQueueTests {
         #expect(reports.all.filter { $0.outcome == .dropped }.count == 8)
     }
 
-    @Test("the handler is not cancelled with the queue")
+    @Test("The outcome handler is not cancelled with the queue")
     func handlerGoesOn() async throws {
         let sender = ScriptedSender(isHeld: true)
         let wasCancelled = NIOLockedValueBox<[Bool]>([])
@@ -169,7 +169,7 @@ struct PushQueueTests {
         #expect(wasCancelled.withLockedValue { $0 } == [false])
     }
 
-    @Test("a stuck push service never holds up who submits")
+    @Test("A stuck push service never blocks the submitter")
     func stuckGateway() async throws {
         try await PushTestbed.run(configure: { $0.attemptTimeout = .seconds(60) }) { (bed) async throws in
             bed.gateway.misbehave(.hold, times: 8)
@@ -193,7 +193,7 @@ struct PushQueueTests {
         }
     }
 
-    @Test("counters name environments and outcomes, and nothing else")
+    @Test("Counters have labels for environments and outcomes only")
     func labels() {
         _ = queue(ScriptedSender())
         #expect(metrics.counters.count == 10)

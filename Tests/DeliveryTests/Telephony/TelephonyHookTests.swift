@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-@Suite("Texts and calls through a telephony hook", .timeLimit(.minutes(2)))
+@Suite("Telephony hook", .timeLimit(.minutes(2)))
 struct TelephonyHookTests {
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -57,7 +57,7 @@ struct TelephonyHookTests {
         await sender.shutdown()
     }
 
-    @Test("tells the hook what to send in the published form, with a secret and a signature", arguments: [("SMS", nil), ("VOICE", "42")])
+    @Test("The hook gets the message in the published format, with a secret and a signature", arguments: [("SMS", nil), ("VOICE", "42")])
     func request(_ channel: String, _ phoneExtension: String?) async throws {
         try await run([Self.sent()]) { (bed) async throws in
             let message = Self.message(channel == "SMS" ? .text : .call)
@@ -91,7 +91,7 @@ struct TelephonyHookTests {
     }
 
     @Test(
-        "takes only a clear yes for one",
+        "Only an explicit success response counts as success",
         arguments: [
             (TelephonyHookTests.sent("PENDING"), MessageOutcome.delivered(id: "tx1")),
             (TelephonyHookTests.sent("FAILED"), .refused(reason: "the hook could not send it")),
@@ -110,7 +110,7 @@ struct TelephonyHookTests {
         }
     }
 
-    @Test("tries again with the same event while the hook has a problem of its own, three times at most")
+    @Test("A server error of the hook is retried with the same event, at most three times")
     func retrying() async throws {
         try await run([PlainListener.answer(503, fields: "Retry-After: 7\r\n"), PlainListener.answer(500), Self.sent()]) {
             (bed) async throws in
@@ -124,7 +124,7 @@ struct TelephonyHookTests {
         }
     }
 
-    @Test("does not try again what would come too late")
+    @Test("A message that would arrive too late is not retried")
     func tooLate() async throws {
         try await run([PlainListener.answer(503, fields: "Retry-After: 200\r\n")]) { (bed) async throws in
             let message = Self.message(expiresIn: 100)
@@ -135,7 +135,7 @@ struct TelephonyHookTests {
     }
 
     @Test(
-        "is made for no address in the clear, and not without anything that the hook knows it by",
+        "A hook needs an https address and a secret or a signing key",
         arguments: [
             ("http://hooks.example.com/", "s", nil), ("ftp://hooks.example.com/", "s", nil), ("hooks.example.com", "s", nil),
             ("https://user@hooks.example.com/", "s", nil), ("https://hooks.example.com/", nil, nil), ("https://hooks.example.com/", "", ""),

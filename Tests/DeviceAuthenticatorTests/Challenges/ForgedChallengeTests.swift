@@ -119,7 +119,7 @@ struct ForgedChallengeTests {
     ]
 
     @Test(
-        "A forged challenge is refused when it is read, before anything is shown, asked, fetched or posted.",
+        "A forged challenge is refused when it is read, before anything is shown, asked, fetched or posted",
         arguments: forgeries)
     func refused(forgery: Forgery) async throws {
         let phone = try TestPhone()
@@ -130,7 +130,7 @@ struct ForgedChallengeTests {
         #expect(phone.org.routes == before)
     }
 
-    @Test("A challenge for one enrollment of the phone can't be answered by another enrollment.")
+    @Test("A challenge for one enrollment of the phone can't be answered by another enrollment")
     func otherEnrollment() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -149,7 +149,7 @@ struct ForgedChallengeTests {
     }
 
     @Test(
-        "A key id that resembles a path, is huge or hides characters matches no key and fetches only the org's keys.",
+        "A key id that resembles a path, is huge or hides characters matches no key and fetches only the org's keys",
         arguments: [
             "../../oauth2/v1/keys", "srv-1\u{0}", " srv-1", "SRV-1", "srv-1\n",
             String(repeating: "k", count: 8_000), "%73rv-1",
@@ -168,7 +168,7 @@ struct ForgedChallengeTests {
             Set(phone.org.routes).isSubset(of: [.organization, .metadata, .enroll, .discovery, .keys]))
     }
 
-    @Test("Of two published keys with one key id, neither an EC key nor a symmetric one verifies a challenge.")
+    @Test("Of two published keys with one key id, neither an EC key nor a symmetric one verifies a challenge")
     func mixedKeySet() async throws {
         let org = TestOrg()
         let elliptic = try SigningKey.generate(.es256, keyID: "srv-1")

@@ -34,7 +34,7 @@ struct ForeignOrgTests {
         #expect(try phone.org.answers().last?.claims["keyType"] == "userVerification")
     }
 
-    @Test("An org with the id of another org enrolls nothing and gets no signature, and the other org's enrollment stays.")
+    @Test("An org with the id of another org enrolls nothing and gets no signature, and the other org's enrollment stays")
     func organizationID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00o1")
         let error = await failure { try await Self.enroll(device, at: hostile) }
@@ -43,7 +43,7 @@ struct ForeignOrgTests {
         try await Self.expectIntact(phone)
     }
 
-    @Test("An enrollment with the id of another org's enrollment is not stored, and is deleted where it was made.")
+    @Test("An enrollment with the id of another org's enrollment is not stored, and is deleted where it was made")
     func enrollmentID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
         // The hostile org answers with pfd1, which is the honest org's enrollment.
@@ -53,7 +53,7 @@ struct ForeignOrgTests {
         try await Self.expectIntact(phone)
     }
 
-    @Test("Two orgs with ids of their own are enrolled side by side, and neither answers the other's challenges.")
+    @Test("Two orgs with ids of their own are enrolled side by side, and neither answers the other's challenges")
     func sideBySide() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
         hostile.answer(.enroll, .json(hostile.enrollment(2)))

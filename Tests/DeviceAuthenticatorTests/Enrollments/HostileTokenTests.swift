@@ -8,7 +8,7 @@ import Testing
 struct HostileTokenTests {
     static let values = ["a\r\nX-Role: admin", "a\nb", "a b", "a\u{0}b", "\u{E4}", ""]
 
-    @Test("A maintenance token with other than visible ASCII characters is rejected, and not quoted.", arguments: values)
+    @Test("A maintenance token with other than visible ASCII characters is rejected, and not quoted", arguments: values)
     func maintenance(value: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -21,7 +21,7 @@ struct HostileTokenTests {
         }
     }
 
-    @Test("The access token of an enrollment link is rejected when it has other than visible ASCII characters.", arguments: values)
+    @Test("The access token of an enrollment link is rejected when it has other than visible ASCII characters", arguments: values)
     func link(value: String) async throws {
         let phone = try TestPhone()
         let device = try phone.authenticator

@@ -70,7 +70,7 @@ struct MaintenanceTokenTests {
     }
 
     @Test(
-        "A lifetime of a maintenance token that is no whole number of seconds is refused, and any other is kept as it is.",
+        "A lifetime of a maintenance token that is no whole number of seconds is refused, and any other is kept as it is",
         arguments: [
             ("-1", -1), ("0", 0), ("9223372036854775807", Int.max), ("9223372036854775808", nil), ("1e300", nil), ("-1e300", nil),
             ("0.5", nil),

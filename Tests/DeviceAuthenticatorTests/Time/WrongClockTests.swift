@@ -32,7 +32,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A maintenance token is requested again with the server's time when the device's clock is off.",
+        "A maintenance token is requested again with the server's time when the device's clock is off",
         arguments: [-7_200.0, -300, 300, 7_200, 80_000])
     func maintenanceToken(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
@@ -50,7 +50,7 @@ struct WrongClockTests {
         #expect(try Self.assertions(phone).count == 3)
     }
 
-    @Test("A re-enrolment attests the device with the server's time.", arguments: [-300.0, 300])
+    @Test("A re-enrolment attests the device with the server's time", arguments: [-300.0, 300])
     func attestation(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         try await phone.enroll()
@@ -62,7 +62,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A pushed challenge is answered with the server's time, even without an earlier request to the org.",
+        "A pushed challenge is answered with the server's time, even without an earlier request to the org",
         arguments: [-1_200.0, -300, 300, 1_200], [false, true])
     func pushedChallenge(ahead: TimeInterval, isVerified: Bool) async throws {
         let phone = try Self.phone(ahead: ahead)
@@ -75,7 +75,7 @@ struct WrongClockTests {
         #expect(answer.claims["challengeResponseContext"]?["userConsent"]?.stringValue?.hasPrefix("APPROVED_") == true)
     }
 
-    @Test("A challenge that has expired by the server's time is refused, whatever the device's clock says.")
+    @Test("A challenge that has expired by the server's time is refused, whatever the device's clock says")
     func expired() async throws {
         let phone = try Self.phone(ahead: -3_600)
         try await phone.enroll()
@@ -84,7 +84,7 @@ struct WrongClockTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("A refusal despite the correction names the clock, the difference and the remedy.")
+    @Test("A refusal despite the correction names the clock, the difference and the remedy")
     func named() async throws {
         for (ahead, text) in [(300.0, "5 minutes ahead of"), (-300, "5 minutes behind")] {
             let phone = try Self.phone(ahead: ahead)
@@ -98,7 +98,7 @@ struct WrongClockTests {
         }
     }
 
-    @Test("A clock that is more than a day off is named and not corrected.", arguments: [-90_000.0, 90_000])
+    @Test("A clock that is more than a day off is named and not corrected", arguments: [-90_000.0, 90_000])
     func bounded(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         let enrollment = try await phone.enroll()
@@ -109,7 +109,7 @@ struct WrongClockTests {
         #expect(try Self.assertions(phone).allSatisfy { abs(($0.issuedAt ?? 0) - now) <= 1 })
     }
 
-    @Test("A refusal that has another reason is not blamed on a clock that is right.")
+    @Test("A refusal that has another reason is not blamed on a clock that is right")
     func rightClock() async throws {
         let phone = try Self.phone(ahead: 0)
         let enrollment = try await phone.enroll()
@@ -120,7 +120,7 @@ struct WrongClockTests {
     }
 
     @Test(
-        "A Date that is missing, malformed, or from a cache corrects nothing.",
+        "A Date that is missing, malformed, or from a cache corrects nothing",
         arguments: [
             ["Date": "never"], ["Date": "Sun, 06 Nov 99999 08:49:37 GMT"], ["Date": "-1"],
             ["Date": "Fri, 15 Jan 2027 09:00:00 GMT", "Age": "5"],
@@ -135,7 +135,7 @@ struct WrongClockTests {
         #expect(try Self.assertions(phone).allSatisfy { $0.issuedAt == 1_800_000_000 })
     }
 
-    @Test("The time of one org does not date what is signed for another.")
+    @Test("The time of one org does not date what is signed for another")
     func otherOrg() async throws {
         let (clock, folder) = (TestClock(), TemporaryFolder())
         let liar = TestOrg("https://liar.example.com", id: "00o2")

@@ -60,7 +60,7 @@ struct ControlAPIAttackTests {
         Bad("phones/jane.doe%40example.com/settings", #"{"offlin": true}"#, says: "offlin"),
     ]
 
-    @Test("Bad input to the control API gets 400 with the reason, and changes nothing.")
+    @Test("Bad input to the control API gets 400 with the reason, and changes nothing")
     func badInput() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.phone(for: "jane.doe@example.com")
@@ -77,7 +77,7 @@ struct ControlAPIAttackTests {
         }
     }
 
-    @Test("An unreadable query gets 400, and a body beyond the limit gets 413.")
+    @Test("An unreadable query gets 400, and a body beyond the limit gets 413")
     func queriesAndSizes() async throws {
         try await withSandbox { sandbox in
             for query in ["after=x", "after=", "after=99999999999999999999", "after=-1", "before=3"] {
@@ -90,7 +90,7 @@ struct ControlAPIAttackTests {
         }
     }
 
-    @Test("The database refuses nothing that the control API accepted.")
+    @Test("The database refuses nothing that the control API accepted")
     func inFolder() async throws {
         let folder = try TemporaryFolder()
         try await withSandbox(.init(folder: folder.url)) { sandbox in

@@ -9,7 +9,7 @@ import FoundationNetworking
 
 @Suite("Attacks: secrets in the log of serve")
 struct DebugLogTests {
-    @Test("serve prints no secret of the org file, the environment or a request at any log level.", arguments: ["debug", "trace"])
+    @Test("serve prints no secret of the org file, the environment or a request at any log level", arguments: ["debug", "trace"])
     func noSecret(level: String) async throws {
         let folder = try TemporaryFolder()
         let key = try #require(SigningKey.generate(.es256).privatePEM)

@@ -27,7 +27,7 @@ struct EndlessResponseTests {
         Response(name: "an endless error", answer: .endless("HTTP/1.1 400 Bad Request\r\n\r\n")),
     ]
 
-    @Test("A command fails with bounded memory if its issuer sends an endless response.", .timeLimit(.minutes(5)), arguments: responses)
+    @Test("A command fails with bounded memory if its issuer sends an endless response", .timeLimit(.minutes(5)), arguments: responses)
     func boundedMemory(_ response: Response) async throws {
         let server = try HostileServer { _ in response.answer }
         let issuer = "http://127.0.0.1:\(server.port)/oauth2/default"

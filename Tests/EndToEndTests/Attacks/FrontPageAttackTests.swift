@@ -10,7 +10,7 @@ import Testing
 struct FrontPageAttackTests {
     private static let browser = ["Accept": "text/html"]
 
-    @Test("A web page whose name was rebound to this machine can read neither the front page nor an Okta.plist.")
+    @Test("A web page whose name was rebound to this machine can read neither the front page nor an Okta.plist")
     func reboundName() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)
@@ -26,7 +26,7 @@ struct FrontPageAttackTests {
         }
     }
 
-    @Test("A web page of another origin can't read the front page.")
+    @Test("A web page of another origin can't read the front page")
     func otherOrigin() async throws {
         try await withSandbox { sandbox in
             for path in ["/", "/sandbox/applications/password-app/Okta.plist"] {
@@ -38,7 +38,7 @@ struct FrontPageAttackTests {
         }
     }
 
-    @Test("The front page runs no script, is not framed or cached, and loads its own style only.")
+    @Test("The front page runs no script, is not framed or cached, and loads its own style only")
     func headers() async throws {
         try await withSandbox { sandbox in
             let page = try await sandbox.send("GET", "/", headers: Self.browser)
@@ -59,7 +59,7 @@ struct FrontPageAttackTests {
         }
     }
 
-    @Test("Markup in names, passwords, client ids and messages is shown as text, in the page and in Okta.plist.")
+    @Test("Markup in names, passwords, client ids and messages is shown as text, in the page and in Okta.plist")
     func markup() async throws {
         let evil = #""><script>alert(1)</script><b title='"#
         try await withSandbox { sandbox in
@@ -94,7 +94,7 @@ struct FrontPageAttackTests {
 
     // The number of quotes is even, so that a shell would run the unquoted text instead of refusing the line.
     @Test(
-        "A user name with quotes can't break out of the curl lines.",
+        "A user name with quotes can't break out of the curl lines",
         arguments: ["a'$(touch${IFS}pwned)'b@example.com", "a'`touch${IFS}pwned`\"'\"b@example.com"])
     func shell(login: String) async throws {
         let folder = try TemporaryFolder()

@@ -67,7 +67,7 @@ struct MasterKeyTests {
         }
     }
 
-    @Test("serve with another master key refuses to start, names the remedy and writes nothing, and the right key starts it again.")
+    @Test("serve with another master key refuses to start, names the remedy and writes nothing, and the right key starts it again")
     func anotherKey() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
@@ -85,7 +85,7 @@ struct MasterKeyTests {
         #expect(text.contains("service"), "\(text)")
     }
 
-    @Test("keys rotate with another master key refuses and writes nothing.")
+    @Test("keys rotate with another master key refuses and writes nothing")
     func rotation() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
@@ -97,7 +97,7 @@ struct MasterKeyTests {
         #expect(try await scene.rotate(key: "right.key").status == 0)
     }
 
-    @Test("A master key that was lost beside a store is not replaced by a new one.")
+    @Test("A master key that was lost beside a store is not replaced by a new one")
     func lostKey() async throws {
         let scene = try Scene()
         let arguments = ["serve", "--port", "0", "--config", scene.config, "--data", scene.data]

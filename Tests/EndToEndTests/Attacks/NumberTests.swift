@@ -23,7 +23,7 @@ struct NumberTests {
         return (response.statusCode, try JSONValue(parsing: data))
     }
 
-    @Test("The sandbox's control API refuses a clock beyond the years 1970 to 9999 with 400, and the clock stays as it was.")
+    @Test("The sandbox's control API refuses a clock beyond the years 1970 to 9999 with 400, and the clock stays as it was")
     func clock() async throws {
         try await withSandbox(.init(clock: SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)))) { sandbox in
             for member in ["set", "advance"] {
@@ -44,7 +44,7 @@ struct NumberTests {
         }
     }
 
-    @Test("A sandbox clock that a test sets out of range stops at the nearest end of 1970 to 9999.")
+    @Test("A sandbox clock that a test sets out of range stops at the nearest end of 1970 to 9999")
     func clamped() {
         let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
         clock.set(to: Date(timeIntervalSince1970: 1e300))
@@ -55,7 +55,7 @@ struct NumberTests {
         #expect(clock.now == Date(timeIntervalSince1970: 0))
     }
 
-    @Test("The sandbox's control API answers 400 to a fault or a phone setting with a number out of range.")
+    @Test("The sandbox's control API answers 400 to a fault or a phone setting with a number out of range")
     func settings() async throws {
         try await withSandbox { sandbox in
             for number in Self.numbers {
@@ -78,7 +78,7 @@ struct NumberTests {
         }
     }
 
-    @Test("token decode prints a token whose times are out of range.", arguments: ["exp", "iat", "nbf", "auth_time", "updated_at"])
+    @Test("token decode prints a token whose times are out of range", arguments: ["exp", "iat", "nbf", "auth_time", "updated_at"])
     func decode(claim: String) async throws {
         let key = try SigningKey.generate(.es256)
         for number in Self.numbers {

@@ -37,7 +37,7 @@ struct ProxyAttackTests {
     }
 
     @Test(
-        "Every cookie of a server with an https origin is Secure with the __Host- prefix, and every answer has HSTS.",
+        "Every cookie of a server with an https origin is Secure with the __Host- prefix, and every answer has HSTS",
         .timeLimit(.minutes(2)))
     func proxied() async throws {
         let folder = try TemporaryFolder()

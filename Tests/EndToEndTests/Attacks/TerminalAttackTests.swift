@@ -22,7 +22,7 @@ struct TerminalAttackTests {
             "\(name) showed nothing of the issuer: \(ended.output)\(ended.errors)")
     }
 
-    @Test("No command writes an escape sequence or a line of a hostile issuer.", .timeLimit(.minutes(5)), arguments: [false, true])
+    @Test("No command writes an escape sequence or a line of a hostile issuer", .timeLimit(.minutes(5)), arguments: [false, true])
     func commands(json: Bool) async throws {
         let server = try HostileIssuer()
         let folder = try TemporaryFolder()
@@ -67,7 +67,7 @@ struct TerminalAttackTests {
         return part(["alg": "none", "kid": .string(HostileIssuer.text)]) + "." + part(claims) + ".AAAA"
     }
 
-    @Test("Refusals of a hostile issuer are one line each.", .timeLimit(.minutes(5)), arguments: [false, true])
+    @Test("Refusals of a hostile issuer are one line each", .timeLimit(.minutes(5)), arguments: [false, true])
     func refusals(json: Bool) async throws {
         let server = try HostileIssuer(refuses: true)
         let folder = try TemporaryFolder()
@@ -83,7 +83,7 @@ struct TerminalAttackTests {
         }
     }
 
-    @Test("A value in a terminal text can neither control the terminal nor begin a line; the literal parts can.")
+    @Test("A value in a terminal text can neither control the terminal nor begin a line; the literal parts can")
     func terminalText() {
         let value = HostileIssuer.text
         let text: TerminalText = "name: \(value)\n\(7)"
@@ -94,7 +94,7 @@ struct TerminalAttackTests {
         #expect(styled.rendered.unicodeScalars.filter { $0 == "\u{1B}" }.count == 2)
     }
 
-    @Test("JSON escapes every character that could control the terminal, and keeps its value.")
+    @Test("JSON escapes every character that could control the terminal, and keeps its value")
     func jsonText() throws {
         let value: JSONValue = ["text": .string(HostileIssuer.text)]
         let line = JSONText.line(value)
@@ -102,7 +102,7 @@ struct TerminalAttackTests {
         #expect(try JSONValue(parsing: line) == value)
     }
 
-    @Test("Long lines break at spaces, keep their indent, and never break a word.")
+    @Test("Long lines break at spaces, keep their indent, and never break a word")
     func wrapping() {
         let secret = String(repeating: "s", count: 50)
         #expect(LineWrapping.wrap("  one two three four", columns: 12) == "  one two\n  three four")
@@ -112,7 +112,7 @@ struct TerminalAttackTests {
         #expect(LineWrapping.wrap(coloured, columns: 11) == coloured)
     }
 
-    @Test("On a narrow terminal the command breaks long lines at words.", .timeLimit(.minutes(1)))
+    @Test("On a narrow terminal the command breaks long lines at words", .timeLimit(.minutes(1)))
     func narrowTerminal() async throws {
         let folder = try TemporaryFolder()
         let command = try Command.start(

@@ -7,7 +7,7 @@ import Testing
 /// Tokens of the server, presented where another type of token is expected.
 @Suite("Attacks: tokens of the server in the wrong place")
 struct ServerTokenConfusionTests {
-    @Test("An API refuses an ID token of the server, even if the API's audience is the client id.")
+    @Test("An API refuses an ID token of the server, even if the API's audience is the client id")
     func idTokenAtAnAPI() async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn()

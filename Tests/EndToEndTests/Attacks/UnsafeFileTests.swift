@@ -47,7 +47,7 @@ struct UnsafeFileTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test("serve refuses a data folder that others may write, and names the chmod to run.", arguments: [0o777, 0o770, 0o702, 0o1777])
+    @Test("serve refuses a data folder that others may write, and names the chmod to run", arguments: [0o777, 0o770, 0o702, 0o1777])
     func folder(mode: Int) async throws {
         let (folder, arguments, data) = try await Self.used()
         defer { withExtendedLifetime(folder) {} }
@@ -57,7 +57,7 @@ struct UnsafeFileTests {
         try Self.setMode(0o600, of: data + "/master.key")
     }
 
-    @Test("serve creates nothing in a data folder that others may write.")
+    @Test("serve creates nothing in a data folder that others may write")
     func freshFolder() async throws {
         let folder = try TemporaryFolder()
         let data = folder.path + "data"
@@ -69,7 +69,7 @@ struct UnsafeFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: data) == [])
     }
 
-    @Test("serve refuses a master key or a database that others may read or write.", arguments: [0o666, 0o644, 0o660, 0o604])
+    @Test("serve refuses a master key or a database that others may read or write", arguments: [0o666, 0o644, 0o660, 0o604])
     func files(mode: Int) async throws {
         let (folder, arguments, data) = try await Self.used()
         defer { withExtendedLifetime(folder) {} }
@@ -82,7 +82,7 @@ struct UnsafeFileTests {
     }
 
     @Test(
-        "serve and keys refuse a symbolic link, a named pipe and a folder in place of the database or the master key.",
+        "serve and keys refuse a symbolic link, a named pipe and a folder in place of the database or the master key",
         .timeLimit(.minutes(3)))
     func otherKinds() async throws {
         let (folder, arguments, data) = try await Self.used()
@@ -104,7 +104,7 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("A master key file that others may write is refused in every folder.")
+    @Test("A master key file that others may write is refused in every folder")
     func namedKey() async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(Self.organization, to: "org.yaml")
@@ -117,7 +117,7 @@ struct UnsafeFileTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path + "data"))
     }
 
-    @Test("serve refuses a TLS private key that others may read, and says which chmod mends it.", arguments: [0o644, 0o640, 0o604, 0o622])
+    @Test("serve refuses a TLS private key that others may read, and says which chmod mends it", arguments: [0o644, 0o640, 0o604, 0o622])
     func tlsKey(mode: Int) async throws {
         let folder = try TemporaryFolder()
         let config = try folder.write(Self.organization, to: "org.yaml")
@@ -130,7 +130,7 @@ struct UnsafeFileTests {
         #expect(text.contains("chmod 600 \(key)"), "\(text)")
     }
 
-    @Test("serve and keys refuse an organization file that all users may write, and take one that a group may write.")
+    @Test("serve and keys refuse an organization file that all users may write, and take one that a group may write")
     func organizationFile() async throws {
         let (folder, arguments, _) = try await Self.used()
         let config = folder.path + "org.yaml"
@@ -144,7 +144,7 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("serve refuses files below a folder that all users may write, unless the folder is sticky.")
+    @Test("serve refuses files below a folder that all users may write, unless the folder is sticky")
     func parents() async throws {
         let (folder, arguments, data) = try await Self.used()
         let parent = String(folder.path.dropLast())
@@ -164,7 +164,7 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("serve refuses secrets below a folder of another user, but takes an org file from there.", .enabled(if: geteuid() == 0))
+    @Test("serve refuses secrets below a folder of another user, but takes an org file from there", .enabled(if: geteuid() == 0))
     func parentsOfOthers() async throws {
         let (folder, used, _) = try await Self.used()
         // Not the temporary folder itself: in its sticky parent, a folder of another user is refused for every file.
@@ -187,7 +187,7 @@ struct UnsafeFileTests {
         try await Self.start(arguments)
     }
 
-    @Test("serve refuses secrets below a folder that another group may write, unless the folder is sticky.", .enabled(if: geteuid() == 0))
+    @Test("serve refuses secrets below a folder that another group may write, unless the folder is sticky", .enabled(if: geteuid() == 0))
     func parentsOfGroups() async throws {
         let (folder, arguments, _) = try await Self.used()
         let parent = String(folder.path.dropLast())
@@ -202,7 +202,7 @@ struct UnsafeFileTests {
     }
 
     @Test(
-        "A named pipe or a folder in the vault makes the command fail instead of hang.", .timeLimit(.minutes(2)),
+        "A named pipe or a folder in the vault makes the command fail instead of hang", .timeLimit(.minutes(2)),
         arguments: ["key", "vault.json", "default.json", "lock"])
     func vault(name: String) async throws {
         let folder = try TemporaryFolder()

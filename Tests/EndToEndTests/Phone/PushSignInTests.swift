@@ -103,7 +103,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("After a denied push the flow continues with the code of an authenticator app, without the password.")
+    @Test("After a denied push the flow continues with the code of an authenticator app, without the password")
     func codeAfterDenial() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -118,7 +118,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("A push beyond the limit is refused with a text that the flow throws at once, without waiting.")
+    @Test("A push beyond the limit is refused with a text that the flow throws at once, without waiting")
     func flooded() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Creating applications and users by the control API", .timeLimit(.minutes(10)))
 struct ControlAPICreationTests {
-    @Test("An application that the control API creates signs users in, and is removed by a reset.")
+    @Test("An application that the control API creates signs users in, and is removed by a reset")
     func application() async throws {
         try await withSandbox { sandbox in
             let created = try await sandbox.control(
@@ -32,7 +32,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("A second application with the same id replaces the first.")
+    @Test("A second application with the same id replaces the first")
     func replacement() async throws {
         try await withSandbox { sandbox in
             for secret in ["first-secret-0123456789", "second-secret-0123456789"] {
@@ -51,7 +51,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("A staged user gets an activation token, which begins an activation in the classic API.")
+    @Test("A staged user gets an activation token, which begins an activation in the classic API")
     func stagedUser() async throws {
         try await withSandbox { sandbox in
             let created = try await sandbox.control("POST", "users", ["login": "staged@example.com", "status": "staged"])
@@ -68,7 +68,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("The activation mail of a user without a password is in the outbox.")
+    @Test("The activation mail of a user without a password is in the outbox")
     func activationMail() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.control("POST", "users", ["login": "invited@example.com"])
@@ -79,7 +79,7 @@ struct ControlAPICreationTests {
         }
     }
 
-    @Test("GET /sandbox/users returns the status of each user, and no password.")
+    @Test("GET /sandbox/users returns the status of each user, and no password")
     func statuses() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.control(

@@ -10,7 +10,7 @@ import Testing
 struct FrontPageTests {
     private static let browser = ["Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"]
 
-    @Test("The front page lists users with passwords and phones, applications, the outbox, the resource server, the clock and every call.")
+    @Test("The front page lists users with passwords and phones, applications, the outbox, the resource server, the clock and every call")
     func content() async throws {
         try await withSandbox(.init(host: "localhost", messagesPort: 0, phonePort: 0)) { sandbox in
             _ = try await sandbox.phone(for: "jane.doe@example.com")
@@ -34,7 +34,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("Every curl line of the front page succeeds.")
+    @Test("Every curl line of the front page succeeds")
     func curlLines() async throws {
         try await withSandbox(.init(host: "localhost")) { sandbox in
             let shown = try await sandbox.send("GET", "/", headers: ["Accept": "application/json"]).json
@@ -67,7 +67,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("A program that asks for JSON gets the content of the page as JSON.")
+    @Test("A program that asks for JSON gets the content of the page as JSON")
     func json() async throws {
         try await withSandbox(.init(host: "localhost", messagesPort: 0, phonePort: 0)) { sandbox in
             _ = try await sandbox.phone(for: "jane.doe@example.com")
@@ -86,7 +86,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("The Okta.plist of every application is read by the client, and its client signs in.")
+    @Test("The Okta.plist of every application is read by the client, and its client signs in")
     func propertyLists() async throws {
         try await withSandbox(.init(host: "localhost")) { sandbox in
             let folder = try TemporaryFolder()
@@ -110,7 +110,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("/sandbox and /sandbox/ lead to the front page.")
+    @Test("/sandbox and /sandbox/ lead to the front page")
     func redirects() async throws {
         try await withSandbox { sandbox in
             for path in ["/sandbox", "/sandbox/"] {
@@ -120,7 +120,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("The front page shows what the control API created.")
+    @Test("The front page shows what the control API created")
     func created() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.control("POST", "users", ["login": "zoe@example.com", "password": "Long-Enough-1"])

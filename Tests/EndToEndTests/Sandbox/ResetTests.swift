@@ -25,7 +25,7 @@ struct ResetTests {
         #expect(answer.status == 200, "\(answer.text)")
     }
 
-    @Test("A reset unlocks a user whom wrong passwords locked.", arguments: Kept.allCases)
+    @Test("A reset unlocks a user whom wrong passwords locked", arguments: Kept.allCases)
     func lockout(_ kept: Kept) async throws {
         try await withSandbox(kept) { sandbox in
             for _ in 0..<12 { _ = try await sandbox.passwordGrant("jane.doe@example.com", "wrong") }
@@ -36,7 +36,7 @@ struct ResetTests {
         }
     }
 
-    @Test("A reset removes phones, on the server and in the sandbox.", arguments: Kept.allCases)
+    @Test("A reset removes phones, on the server and in the sandbox", arguments: Kept.allCases)
     func phones(_ kept: Kept) async throws {
         try await withSandbox(kept) { sandbox in
             #expect(try await sandbox.control("POST", "phones", ["login": "jane.doe@example.com"]).status == 200)
@@ -55,7 +55,7 @@ struct ResetTests {
         }
     }
 
-    @Test("A reset ends browser sessions and revokes every token.", arguments: Kept.allCases)
+    @Test("A reset ends browser sessions and revokes every token", arguments: Kept.allCases)
     func sessionsAndTokens(_ kept: Kept) async throws {
         try await withSandbox(kept) { sandbox in
             let tokens = try await sandbox.passwordGrant().json
@@ -89,7 +89,7 @@ struct ResetTests {
         }
     }
 
-    @Test("A reset restores passwords, users, factors and the signing key.")
+    @Test("A reset restores passwords, users, factors and the signing key")
     func accounts() async throws {
         try await withSandbox(.inMemory) { sandbox in
             let keys = try await sandbox.send("GET", "/oauth2/default/v1/keys").text
@@ -106,7 +106,7 @@ struct ResetTests {
         }
     }
 
-    @Test("A reset clears message counts, faults of the outbox and the push gateway, and clock changes.")
+    @Test("A reset clears message counts, faults of the outbox and the push gateway, and clock changes")
     func counters() async throws {
         let start = Date(timeIntervalSince1970: 1_750_000_000)
         try await EndToEndTests.withSandbox(.init(clock: SandboxClock(.standing, startingAt: start))) { sandbox in
@@ -131,7 +131,7 @@ struct ResetTests {
         }
     }
 
-    @Test("A reset works after a user that could not be added.")
+    @Test("A reset works after a user that could not be added")
     func afterRefusedUser() async throws {
         try await withSandbox(.inMemory) { sandbox in
             #expect(try await sandbox.control("POST", "users", ["login": "short@example.com", "password": "x"]).status == 400)
@@ -142,7 +142,7 @@ struct ResetTests {
         }
     }
 
-    @Test("Requests during a reset never meet a half-empty organization.")
+    @Test("Requests during a reset never meet a half-empty organization")
     func concurrentRequests() async throws {
         try await withSandbox(.inMemory) { sandbox in
             try await withThrowingTaskGroup(of: Int.self) { group in

@@ -19,7 +19,7 @@ struct SandboxCertificateTests {
             input: "")
     }
 
-    @Test("A client that checks strictly, as Python 3.13 and openssl -x509_strict do, accepts the sandbox's certificate.")
+    @Test("A client that checks strictly, as Python 3.13 and openssl -x509_strict do, accepts the sandbox's certificate")
     func strictClient() async throws {
         let folder = try TemporaryFolder()
         try await withSandbox(.init(host: "localhost", usesTLS: true, folder: folder.url)) { sandbox in
@@ -28,7 +28,7 @@ struct SandboxCertificateTests {
         }
     }
 
-    @Test("The authorities of two sandboxes are trusted at once.")
+    @Test("The authorities of two sandboxes are trusted at once")
     func twoAuthorities() async throws {
         let folders = [try TemporaryFolder(), try TemporaryFolder()]
         try await withSandbox(.init(host: "localhost", usesTLS: true, folder: folders[0].url)) { first in
@@ -44,7 +44,7 @@ struct SandboxCertificateTests {
         }
     }
 
-    @Test("Every PEM file of an authority ends with a newline, and opening it again changes nothing.")
+    @Test("Every PEM file of an authority ends with a newline, and opening it again changes nothing")
     func files() async throws {
         let folder = try TemporaryFolder()
         let authority = try LocalAuthority(folder: folder.url, now: Date())
@@ -60,7 +60,7 @@ struct SandboxCertificateTests {
         #expect(try LocalAuthority(folder: other.url, now: Date()).name != authority.name)
     }
 
-    @Test("The trust command gives the files of two authorities different names.")
+    @Test("The trust command gives the files of two authorities different names")
     func trustCommand() async throws {
         var targets: Set<Substring> = []
         for _ in 0..<2 {

@@ -8,7 +8,7 @@ import Testing
 struct BrowserBindingTests {
     private static let start = String(repeating: "s", count: 43)
 
-    @Test("A proof replaces the starting secret by the one that the proving browser got.")
+    @Test("A proof replaces the starting secret by the one that the proving browser got")
     func proof() {
         var binding = BrowserBinding(Self.start)
         #expect(binding.secret(of: BrowserSecrets(browser: Self.start)) == Self.start)
@@ -21,7 +21,7 @@ struct BrowserBindingTests {
         #expect(!binding.unproved.isProved && binding.unproved.isBound(to: Self.start))
     }
 
-    @Test("Only the four most recent proofs are valid.")
+    @Test("Only the four most recent proofs are valid")
     func bounded() {
         var binding = BrowserBinding(Self.start)
         let secrets = (1...5).map { String(repeating: "\($0)", count: 43) }
@@ -29,7 +29,7 @@ struct BrowserBindingTests {
         #expect(secrets.map(binding.isBound) == [false, true, true, true, true])
     }
 
-    @Test("A record that holds only the digest of the browser's secret is read as a sign-in without a proof.")
+    @Test("A record that holds only the digest of the browser's secret is read as a sign-in without a proof")
     func earlierRecords() throws {
         var binding = BrowserBinding(Self.start)
         let earlier = try JSONEncoder().encode(TicketDigest(of: Self.start).bytes)

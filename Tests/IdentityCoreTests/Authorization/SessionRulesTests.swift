@@ -21,7 +21,7 @@ struct SessionRulesTests {
     }
 
     @Test(
-        "it ends a while after its last use, and in the end whatever its use",
+        "A session ends a while after its last use, and at its maximum lifetime whatever its use",
         arguments: [(0.0, 99.0, false), (0, 100, true), (50, 149, false), (50, 150, true), (950, 999, false), (950, 1_000, true)])
     func times(used: TimeInterval, now: TimeInterval, isOver: Bool) {
         var session = Self.session()
@@ -29,7 +29,7 @@ struct SessionRulesTests {
         #expect(session.isOver(for: Self.jane, now: Self.time(now)) == isOver)
     }
 
-    @Test("it ends with a new password, a deactivation even if it is taken back, a suspension, and for anybody else")
+    @Test("A session ends with a new password, a suspension and a deactivation, even a reversed one, and is invalid for another user")
     func account() {
         var changed = Self.jane
         changed.setPasswordHash("other", now: Self.time(1))
@@ -44,7 +44,7 @@ struct SessionRulesTests {
         #expect(!Self.session().isOver(for: Self.jane, now: Self.time(3)))
     }
 
-    @Test("of each factor the last proof counts, in the order proved")
+    @Test("A session uses the last proof of each factor, in the order of the proofs")
     func proofs() {
         var session = Self.session()
         session.add([Self.proof(.push, at: 10)])
@@ -53,7 +53,7 @@ struct SessionRulesTests {
         #expect(session.proofs.map(\.time) == [Self.time(10), Self.time(20)])
     }
 
-    @Test("it remembers each client once, the last ones if they are many, and its use never goes back in time")
+    @Test("A session stores each client once, up to a limit, and its last use never moves back")
     func clients() {
         var session = Self.session()
         for number in 0..<150 { session.use(by: .init(id: "app\(number)"), now: Self.time(50)) }
@@ -65,7 +65,7 @@ struct SessionRulesTests {
         #expect(session.lastUsedAt == Self.time(50))
     }
 
-    @Test("a form's token is good for one browser and one sign-in")
+    @Test("A form token is valid for one browser and one sign-in")
     func formToken() {
         let token = FormToken.make(browser: "b", transaction: "t")
         #expect(FormToken.isRight(token, browser: "b", transaction: "t"))

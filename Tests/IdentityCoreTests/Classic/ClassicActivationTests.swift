@@ -49,7 +49,7 @@ struct ClassicActivationTests {
         return false
     }
 
-    @Test("the token of a mail is the pages' only, also where the account has a password that others may know")
+    @Test("A mailed activation token is valid only on the pages, even if the account has an initial password")
     func mailed() async throws {
         let desk = try await Self.desk()
         for login in [Self.nora, "staged@example.com"] {
@@ -63,7 +63,7 @@ struct ClassicActivationTests {
         }
     }
 
-    @Test("a link is good until the next mail or token, and until all sessions are ended")
+    @Test("An activation link is valid until the next mail or token, or until all sessions are ended")
     func lastOne() async throws {
         let desk = try await Self.desk()
         let first = try await Self.mail(desk)
@@ -78,7 +78,7 @@ struct ClassicActivationTests {
         #expect(try await Self.begin(desk, token).refusal == "E0000004")
     }
 
-    @Test("a link that went to another address than the person has now is worth nothing; a token that was brought is good")
+    @Test("An activation link to an earlier address is invalid, and a token without a mail stays valid")
     func correctedAddress() async throws {
         let desk = try await Self.desk()
         let mail = try await Self.mail(desk)
@@ -95,7 +95,7 @@ struct ClassicActivationTests {
         #expect(try desk.transaction(try await Self.begin(desk, token)).status == .passwordReset)
     }
 
-    @Test("an account stays staged until a password is set, by the last token; what an earlier one began is over")
+    @Test("An account stays staged until its last token sets a password, and sign-ins of earlier tokens end")
     func staged() async throws {
         let desk = try await Self.desk()
         let earlier = try desk.transaction(try await Self.begin(desk, try await Self.token(desk)))
@@ -110,7 +110,7 @@ struct ClassicActivationTests {
         #expect(try await Self.token(desk) == nil)
     }
 
-    @Test("a token is good once, for its time, and as long as the account waits for it")
+    @Test("An activation token is valid once, until its expiry, and while the account is staged")
     func worthless() async throws {
         let desk = try await Self.desk()
         let used = try await Self.token(desk)
@@ -130,7 +130,7 @@ struct ClassicActivationTests {
         #expect(try await Self.token(desk, TestOrganization.jane) == nil)
     }
 
-    @Test("who has a password goes on with the sign-in, and what else is asked for is asked for")
+    @Test("Activation of a user with a password continues with the sign-in and its other requirements")
     func withPassword() async throws {
         let desk = try await Self.desk(twoFactors: true)
         let token = try await Self.token(desk, "staged@example.com")
@@ -140,7 +140,7 @@ struct ClassicActivationTests {
         #expect(try await Self.token(desk, "staged@example.com") == nil)
     }
 
-    @Test("a first password that is only to begin with is changed at once")
+    @Test("A temporary first password must be changed immediately")
     func duePassword() async throws {
         let desk = try await Self.desk()
         let id = try #require(try await desk.engine.user(login: "staged@example.com")?.id)
@@ -150,7 +150,7 @@ struct ClassicActivationTests {
         #expect(try await desk.engine.user(login: "staged@example.com")?.status == .staged)
     }
 
-    @Test("a week later the sign-in that it begins has as much time as any")
+    @Test("The sign-in of an activation after a week has the usual lifetime")
     func late() async throws {
         let desk = try await Self.desk()
         let token = try await Self.token(desk, lifetime: Engine.activationTokenLifetime)

@@ -21,7 +21,7 @@ struct ClassicCodeTests {
 
     private static let phone = PhoneNumber("+49 30 5550123")
 
-    @Test("a code is sent to who asks, is right once, and only for the sign-in that it was sent for", arguments: CodeChannel.allCases)
+    @Test("A sent code is valid once, and only for the sign-in that requested it", arguments: CodeChannel.allCases)
     func code(channel: CodeChannel) async throws {
         let desk = try await Self.desk()
         let user = try await desk.jane()
@@ -55,7 +55,7 @@ struct ClassicCodeTests {
         #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), first.stateToken).refusal == "E0000011")
     }
 
-    @Test("guessing a code is over after five, over all sign-ins together")
+    @Test("Five wrong codes close the factor across all sign-ins")
     func guessed() async throws {
         let desk = try await Self.desk()
         let user = try await desk.jane()
@@ -75,7 +75,7 @@ struct ClassicCodeTests {
         #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), second.stateToken).refusal == "E0000047")
     }
 
-    @Test("a telephone is set up by the code that comes back, and asked for from then on")
+    @Test("A phone is enrolled by its code, and required from then on")
     func setUp() async throws {
         let desk = try await Self.desk()
         let status = try await desk.signIn()
@@ -108,7 +108,7 @@ struct ClassicCodeTests {
         #expect(try await desk.signIn().factors?.map(\.type) == ["sms"])
     }
 
-    @Test("A factor of a kind that the API does not know is neither offered nor verified.")
+    @Test("A factor of an unknown kind is neither offered nor verified")
     func unknownKind() async throws {
         let desk = try await Self.desk()
         let jane = try await desk.jane().id
@@ -122,7 +122,7 @@ struct ClassicCodeTests {
         #expect(try await desk.verify("magic", ClassicProof(passCode: "123456"), status.stateToken).refusal == "E0000007")
     }
 
-    @Test("numbers that are set up in several sign-ins at one moment get no more messages together than one does")
+    @Test("Concurrent enrolments of a number share the message limit of one enrolment")
     func parallelSetUp() async throws {
         let desk = try await Self.desk()
         let tokens = try await [desk.signIn(), desk.signIn(), desk.signIn()].map { $0.stateToken ?? "" }
@@ -142,7 +142,7 @@ struct ClassicCodeTests {
         #expect((1...5).contains(desk.messages.count))
     }
 
-    @Test("who takes a number back waits for the next one as long, and gets no more messages for it")
+    @Test("Changing the number of an enrolment does not reset wait or message limit")
     func takenBack() async throws {
         let desk = try await Self.desk()
         let token = try await desk.signIn().stateToken ?? ""
@@ -157,7 +157,7 @@ struct ClassicCodeTests {
         #expect((1...8).contains(desk.messages.count))
     }
 
-    @Test("who names another person's number again and again takes none of the codes by which that person signs in")
+    @Test("Enrolments with another user's number do not use up that user's sign-in codes")
     func foreignNumber() async throws {
         let john = UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9")
         let desk = try await ClassicDesk(Self.policy) {
@@ -180,7 +180,7 @@ struct ClassicCodeTests {
         #expect(desk.messages.last?.purpose == .signIn && desk.messages.last?.destination.phoneNumber == number)
     }
 
-    @Test("guessing at recoveries is over after ten wrong answers in a day, and takes no code from a sign-in")
+    @Test("Ten wrong recovery codes in a day close recovery, and do not affect sign-in codes")
     func guessedRecoveries() async throws {
         let desk = try await Self.recoverable()
         var isSent: [Bool] = []
@@ -198,7 +198,7 @@ struct ClassicCodeTests {
         #expect(isSent == [true, true, false, true])
     }
 
-    @Test("a lock is not opened by recovering the password, unless people may unlock", arguments: [false, true])
+    @Test("A password recovery does not unlock the account, unless self-service unlock is allowed", arguments: [false, true])
     func lockedRecovery(unlocks: Bool) async throws {
         let desk = try await Self.recoverable(unlocks: unlocks)
         for _ in 0..<10 {
@@ -227,7 +227,7 @@ struct ClassicCodeTests {
         return try await desk.engine.classicRecover(request, caller: ClassicCaller(), context: desk.context).get()
     }
 
-    @Test("a question is set up at once, beside what is needed, and asked for by its text")
+    @Test("A question is enrolled beside the required factor and shown by its text")
     func question() async throws {
         let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {
             if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {

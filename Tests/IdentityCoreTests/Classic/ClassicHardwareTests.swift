@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("Devices with a counter, and tokens of others, at the classic API")
+@Suite("HOTP devices and external tokens in the classic API")
 struct ClassicHardwareTests {
     private static let secret = Array("12345678901234567890".utf8)
 
@@ -25,7 +25,7 @@ struct ClassicHardwareTests {
                 secret: secret, credentialID: "4711", counter: counter, userID: desk.jane().id, context: desk.context))
     }
 
-    @Test("a code is right once, and one that was passed is told")
+    @Test("An HOTP code is valid once, and a used or skipped code has its own error")
     func once() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -42,7 +42,7 @@ struct ClassicHardwareTests {
         #expect(try desk.transaction(try await desk.verify(id, ClassicProof(passCode: Self.code(4)), next.stateToken)).status == .success)
     }
 
-    @Test("of two who use one code at one moment only one gets in")
+    @Test("Of concurrent sign-ins with one HOTP code, one succeeds")
     func race() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -60,7 +60,7 @@ struct ClassicHardwareTests {
         #expect(right == 1)
     }
 
-    @Test("a device that ran far ahead is set right by two codes in a row")
+    @Test("Two consecutive codes resynchronize an HOTP device that ran ahead")
     func resynchronized() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -78,7 +78,7 @@ struct ClassicHardwareTests {
                 == .success)
     }
 
-    @Test("guessing locks the account, also with codes that are far ahead")
+    @Test("Wrong HOTP codes lock the account, including codes far ahead")
     func guessed() async throws {
         let desk = try await Self.desk()
         let id = try await Self.assign(desk)
@@ -90,7 +90,7 @@ struct ClassicHardwareTests {
         #expect(try await desk.jane().lockedAt != nil)
     }
 
-    @Test("the org file gives a device, and another where it changed; what cannot be one is refused")
+    @Test("The org file adds an HOTP device, replaces a changed one, and rejects an invalid one")
     func fromFile() async throws {
         func definition(_ counter: Int64, secret: String = Base32.encode(Self.secret)) -> (inout OrganizationDefinition) -> Void {
             { definition in
@@ -146,7 +146,7 @@ struct ClassicHardwareTests {
     }
 
     @Test(
-        "a device that the org file does not name any more is taken away, from who is not named any more too; one that came otherwise is not"
+        "A device that the org file no longer names is removed, and one from an administrator stays"
     )
     func takenAway() async throws {
         let desk = try await Self.desk()
@@ -182,7 +182,7 @@ struct ClassicHardwareTests {
         #expect(try await devices() == ["0815"])
     }
 
-    @Test("what was used stays used: under another name, after the device was away, and with another person")
+    @Test("A used HOTP code stays used after the device is renamed, removed and added again, or given to another user")
     func staysUsed() async throws {
         let desk = try await Self.desk { $0.users[0].hardwareDevice = Self.device() }
         func apply(_ definition: OrganizationDefinition) async throws {
@@ -224,7 +224,7 @@ struct ClassicHardwareTests {
         }
     }
 
-    @Test("a device that is given to somebody else is theirs alone, and begins where it stands", arguments: [false, true])
+    @Test("A reassigned HOTP device belongs to the new user only, and keeps its counter", arguments: [false, true])
     func givenAway(byFile: Bool) async throws {
         let desk = try await Self.desk()
         _ = try await desk.engine.apply(Self.definition(jane: nil), context: desk.context)
@@ -243,7 +243,9 @@ struct ClassicHardwareTests {
         #expect(try await desk.verify(old, ClassicProof(passCode: Self.code(6)), status.stateToken).refusal != nil)
     }
 
-    @Test("a device of before seeds had names gets one with a code, and is known where it changes hands", arguments: [false, true])
+    @Test(
+        "An old device record without a seed name gets one with its next code, and is recognized when it is reassigned",
+        arguments: [false, true])
     func unnamed(isUsed: Bool) async throws {
         let desk = try await Self.desk()
         func apply(_ jane: UserDefinition.HardwareDevice?, _ john: UserDefinition.HardwareDevice?) async throws {

@@ -43,7 +43,7 @@ struct ClassicRecoveryTests {
         try await desk.engine.classicResetPassword(to: password, stateToken: token ?? "", context: desk.context)
     }
 
-    @Test("by a text: the code, then another password, and the sign-in goes on")
+    @Test("A recovery by text takes the code and a new password, and continues with the sign-in")
     func byText() async throws {
         let desk = try await Self.desk()
         try await Self.givePhone(desk)
@@ -129,7 +129,7 @@ struct ClassicRecoveryTests {
         #expect(try desk.transaction(proved).status == .passwordReset)
     }
 
-    @Test("by a mailed token, once, and the person's question before anything is changed")
+    @Test("A recovery by mail takes its token once, and the security question before a change")
     func byMail() async throws {
         let desk = try await Self.desk()
         _ = try #require(

@@ -10,7 +10,7 @@ struct RecoveryWorkTests {
     /// The numbers of reads and writes of the store since the last call.
     private static func calls(_ store: MeteredStore) -> [String: Int] { store.take().filter { ["read", "commit"].contains($0.key) } }
 
-    @Test("is the same for a name of nobody's as for a person's, so that its time tells nothing", arguments: ["SMS", "CALL", "EMAIL"])
+    @Test("A recovery does the same work for a known and an unknown user name", arguments: ["SMS", "CALL", "EMAIL"])
     func alike(way: String) async throws {
         let policy = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
         let desk = try await ClassicDesk(policy) {

@@ -25,7 +25,7 @@ struct ClientAuthenticatorTests {
     }
 
     @Test(
-        "who is who they say is admitted",
+        "A client with valid credentials is authenticated",
         arguments: [
             basic("service-app", "service-app-secret"),
             ClientCredentials(clientID: "service-app", basic: ("service-app", "service-app-secret"), endpoint: url),
@@ -36,7 +36,7 @@ struct ClientAuthenticatorTests {
     }
 
     @Test(
-        "no, wrong or unknown credentials are invalid_client, several kinds invalid_request",
+        "Missing, wrong or unknown client credentials are invalid_client, and several methods are invalid_request",
         arguments: [
             (ClientCredentials(endpoint: url), .invalidClient, "client.no_credentials"),
             (ClientCredentials(clientID: "", endpoint: url), .invalidClient, "client.no_credentials"),
@@ -80,7 +80,7 @@ struct ClientAuthenticatorTests {
         #expect(why == reason)
     }
 
-    @Test("the answer does not tell an unknown client from a wrong secret")
+    @Test("An unknown client and a wrong secret get the same response")
     func sameAnswer() async throws {
         let organization = try await TestOrganization()
         var answers: Set<String> = []
@@ -122,7 +122,7 @@ struct ClientAuthenticatorTests {
     }
 
     @Test(
-        "the claims of an assertion are checked",
+        "The claims of a client assertion are checked",
         arguments: [
             Assertion(name: "as published", change: { _ in }),
             Assertion(name: "signed with the secret", change: { _ in }, client: "jwt-app"),
@@ -160,7 +160,7 @@ struct ClientAuthenticatorTests {
         #expect(code == (assertion.reason == nil ? nil : .invalidClient))
     }
 
-    @Test("a public key as HMAC secret signs nothing")
+    @Test("A client assertion that uses a public key as HMAC secret is rejected")
     func confusedAlgorithms() async throws {
         let publicKey = try #require(TestOrganization.clientKey?.publicKey)
         let forged = try SigningKey.secret(publicKey.json().serialized(), algorithm: .hs256, keyID: "client-key")
@@ -170,7 +170,7 @@ struct ClientAuthenticatorTests {
         #expect(try await outcome(credentials).1 == "client.assertion: algorithmNotAllowed")
     }
 
-    @Test("an assertion with a jti is good once, also when it comes twice at a time")
+    @Test("A client assertion with a jti is valid once, even in concurrent requests")
     func replay() async throws {
         let organization = try await TestOrganization()
         let credentials = try Self.assertion("key-app") { _ in }
@@ -185,7 +185,7 @@ struct ClientAuthenticatorTests {
         #expect(try await organization.grants().count == 1)
     }
 
-    @Test("an assertion that comes again is told to the system log")
+    @Test("A replayed client assertion is in the system log")
     func replayIsLogged() async throws {
         let organization = try await TestOrganization()
         let credentials = try Self.assertion("key-app") { _ in }
@@ -197,7 +197,7 @@ struct ClientAuthenticatorTests {
         #expect(try await organization.log().count { $0.reason == "client.assertion: used" } == 2)
     }
 
-    @Test("an assertion is used up by a request that lacks its token")
+    @Test("A request without its token parameter consumes the client assertion")
     func replayAfterRefusal() async throws {
         let organization = try await TestOrganization()
         let once = try Self.assertion("key-app") { _ in }
@@ -206,7 +206,7 @@ struct ClientAuthenticatorTests {
         await #expect(throws: Refusal.self) { try await organization.introspect("x", client: once) }
     }
 
-    @Test("an assertion that was used at /introspect is used up, and one without jti is not")
+    @Test("A client assertion with a jti is consumed at /introspect, and one without a jti is not")
     func replayElsewhere() async throws {
         let organization = try await TestOrganization()
         let once = try Self.assertion("key-app") { _ in }

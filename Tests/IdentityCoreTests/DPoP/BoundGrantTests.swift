@@ -24,7 +24,7 @@ struct BoundGrantTests {
 
     // MARK: - Issuing
 
-    @Test("a proof binds the access token to its key, and introspection says so")
+    @Test("A DPoP proof binds the access token to its key, which introspection shows")
     func bound() async throws {
         let tokens = try await client.signIn(proof: try client.proof()).get()
         #expect(tokens.tokenType == "DPoP")
@@ -40,7 +40,7 @@ struct BoundGrantTests {
         #expect(refresh.json["cnf"] == binding)
     }
 
-    @Test("without a proof the tokens are bearer tokens, and nothing of a key is stored")
+    @Test("Without a DPoP proof, the tokens are bearer tokens, and no key is stored")
     func unbound() async throws {
         let tokens = try await client.signIn(proof: nil).get()
         #expect(tokens.tokenType == "Bearer")
@@ -51,7 +51,7 @@ struct BoundGrantTests {
         #expect(!String(decoding: record.payload, as: UTF8.self).contains("jkt"))
     }
 
-    @Test("a service's token is bound, too")
+    @Test("A service's access token is bound by a DPoP proof")
     func service() async throws {
         let tokens = try await client.token(
             ["grant_type": "client_credentials", "scope": "messages.read"], proof: try client.proof(), client: TestOrganization.service
@@ -60,7 +60,7 @@ struct BoundGrantTests {
         #expect(try claims(of: tokens.accessToken)["cnf"] == ["jkt": .string(client.maker.thumbprint)])
     }
 
-    @Test("an app that registered for it gets nothing without a proof, on no grant")
+    @Test("A client with dpop_bound_access_tokens gets no token without a proof by any grant")
     func required() async throws {
         let refused = try await client.signIn("bound-app", proof: nil)
         #expect(refused.refused == .invalidDPoPProof)
@@ -71,7 +71,7 @@ struct BoundGrantTests {
 
     // MARK: - Proofs that are not good
 
-    @Test("a proof is refused for what is wrong with it, and nobody is signed in")
+    @Test("An invalid DPoP proof is rejected with its reason, and no sign-in starts")
     func badProofs() async throws {
         let good = try client.proof()
         var repeated = good
@@ -96,14 +96,14 @@ struct BoundGrantTests {
         #expect(try await organization.grants().isEmpty)
     }
 
-    @Test("who the client is is told before its proof is judged")
+    @Test("The client is authenticated before its DPoP proof is checked")
     func clientFirst() async throws {
         let proof = PresentedProof(values: ["x"], method: "POST", url: ProvingClient.url)
         let result = try await client.token(["grant_type": "password", "client_id": "unknown"], proof: proof)
         #expect(result.refused == .invalidClient)
     }
 
-    @Test("a proof is good once, and the second use gives nothing")
+    @Test("A DPoP proof is valid once, and its replay is rejected")
     func replay() async throws {
         let proof = try client.proof()
         let tokens = try await client.signIn(proof: proof).get()
@@ -116,7 +116,7 @@ struct BoundGrantTests {
         #expect(try await client.refresh(tokens.refreshToken, proof: try client.proof(at: 3), at: 3).refused == nil)
     }
 
-    @Test("two clients may choose the same id, one may not choose it twice")
+    @Test("Two clients can use the same jti, and one client cannot use it twice")
     func ids() async throws {
         let fixed: [String: JSONValue?] = ["jti": "the same"]
         #expect(try await client.signIn(proof: try client.proof(changing: fixed)).refused == nil)
@@ -124,7 +124,7 @@ struct BoundGrantTests {
         #expect(try await client.signIn(proof: try client.proof(at: 9, changing: fixed), at: 9).reason == "dpop: used")
     }
 
-    @Test("of many who use one proof at a time, at two servers over one database, one gets tokens")
+    @Test("Of concurrent uses of one DPoP proof at two servers with one database, one gets tokens")
     func race() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-dpop-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -158,7 +158,7 @@ struct BoundGrantTests {
 
     // MARK: - Nonces
 
-    @Test("without a nonce the client is given one, and has lost nothing by asking")
+    @Test("A proof without a nonce gets a nonce, and consumes nothing")
     func nonceDemanded() async throws {
         let tokens = try await client.signIn(proof: try client.proof()).get()
         let proof = try client.proof(at: 1, nonce: .some(nil))
@@ -170,7 +170,7 @@ struct BoundGrantTests {
         #expect(again.refused == nil)
     }
 
-    @Test("a client's assertion is not used up by the request that asks for a nonce")
+    @Test("A request that gets a nonce does not consume the client assertion")
     func assertionKept() async throws {
         let key = try #require(TestOrganization.clientKey)
         let now = Int64(TestOrganization.start.timeIntervalSince1970)
@@ -187,7 +187,7 @@ struct BoundGrantTests {
         #expect(try await client.token(parameters, proof: try client.proof(), client: credentials).reason == "client.assertion: used")
     }
 
-    @Test("a nonce is good for three days after its day, and a newer one comes with the answer")
+    @Test("A DPoP nonce is valid for three days after its day, and the response has a newer one")
     func nonceAges() async throws {
         let day: TimeInterval = 86_400
         let nonce = client.nonce()
@@ -198,7 +198,7 @@ struct BoundGrantTests {
         #expect(try await client.signIn(proof: try client.proof(nonce: "invented")).refused == .useDPoPNonce)
     }
 
-    @Test("two engines with one master key know each other's nonces, another key's are foreign")
+    @Test("Two servers with one master key accept each other's nonces, and another key's are rejected")
     func sharedNonces() async throws {
         var environment = organization.engine.environment
         let twin = ProofJudge(masterKey: environment.masterKey)
@@ -210,7 +210,7 @@ struct BoundGrantTests {
         #expect(throws: Refusal.self) { try stranger.possession(proof, nonceIsDemanded: false, now: now) }
     }
 
-    @Test("where the organization demands none, a proof without is good, and one with a foreign one still is not")
+    @Test("Without required nonces, a proof without a nonce is valid, and one with a foreign nonce is not")
     func nonceOptional() async throws {
         let organization = try await ProvingClient.organization { $0.dpop = DPoPPolicy(requiresNonce: false) }
         let client = try ProvingClient(organization)
@@ -223,7 +223,7 @@ struct BoundGrantTests {
     // MARK: - Refresh tokens
 
     @Test(
-        "a stolen refresh token is worth nothing without the key, before and after it was used", arguments: ["password-app", "static-app"])
+        "A stolen bound refresh token is rejected without the key, before and after its use", arguments: ["password-app", "static-app"])
     func stolen(app: String) async throws {
         let tokens = try await client.signIn(app, proof: try client.proof()).get()
         for proof in [nil, try thief.proof(at: 1)] {
@@ -242,7 +242,7 @@ struct BoundGrantTests {
         #expect(try await client.refresh(next.refreshToken, client: app, proof: try client.proof(at: 601), at: 601).refused == nil)
     }
 
-    @Test("a refresh token that was given without a proof is bound to no key; its access tokens may be")
+    @Test("A refresh token that was issued without a proof is unbound, and its access tokens can be bound")
     func unboundRefresh() async throws {
         let tokens = try await client.signIn(proof: nil).get()
         let bound = try await client.refresh(tokens.refreshToken, proof: try client.proof(at: 1)).get()
@@ -251,7 +251,7 @@ struct BoundGrantTests {
         #expect(bearer.tokenType == "Bearer")
     }
 
-    @Test("a client that authenticates itself may change its key: its access tokens follow the proof")
+    @Test("A confidential client can change its DPoP key, and its access tokens use the new one")
     func confidential() async throws {
         let tokens = try await client.signIn("web-app", proof: try client.proof()).get()
         #expect(tokens.tokenType == "DPoP")
@@ -260,7 +260,7 @@ struct BoundGrantTests {
         #expect(try await thief.refresh(other.refreshToken, client: "web-app", proof: nil, at: 2).get().tokenType == "Bearer")
     }
 
-    @Test("what was bound to a key before is asked for by that key")
+    @Test("A token family that is bound to a key requires that key")
     func requiredKey() async throws {
         let snapshot = try await organization.engine.snapshot()
         let proof = try DPoPProof(verifying: try client.proof().values[0])
@@ -279,7 +279,7 @@ struct BoundGrantTests {
 
     // MARK: - Stored
 
-    @Test("records of before there were keys are read as they were")
+    @Test("Grant records without DPoP keys are read unchanged")
     func oldRecords() async throws {
         let application = try #require(TestOrganization.definition.applications.first)
         let encoded = try RecordCoding.encode(application)

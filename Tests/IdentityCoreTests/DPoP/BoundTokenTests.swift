@@ -22,13 +22,13 @@ struct BoundTokenTests {
         token = try await client.signIn(proof: try client.proof()).get().accessToken
     }
 
-    @Test("userinfo answers who has the token and the key, without asking for a nonce")
+    @Test("Userinfo accepts a bound token with a proof by its key, without a nonce")
     func userInfo() async throws {
         let claims = try await client.userInfo(token, proof: try client.proof(of: token)).get()
         #expect(claims["sub"]?.stringValue == (try await organization.janesID()))
     }
 
-    @Test("a bound token is refused as a bearer token, and an unbound one with a proof")
+    @Test("A bound token is rejected as a bearer token, and an unbound one with a proof")
     func downgrade() async throws {
         guard case .failure(let refusal) = try await client.userInfo(token, proof: nil) else { throw TestOrganization.NoKey() }
         #expect(refusal.code == .invalidToken)
@@ -39,7 +39,7 @@ struct BoundTokenTests {
         #expect(result.reason == "dpop: bearer token with a proof")
     }
 
-    @Test("a proof by another key, for another request, token or time is refused")
+    @Test("A DPoP proof for another key, request, token or time is rejected")
     func otherProofs() async throws {
         let other = try await client.signIn(proof: try client.proof(at: 1), at: 1).get().accessToken
         let cases: [(String, Refusal.Code, String)] = [
@@ -59,7 +59,7 @@ struct BoundTokenTests {
         }
     }
 
-    @Test("a proof is good once")
+    @Test("A DPoP proof is valid once at userinfo")
     func replay() async throws {
         let proof = try client.proof(of: token)
         #expect(try await client.userInfo(token, proof: proof).refused == nil)
@@ -67,7 +67,7 @@ struct BoundTokenTests {
         #expect(try await client.userInfo(token, proof: try client.proof(of: token, at: 2), at: 2).refused == nil)
     }
 
-    @Test("devices are managed with a bound token by its key alone, and each proof once")
+    @Test("The device API accepts a bound token only with a new proof by its key")
     func devices() async throws {
         let fixture = try await DeviceFixture { $0.dpop = DPoPPolicy(requiresNonce: false) }
         let client = try ProvingClient(fixture.organization)

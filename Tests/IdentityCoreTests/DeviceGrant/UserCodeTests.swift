@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The codes that devices show")
 struct UserCodeTests {
-    @Test("have eight of twenty consonants, each as often as the others")
+    @Test("User codes have eight of twenty consonants, with equal frequency")
     func alphabet() throws {
         let random = SeededRandom(seed: 7)
         var counts: [Character: Int] = [:]
@@ -20,7 +20,7 @@ struct UserCodeTests {
     }
 
     @Test(
-        "are read as people type them",
+        "User codes are accepted in the forms that users type",
         arguments: [
             ("KDWQPLMT", "KDWQPLMT"), ("kdwq-plmt", "KDWQPLMT"), (" KDWQ PLMT ", "KDWQPLMT"), ("k-d-w-q-p-l-m-t", "KDWQPLMT"),
             ("KDWQPLM", nil), ("KDWQPLMTT", nil), ("KDWQPLMA", nil), ("KDWQPLM1", nil), ("", nil), ("ＫDWQPLMT", nil),

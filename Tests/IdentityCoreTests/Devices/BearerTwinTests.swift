@@ -52,7 +52,7 @@ struct BearerTwinTests {
         }
     }
 
-    @Test("each is refused with 401 E0000011 at every endpoint, and nothing stands in the log", arguments: Almost.allCases)
+    @Test("Each altered token is rejected with 401 E0000011 at every endpoint, without a log event", arguments: Almost.allCases)
     func refused(almost: Almost) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -75,7 +75,7 @@ struct BearerTwinTests {
         #expect(try await fixture.stored(phone).push?.pushToken == "00ff12")
     }
 
-    @Test("one that is signed anew with nothing changed is good, so that it is the change that is refused")
+    @Test("A token that is signed again without a change is accepted")
     func unchanged() async throws {
         let fixture = try await DeviceFixture()
         let good = try await fixture.accessToken()

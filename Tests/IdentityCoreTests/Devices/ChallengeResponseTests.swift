@@ -48,7 +48,7 @@ struct ChallengeResponseTests {
         }
     }
 
-    @Test("it says what was decided, by which key, and is good once")
+    @Test("A challenge response has the decision and the key, and is valid once")
     func reads() async throws {
         let question = try await Question()
         let draft = question.phone.answer(to: question.target)
@@ -62,7 +62,7 @@ struct ChallengeResponseTests {
         #expect(try await store.commit([response.use.change]) != .committed)
     }
 
-    @Test("the key that the person unlocked, a number and a report are read")
+    @Test("A challenge response can have a user verification key, a number and a report")
     func additions() async throws {
         let question = try await Question()
         let verified = try question.read(
@@ -75,7 +75,7 @@ struct ChallengeResponseTests {
         #expect(answer.selectedNumber == "42" && answer.isSuspicious && answer.consent == .denied)
     }
 
-    @Test("it is refused for everything that makes it another's", arguments: Twin.allCases)
+    @Test("A challenge response with any wrong claim is rejected", arguments: Twin.allCases)
     func twins(twin: Twin) async throws {
         let question = try await Question()
         let draft = question.phone.answer(to: question.target)
@@ -91,7 +91,7 @@ struct ChallengeResponseTests {
     }
 
     @Test(
-        "it is bound to its challenge, its method, its device and its kind of transaction",
+        "A challenge response is bound to its challenge, method, device and transaction type",
         arguments: [
             ("tx", "ft000000000000000002"), ("tx", nil), ("nonce", "another"), ("nonce", nil), ("methodEnrollmentId", "opf0"),
             ("methodEnrollmentId", nil), ("keyType", "userVerification"), ("keyType", nil), ("keyType", "userVerificationBioOrPin"),
@@ -108,7 +108,7 @@ struct ChallengeResponseTests {
         #expect(try question.refuses(question.phone.answer(to: question.target).with(name, value)))
     }
 
-    @Test("device signals may be left out")
+    @Test("Device signals are optional in a challenge response")
     func signals() async throws {
         let question = try await Question()
         for signals in [nil, .null, [:]] as [JSONValue?] {
@@ -116,7 +116,7 @@ struct ChallengeResponseTests {
         }
     }
 
-    @Test("a key signs for its own role only, and only an enrolled one")
+    @Test("A challenge response must be signed by an enrolled key in its own role")
     func roles() async throws {
         var question = try await Question()
         var crossed = question.phone.answer(to: question.target, with: .userVerification)
@@ -128,7 +128,7 @@ struct ChallengeResponseTests {
         #expect(try question.refuses(question.phone.answer(to: question.target, with: .userVerification), "unknownKey"))
     }
 
-    @Test("an answer for another enrolment's challenge, or to keys that were replaced, is refused")
+    @Test("A response to another enrolment's challenge, or by replaced keys, is rejected")
     func otherTarget() async throws {
         let question = try await Question()
         var target = question.target
@@ -141,7 +141,7 @@ struct ChallengeResponseTests {
         #expect(throws: DeviceRefusal.self) { try question.read(replaced, target: target) }
     }
 
-    @Test("the challenge's issuer is the only audience")
+    @Test("The only valid audience of a challenge response is the challenge's issuer")
     func audience() async throws {
         let question = try await Question()
         let token = try question.phone.answer(to: question.target).signed()

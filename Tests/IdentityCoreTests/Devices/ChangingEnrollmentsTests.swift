@@ -10,7 +10,7 @@ import Testing
 struct ChangingEnrollmentsTests {
     private static func key(_ id: String = "new") throws -> JSONValue { try Phone.jwk(.generate(.es256, keyID: id)) }
 
-    @Test("a push token is replaced, in lower case, by a maintenance token; the answer is the enrolment")
+    @Test("A maintenance token replaces the push token in lower case, and the response is the enrolment")
     func pushToken() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -24,7 +24,7 @@ struct ChangingEnrollmentsTests {
         #expect(line.type == "device.enrollment.update" && line.reason == "\(phone.enrollmentID): pushToken")
     }
 
-    @Test("what is absent stays as it is; an empty patch changes nothing and writes nothing")
+    @Test("Absent members stay unchanged, and an empty patch writes nothing")
     func absent() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -53,7 +53,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(phone).push?.transactionTypes == [.login])
     }
 
-    @Test("a user verification key is registered, sent again without effect, replaced and removed")
+    @Test("A user verification key can be registered, repeated without effect, replaced and removed")
     func userVerification() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -72,7 +72,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], token).code == nil)
     }
 
-    @Test("token and key in one patch both work, and neither does if one is refused")
+    @Test("A patch with token and key applies both, or none if one is rejected")
     func combined() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -84,7 +84,7 @@ struct ChangingEnrollmentsTests {
         #expect(method.pushToken == "bb" && method.userVerification != nil)
     }
 
-    @Test("a policy that requires user verification keeps the key")
+    @Test("A required user verification key cannot be removed")
     func required() async throws {
         let fixture = try await DeviceFixture { $0.authenticators[0].userVerification = .required }
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -95,7 +95,7 @@ struct ChangingEnrollmentsTests {
 
     // MARK: - Who may
 
-    @Test("a maintenance token registers and removes no key, and is for its own enrolment only")
+    @Test("A maintenance token cannot register or remove a key, and works only for its own enrolment")
     func maintenance() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -113,7 +113,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(other).push?.pushToken == "00ff12")
     }
 
-    @Test("a key takes a sign-in that proved the second factor, and a fresh one")
+    @Test("Registering a key needs a recent sign-in with a second factor")
     func strength() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -128,7 +128,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], fixture.weakToken()).code == "E0000006")
     }
 
-    @Test("the sign-in that enrolled a first phone by one factor completes it")
+    @Test("The one-factor sign-in that enrolled the first phone can register its key")
     func sameSignIn() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()
@@ -147,7 +147,7 @@ struct ChangingEnrollmentsTests {
     }
 
     @Test(
-        "a patch of something else, or of another form, is refused",
+        "A patch with an unknown or malformed member is rejected",
         arguments: [
             Flaw(testDescription: "no object", patch: [], code: "E0000003"),
             Flaw(testDescription: "the status", patch: ["status": "ACTIVE"]),
@@ -174,7 +174,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(phone) == before)
     }
 
-    @Test("a key that has another key's id, or is another role's key, is refused")
+    @Test("A key with the id of another key, or of another role, is rejected")
     func sameKeys() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -191,7 +191,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(phone).push?.key(id: phone.verificationKey.keyID ?? "") != nil)
     }
 
-    @Test("an enrolment whose push is off keeps its token up to date and registers no key")
+    @Test("An enrolment without push can update its token and cannot register a key")
     func pushOff() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Deleting and suspending devices")
 struct DeletingEnrollmentsTests {
-    @Test("an enrolment is deleted, told as deleted for 30 days, and then forgotten")
+    @Test("A deleted enrolment is reported as deleted for 30 days, and then removed")
     func deletes() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -33,7 +33,7 @@ struct DeletingEnrollmentsTests {
         #expect(left.isEmpty)
     }
 
-    @Test("a password alone deletes no factor, so that it clears the way for no other phone")
+    @Test("A password alone cannot delete a factor")
     func weak() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -46,7 +46,7 @@ struct DeletingEnrollmentsTests {
         #expect(line.outcome == .denied && line.userID == phone.userID)
     }
 
-    @Test("deletion needs a fresh sign-in: a stolen token must not make room for a factor that a password enrols")
+    @Test("Deleting an enrolment needs a recent sign-in")
     func oldSignIn() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -55,7 +55,7 @@ struct DeletingEnrollmentsTests {
         #expect(try await fixture.enrollments().count == 1)
     }
 
-    @Test("a deleted enrolment leaves the way free for the same person and device, under a new id")
+    @Test("After a deletion, the same user and device can enrol again under a new id")
     func again() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -68,7 +68,7 @@ struct DeletingEnrollmentsTests {
         #expect(try await fixture.delete(first, fixture.strongToken()).code == "E0000154")
     }
 
-    @Test("a device is forgotten with its last enrolment, not before")
+    @Test("A device is removed with its last enrolment")
     func deviceStays() async throws {
         let fixture = try await DeviceFixture()
         let janes = try await fixture.enrolledPhone()
@@ -106,7 +106,7 @@ struct DeletingEnrollmentsTests {
         }
     }
 
-    @Test("what is closed answers every request with the code of Documentation/Protocol/Devices.md §2.12", arguments: Closed.allCases)
+    @Test("A closed enrolment or device answers every request with its error code (Devices.md §2.12)", arguments: Closed.allCases)
     private func closed(how: Closed) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -128,7 +128,7 @@ struct DeletingEnrollmentsTests {
         #expect(assertion.refused == .invalidGrant)
     }
 
-    @Test("what was suspended can be opened again; what was deleted cannot")
+    @Test("A suspended enrolment can be reactivated, and a deleted one cannot")
     func reopens() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -149,7 +149,7 @@ struct DeletingEnrollmentsTests {
 
     // MARK: - Push tokens
 
-    @Test("a push token that the gateway calls dead is dead until the app registers one")
+    @Test("A push token that the gateway reports as dead stays dead until the app registers a new one")
     func deadToken() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

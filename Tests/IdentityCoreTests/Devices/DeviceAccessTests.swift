@@ -10,7 +10,7 @@ import Testing
 @Suite("Who may send a device's request")
 struct DeviceAccessTests {
     @Test(
-        "Each scope permits the requests of Documentation/Protocol/Devices.md §1.2.",
+        "Each scope permits the requests of Devices.md §1.2",
         arguments: [
             (DeviceFixture.manage, [true, true, true, true, true]), (DeviceFixture.read, [true, false, false, false, false]),
             (DeviceFixture.maintenanceManage, [true, false, true, false, false]),
@@ -32,7 +32,7 @@ struct DeviceAccessTests {
         #expect(codes.allSatisfy { $0 == nil || $0 == "E0000006" })
     }
 
-    @Test("a request without a token, with a made-up one, or with another kind of token is refused with 401")
+    @Test("A request without a token, or with an invalid or different token, is rejected with 401")
     func noToken() async throws {
         let fixture = try await DeviceFixture()
         let tokens = try await fixture.organization.signIn("openid offline_access", client: "phone-app", server: nil).get()
@@ -45,14 +45,14 @@ struct DeviceAccessTests {
         }
     }
 
-    @Test("only the org server's tokens open it")
+    @Test("The device API accepts only tokens of the org authorization server")
     func otherServer() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken(server: "default")
         #expect(try await fixture.configuration(.bearer(token)).code == "E0000011")
     }
 
-    @Test("a token that is over, revoked, or of a password that was changed is refused with 401")
+    @Test("An expired or revoked token, or one from before a password change, is rejected with 401")
     func deadTokens() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken()
@@ -67,7 +67,7 @@ struct DeviceAccessTests {
         #expect(closed.code == "E0000011" && closed.why == "access token: user.password_changed")
     }
 
-    @Test("a client's own token is nobody's")
+    @Test("A client's own token is rejected by the device API")
     func clientsToken() async throws {
         let fixture = try await DeviceFixture()
         let snapshot = try await fixture.engine.snapshot()
@@ -100,7 +100,7 @@ struct DeviceAccessTests {
         }
     }
 
-    @Test("somebody else's enrolment, and one that never was, are not found alike")
+    @Test("Another user's enrolment and an unknown one get the same 404")
     func othersEnrollment() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -116,7 +116,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.stored(phone).push?.pushToken == "00ff12")
     }
 
-    @Test("who was refused stands in the log if it is known who they are; a stranger does not")
+    @Test("A rejected request of a known user is logged, and one of an unknown caller is not")
     func log() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken(["openid"])
@@ -129,7 +129,7 @@ struct DeviceAccessTests {
         #expect(line.userID != nil && line.clientID == "phone-app")
     }
 
-    @Test("no token and no key stands in the log or in what is printed")
+    @Test("Neither logs nor descriptions contain a token or a key")
     func nothingSecret() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -147,7 +147,7 @@ struct DeviceAccessTests {
 
     // MARK: - Signed by the device
 
-    @Test("a device may change and delete its own enrolment by its own signature, and read its metadata")
+    @Test("A device can change and delete its own enrolment and read its metadata by its signature")
     func signed() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -159,7 +159,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.enrollments().isEmpty)
     }
 
-    @Test("a device's signature neither enrols a phone nor registers a key, and opens no other enrolment")
+    @Test("A device's signature cannot enrol, register a key, or access another enrolment")
     func signedIsNotEnough() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -177,7 +177,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.stored(phone).push?.userVerification == nil)
     }
 
-    @Test("a signed authorization is refused for everything that makes it another's", arguments: Twin.allCases)
+    @Test("A device authorization with any wrong claim is rejected", arguments: Twin.allCases)
     func signedTwins(twin: Twin) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -187,7 +187,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.configuration(.ssws(phone.authorization().signed()), at: 2).code == nil)
     }
 
-    @Test("a signed authorization names its key twice, and is good once")
+    @Test("A device authorization names its key in header and claims, and is valid once")
     func signedDetails() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -205,7 +205,7 @@ struct DeviceAccessTests {
 
     // MARK: - Metadata
 
-    @Test("the metadata is an array of one, with nothing that the official client cannot decode")
+    @Test("The metadata is an array of one element that the official client can decode")
     func metadata() async throws {
         let fixture = try await DeviceFixture()
         let answer = try await fixture.configuration(fixture.weakToken()).get()
@@ -227,7 +227,7 @@ struct DeviceAccessTests {
             ])
     }
 
-    @Test("push off, and a client without an authenticator, give an empty array; no client is an error")
+    @Test("Disabled push and a client without an authenticator return an empty array, and a missing client is an error")
     func noMetadata() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Enrolling a device")
 struct EnrollingDevicesTests {
-    @Test("a phone enrols and is told everything that the official client decodes")
+    @Test("An enrolment response has every member that the official client decodes")
     func enrolls() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -45,7 +45,7 @@ struct EnrollingDevicesTests {
         #expect(line.reason == "\(phone.enrollmentID) on \(phone.deviceID), new device")
     }
 
-    @Test("capabilities, user verification key and environment are kept as they were sent")
+    @Test("Capabilities, user verification key and environment are stored as sent")
     func capabilities() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -65,7 +65,7 @@ struct EnrollingDevicesTests {
         #expect(summary.hasUserVerification && summary.answersCIBA && summary.id == phone.enrollmentID)
     }
 
-    @Test("an explicit null is no user verification key")
+    @Test("An explicit null means no user verification key")
     func nullKey() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -75,7 +75,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.stored(phone).push?.userVerification == nil)
     }
 
-    @Test("an RSA key is taken, and what it signs is checked with RS256 alone")
+    @Test("An RSA key can be enrolled, and its signatures are checked with RS256 only")
     func rsaKey() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())
@@ -89,7 +89,7 @@ struct EnrollingDevicesTests {
 
     // MARK: - Again
 
-    @Test("the same person and device replace the enrolment: its id stays, keys and method are new")
+    @Test("Enrolling the same user and device again keeps the id and replaces keys and method")
     func replaces() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -109,7 +109,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.maintenanceToken(second.assertion(at: 3).signed(), at: 3).refused == nil)
     }
 
-    @Test("a second person on the same phone shares the device and has an enrolment of their own")
+    @Test("A second user on the same phone shares the device and has a separate enrolment")
     func secondPerson() async throws {
         let fixture = try await DeviceFixture()
         let janes = try await fixture.enrolledPhone()
@@ -124,7 +124,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.enrollments(of: DeviceFixture.john).count == 1)
     }
 
-    @Test("an attestation is refused for everything that makes it another's", arguments: Twin.allCases)
+    @Test("A device attestation with any wrong claim is rejected", arguments: Twin.allCases)
     func attestationTwins(twin: Twin) async throws {
         // A type that is empty, absent or plain is what attestations have.
         let fixture = try await DeviceFixture()
@@ -139,7 +139,7 @@ struct EnrollingDevicesTests {
         #expect(good.code == nil)
     }
 
-    @Test("an attestation is good once")
+    @Test("A device attestation is valid once")
     func attestationReplay() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -149,7 +149,7 @@ struct EnrollingDevicesTests {
         #expect(replayed.code == "E0000011" && replayed.why == "attestation: used")
     }
 
-    @Test("of two who bring one attestation at once, one enrols")
+    @Test("Of two concurrent enrolments with one attestation, one succeeds")
     func attestationRace() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -165,7 +165,7 @@ struct EnrollingDevicesTests {
         #expect(codes.filter { $0 == nil }.count == 1 && codes.filter { $0 == "E0000011" }.count == 7)
     }
 
-    @Test("a device that nobody knows, another's instance id, or a missing attestation start the app over with E0000011")
+    @Test("An unknown device, another device's instance id or a missing attestation is rejected with E0000011")
     func unknownDevice() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -191,7 +191,7 @@ struct EnrollingDevicesTests {
 
     // MARK: - Refused
 
-    @Test("an authenticator that is unknown, off, or linked to another client is not found")
+    @Test("An authenticator that is unknown, off, or of another client is not found")
     func authenticator() async throws {
         let fixture = try await DeviceFixture()
         let phone = try Phone(userID: try await fixture.userID())
@@ -207,7 +207,7 @@ struct EnrollingDevicesTests {
         #expect(line.type == "device.enrollment.create" && line.outcome == .denied && line.reason?.hasPrefix("E0000007: ") == true)
     }
 
-    @Test("a policy that requires user verification wants its key")
+    @Test("Required user verification rejects an enrolment without its key")
     func userVerificationRequired() async throws {
         let fixture = try await DeviceFixture { $0.authenticators[0].userVerification = .required }
         var phone = try Phone(userID: try await fixture.userID())
@@ -217,7 +217,7 @@ struct EnrollingDevicesTests {
         try phone.remember(await fixture.enroll(phone.enrollment(userVerification: true), fixture.weakToken()).get())
     }
 
-    @Test("a person has at most 20 enrolments; enrolling one of them anew is no further one")
+    @Test("A user has at most 20 enrolments, and renewing one does not count")
     func limit() async throws {
         let fixture = try await DeviceFixture()
         var phones: [Phone] = []
@@ -238,7 +238,7 @@ struct EnrollingDevicesTests {
     }
 
     @Test(
-        "a body that lacks something, or has it in another form, is refused",
+        "A body with a missing or malformed member is rejected",
         arguments: [
             Flaw(testDescription: "no object", code: "E0000003") { $0 = [] },
             Flaw(testDescription: "no authenticator") { $0["authenticatorId"] = nil },
@@ -302,7 +302,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.enrollments().isEmpty)
     }
 
-    @Test("what a device says of itself is cut to what can be shown")
+    @Test("Device descriptions are limited to printable text")
     func profile() async throws {
         let fixture = try await DeviceFixture()
         var phone = try Phone(userID: try await fixture.userID())

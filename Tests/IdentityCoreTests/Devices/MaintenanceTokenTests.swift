@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Maintenance tokens")
 struct MaintenanceTokenTests {
-    @Test("an enrolment gets an access token for its upkeep, and nothing else")
+    @Test("A maintenance grant returns an access token only")
     func token() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -28,7 +28,7 @@ struct MaintenanceTokenTests {
     }
 
     @Test(
-        "only the two scopes of upkeep are given, and one must be named",
+        "Only the two maintenance scopes are granted, and the request must name one",
         arguments: [
             ("\(DeviceFixture.maintenanceManage) \(DeviceFixture.maintenanceRead)", nil), (DeviceFixture.maintenanceRead, nil),
             (DeviceFixture.manage, .invalidScope), ("\(DeviceFixture.maintenanceRead) openid", .invalidScope),
@@ -40,7 +40,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed(), scope: scope).refused == refusal)
     }
 
-    @Test("an assertion is refused for everything that makes it another's", arguments: Twin.allCases)
+    @Test("A maintenance assertion with any wrong claim is rejected", arguments: Twin.allCases)
     func twins(twin: Twin) async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -49,7 +49,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed()).refused == nil)
     }
 
-    @Test("an assertion is good once, also of two that come at one moment")
+    @Test("A maintenance assertion is valid once, even in concurrent requests")
     func replay() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -64,7 +64,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.organization.log().last?.reason == "assertion: used")
     }
 
-    @Test("the key that the person unlocks, and the installation's, are no keys for upkeep")
+    @Test("The user verification key and the instance key cannot sign a maintenance assertion")
     func otherKeys() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone(userVerification: true)
@@ -75,7 +75,7 @@ struct MaintenanceTokenTests {
         }
     }
 
-    @Test("an absent or empty type is read as the plain one, and a slash at the end of the audience does no harm")
+    @Test("An absent or empty type counts as JWT, and a trailing slash of the audience is ignored")
     func tolerance() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -87,7 +87,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().with("aud", "https://id.test/").signed()).refused == nil)
     }
 
-    @Test("the method must be named, and be somebody's")
+    @Test("A maintenance assertion must name an existing method")
     func method() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -100,7 +100,7 @@ struct MaintenanceTokenTests {
         #expect(crossed.reason == "assertion: unknownKey")
     }
 
-    @Test("the client is the one that is linked to the authenticator, and has the grant")
+    @Test("A maintenance grant needs the authenticator's client, with the grant type")
     func client() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -113,7 +113,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(assertion).refused == nil)
     }
 
-    @Test("custom servers give none, push off gives none, and an issuer that nobody knows is refused")
+    @Test("Custom servers and disabled push grant no maintenance token, and an unknown issuer is rejected")
     func elsewhere() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -127,7 +127,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed()).reason == "assertion: the authenticator is off")
     }
 
-    @Test("a maintenance token dies with its enrolment")
+    @Test("A maintenance token ends with its enrolment")
     func dies() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -138,7 +138,7 @@ struct MaintenanceTokenTests {
         #expect(assertion.refused == .invalidGrant && assertion.reason == "assertion: no such push method")
     }
 
-    @Test("a grant from before the enrolment had a member of its own is for the same enrolment alone")
+    @Test("A maintenance grant of an older format is valid for its enrolment only")
     func olderGrant() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

@@ -35,7 +35,9 @@ struct PendingAccessTests {
         return .bearer(try await org.token(parameters, client: "phone-app", server: nil, at: 13).get().accessToken)
     }
 
-    @Test("the phone itself, by its signature or a token for its upkeep, and its person", arguments: DeviceFixture.allScopes)
+    @Test(
+        "The pending challenges are available to the phone, by signature or maintenance token, and to its user",
+        arguments: DeviceFixture.allScopes)
     func permitted(scope: String) async throws {
         #expect(try await list(.ssws(phone.authorization(at: 14).signed())).get().arrayValue?.count == 1)
         if scope.contains("maintenance") {
@@ -45,7 +47,7 @@ struct PendingAccessTests {
         }
     }
 
-    @Test("somebody else's enrolment, and one that never was, are not found alike")
+    @Test("Another user's enrolment and an unknown one get the same 404")
     func others() async throws {
         let johns = try await token("openid \(DeviceFixture.read)", of: PushFixture.john)
         for id in [phone.enrollmentID, "pfd00000000000000000", "", String(repeating: "x", count: 5_000)] {
@@ -58,7 +60,7 @@ struct PendingAccessTests {
         #expect(signed.code == "E0000007" && signed.status == 404)
     }
 
-    @Test("a token without any of the scopes is refused with 403", arguments: ["openid", "openid profile email"])
+    @Test("A token without a required scope is rejected with 403", arguments: ["openid", "openid profile email"])
     func scopes(scope: String) async throws {
         let refused = try await list(token(scope))
         #expect(refused.code == "E0000006" && refused.status == 403)
@@ -67,7 +69,7 @@ struct PendingAccessTests {
     }
 
     @Test(
-        "another phone of the same person, by its signature or a token for its upkeep, is refused with 403",
+        "Another phone of the same user is rejected with 403",
         arguments: [DeviceFixture.maintenanceManage, DeviceFixture.maintenanceRead])
     func otherPhone(scope: String) async throws {
         let answered = try await org.answer(phone, at: 12).get()
@@ -82,7 +84,7 @@ struct PendingAccessTests {
         #expect(try await list(maintenance, of: second.enrollmentID).get().arrayValue?.isEmpty == true)
     }
 
-    @Test("no token, and what is no access token, are refused with 401")
+    @Test("A missing token, and a token that is not an access token, are rejected with 401")
     func noToken() async throws {
         let tokens = try await org.signIn(scope: "openid offline_access", client: "phone-app", server: nil, at: 12).get()
         for authorization in [
@@ -94,7 +96,7 @@ struct PendingAccessTests {
         }
     }
 
-    @Test("what has expired, was answered or was given up waits no more")
+    @Test("Expired, answered and cancelled challenges are not pending")
     func over() async throws {
         #expect(try await org.pending(phone, at: 310.9).count == 1)
         #expect(try await org.pending(phone, at: 311).isEmpty)

@@ -25,7 +25,7 @@ struct PushAuthenticatorProblemsTests {
     }
 
     @Test(
-        "what cannot be is said with its place and its fix",
+        "A problem of an authenticator is reported with its place and fix",
         arguments: [
             Flaw("id", "1 to 100 printable") { $0.id = "" }, Flaw("id", "1 to 100 printable") { $0.id = "a b" },
             Flaw("name", "needs a name") { $0.name = "" },
@@ -57,7 +57,7 @@ struct PushAuthenticatorProblemsTests {
         #expect(definition.problems().map(\.place) == ["authenticators[1].clientID"])
     }
 
-    @Test("the signing key is sealed in the store and stands in no description")
+    @Test("The APNs key is encrypted in the store and in no description")
     func sealed() async throws {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         let credentials = PushAuthenticator.Credentials(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Who may enrol a device")
 struct WhoMayEnrollTests {
-    @Test("a password alone enrols the first phone and no second")
+    @Test("A password alone enrols the first phone, and no second one")
     func firstAndSecond() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()
@@ -22,7 +22,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enrollments().count == 2)
     }
 
-    @Test("any other factor that is enrolled must be proved as well")
+    @Test("Every other enrolled factor must be proved too")
     func otherFactor() async throws {
         let fixture = try await DeviceFixture()
         let id = try await fixture.userID()
@@ -32,7 +32,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(phone.enrollment(), fixture.strongToken()).code == nil)
     }
 
-    @Test("a factor that was suspended still counts; one whose device was deleted, or whose push is off, does not")
+    @Test("A suspended factor counts, and one with a deleted device or disabled push does not")
     func closedFactors() async throws {
         let fixture = try await DeviceFixture {
             $0.authenticators.append(PushAuthenticator(id: "autother", name: "Other", clientID: "other-phone-app"))
@@ -51,7 +51,7 @@ struct WhoMayEnrollTests {
         #expect(try await attempt() == nil)
     }
 
-    @Test("a factor whose push is off cannot be proved, and is not asked for")
+    @Test("A factor with disabled push is not required")
     func pushOff() async throws {
         let other = PushAuthenticator(id: "autother", name: "Other", clientID: "other-phone-app")
         let fixture = try await DeviceFixture { $0.authenticators.append(other) }
@@ -65,7 +65,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(body, token, at: 2).code == nil)
     }
 
-    @Test("of two phones that a password enrols at one moment, one is enrolled")
+    @Test("Of two phones that a password enrols concurrently, one is enrolled")
     func race() async throws {
         let fixture = try await DeviceFixture()
         let id = try await fixture.userID()
@@ -81,7 +81,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enrollments().count == 1)
     }
 
-    @Test("a device that is deleted while it enrols again is not enrolled")
+    @Test("A device that is deleted during its re-enrolment is not enrolled")
     func deletedMeanwhile() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()
@@ -98,7 +98,7 @@ struct WhoMayEnrollTests {
     }
 
     @Test(
-        "a sign-in is good for a key for 15 minutes",
+        "A sign-in permits registering a key for 15 minutes",
         arguments: [(898.0, nil), (901.0, "key: sign-in is too old")] as [(TimeInterval, String?)])
     func freshness(age: TimeInterval, reason: String?) async throws {
         let fixture = try await DeviceFixture()
@@ -106,7 +106,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(phone.enrollment(), fixture.weakToken(), at: age).why == reason)
     }
 
-    @Test("a token of an old sign-in that was issued just now is old all the same")
+    @Test("A new token of an old sign-in does not count as recent")
     func refreshed() async throws {
         let fixture = try await DeviceFixture()
         let token = try await fixture.accessToken(methods: ["pwd", "mfa"], signedInAt: 0, issuedAt: 2_000)
@@ -115,7 +115,7 @@ struct WhoMayEnrollTests {
     }
 
     @Test(
-        "only a person's own sign-in enrols, not what was given earlier or elsewhere",
+        "Only an interactive sign-in of the user enrols a phone",
         arguments: [
             "urn:ietf:params:oauth:grant-type:jwt-bearer", "urn:ietf:params:oauth:grant-type:token-exchange",
             "urn:ietf:params:oauth:grant-type:device_code", "urn:openid:params:grant-type:ciba", "client_credentials",
@@ -128,7 +128,7 @@ struct WhoMayEnrollTests {
         #expect(refused.code == "E0000006" && refused.why == "key: no interactive sign-in")
     }
 
-    @Test("a real sign-in with a password enrols a first phone, and its token is refused for the next")
+    @Test("A password sign-in enrols a first phone, and its token is rejected for the next one")
     func wholeSignIn() async throws {
         let fixture = try await DeviceFixture()
         let tokens = try await fixture.organization.signIn(
@@ -148,7 +148,7 @@ struct WhoMayEnrollTests {
         #expect(again.refused == .mfaRequired)
     }
 
-    @Test("a phone re-enrolled by its own attestation needs no other factor than itself")
+    @Test("A phone that re-enrols by its attestation needs no other factor")
     func attested() async throws {
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
@@ -161,7 +161,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enroll(third, fixture.weakToken(at: 4), at: 5).why == "second factor is not proved")
     }
 
-    @Test("a stranger's own phone attests for the stranger alone: it enrols nobody else by a password")
+    @Test("A phone of another user cannot replace the required factor of the user")
     func strangersPhone() async throws {
         let fixture = try await DeviceFixture()
         _ = try await fixture.enrolledPhone()
@@ -171,7 +171,7 @@ struct WhoMayEnrollTests {
         #expect(try await fixture.enrollments().count == 1)
     }
 
-    @Test("a push that the first phone approves enrols the second; one that it denies gives no token for it")
+    @Test("A push that the first phone approves enrols the second phone, and a denied one does not")
     func approvedByTheFirst() async throws {
         let fixture = try await PushFixture()
         let first = try await fixture.enroll()

@@ -12,7 +12,7 @@ struct FairQueueTests {
         return order
     }
 
-    @Test("Origins take turns, and each origin's own elements keep their order.")
+    @Test("Origins take turns, and each origin's own elements keep their order")
     func turns() {
         var queue = FairQueue<String>()
         for number in 1...3 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 10) }
@@ -23,7 +23,7 @@ struct FairQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test("Known origins have every other turn, regardless of the number of unknown origins.")
+    @Test("Known origins have every other turn, regardless of the number of unknown origins")
     func knownOrigins() {
         var queue = FairQueue<String>()
         for number in 1...5 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 20) }
@@ -32,7 +32,7 @@ struct FairQueueTests {
         #expect(order == ["k1", "x1", "k2", "x2", "x3", "x4", "x5"])
     }
 
-    @Test("A full queue drops the newest element of the origin with the most elements, and refuses that origin's own requests.")
+    @Test("A full queue drops the newest element of the origin with the most elements, and refuses that origin's own requests")
     func full() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("a\(number)", for: Self.share("a"), limit: 4) }
@@ -50,7 +50,7 @@ struct FairQueueTests {
         #expect(order == ["a1", "b1", "a2", "b2"])
     }
 
-    @Test("A full queue of unknown origins with one element each makes room for known origins, up to half of the queue.")
+    @Test("A full queue of unknown origins with one element each makes room for known origins, up to half of the queue")
     func knownOriginsInFullQueue() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("x\(number)", for: Self.share("\(number)"), limit: 4) }
@@ -67,7 +67,7 @@ struct FairQueueTests {
         #expect(order == ["k1", "x1", "k2", "x2"])
     }
 
-    @Test("A full queue of known origins with one element each refuses another known origin.")
+    @Test("A full queue of known origins with one element each refuses another known origin")
     func knownOriginsOnly() {
         var queue = FairQueue<String>()
         for number in 1...4 { _ = queue.append("k\(number)", for: Self.share("\(number)", isKnown: true), limit: 4) }
@@ -76,7 +76,7 @@ struct FairQueueTests {
         #expect(queue.count == 4)
     }
 
-    @Test("A removed element leaves no empty turn.")
+    @Test("A removed element leaves no empty turn")
     func withdrawn() throws {
         var queue = FairQueue<String>()
         let added = queue.append("a1", for: Self.share("a"), limit: 4)

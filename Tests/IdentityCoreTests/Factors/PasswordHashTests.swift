@@ -6,7 +6,7 @@ import Testing
 struct PasswordHashTests {
     private let salt = [UInt8](1...16)
 
-    @Test("matches its password and no other, and survives its text")
+    @Test("A password hash matches its password only, and survives encoding")
     func matches() throws {
         let hash = try PasswordHash(deriving: "Correct-Horse-7", logN: 10, salt: salt)
         #expect(hash.text.hasPrefix("$scrypt$ln=10,r=8,p=1$"))
@@ -17,27 +17,27 @@ struct PasswordHashTests {
         #expect(try !read.matches(""))
     }
 
-    @Test("is the one that RFC 7914 section 12 gives for N=16384, r=8, p=1")
+    @Test("A password hash equals the vector of RFC 7914 section 12 for N=16384, r=8, p=1")
     func vector() throws {
         let hash = try PasswordHash(deriving: "pleaseletmein", logN: 14, salt: Array("SodiumChloride".utf8))
         let hexadecimal = hash.hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         #expect(hexadecimal == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
     }
 
-    @Test("works at the default cost of 32 MiB, and with an empty password")
+    @Test("A password hash works at the default cost of 32 MiB, and with an empty password")
     func costs() throws {
         #expect(try PasswordHash(deriving: "Correct-Horse-7", logN: 15, salt: salt).matches("Correct-Horse-7"))
         let empty = try PasswordHash(deriving: "", logN: 10, salt: salt)
         #expect(try empty.matches("") && !empty.matches("x"))
     }
 
-    @Test("does not care how a keyboard composes accents")
+    @Test("A password matches in every Unicode composition")
     func composition() throws {
         #expect(try PasswordHash(deriving: "pass\u{E9}-mot-de", logN: 10, salt: salt).matches("passe\u{301}-mot-de"))
     }
 
     @Test(
-        "is not read from damaged text",
+        "A damaged password hash is rejected",
         arguments: [
             "", "plain", "$scrypt$ln=10,r=8,p=1$AAAA", "$bcrypt$ln=10,r=8,p=1$AAAA$AAAA", "$scrypt$ln=40,r=8,p=1$AAAA$AAAA",
             "$scrypt$ln=x,r=8,p=1$AAAA$AAAA", "$scrypt$r=8,p=1$AAAA$AAAA", "$scrypt$ln=10,r=8,p=1$AAAA$AAAA", "$scrypt$ln=10,r=8,p=1$!$!",
@@ -46,7 +46,7 @@ struct PasswordHashTests {
         #expect(PasswordHash(text) == nil)
     }
 
-    @Test("is due for a new one when the policy asks for other parameters")
+    @Test("A password hash needs an update if the policy has other parameters")
     func rehash() throws {
         let text = try PasswordHash(deriving: "Correct-Horse-7", logN: 10, salt: salt).text
         #expect(!PasswordHasher.needsRehash(text, logN: 10))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The password hasher")
 struct PasswordHasherTests {
-    @Test("hashes and checks many passwords at once on few threads")
+    @Test("Many concurrent passwords are hashed and checked on few threads")
     func parallel() async throws {
         let hasher = PasswordHasher(width: 2, queueLimit: 100)
         try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -22,7 +22,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("refuses what its queue has no place for, and finishes the rest")
+    @Test("A full hashing queue rejects further requests and finishes the rest")
     func overload() async throws {
         let threads = HashingThreads(width: 1, queueLimit: 1)
         let gate = DispatchSemaphore(value: 0)
@@ -53,7 +53,7 @@ struct PasswordHasherTests {
         threads.stop()
     }
 
-    @Test("lets a cancelled caller go at once")
+    @Test("A cancelled caller of the hasher returns immediately")
     func cancellation() async throws {
         let threads = HashingThreads(width: 1, queueLimit: 5)
         let gate = DispatchSemaphore(value: 0)
@@ -72,7 +72,7 @@ struct PasswordHasherTests {
         threads.stop()
     }
 
-    @Test("spends as much on nobody as on somebody")
+    @Test("Hashing costs the same for an unknown and a known user name")
     func sameCost() async throws {
         let hasher = PasswordHasher(width: 1)
         let hash = try await hasher.hash("Correct-Horse-7", logN: 14, salt: [UInt8](repeating: 1, count: 16))
@@ -82,7 +82,7 @@ struct PasswordHasherTests {
         #expect(nobody * 4 > somebody)
     }
 
-    @Test("spends as much on a wrong password whose hash is of an old, lower cost, or unreadable", arguments: [true, false])
+    @Test("A wrong password costs the same if the stored hash has a lower cost or is unreadable", arguments: [true, false])
     func sameCostForOldHashes(isReadable: Bool) async throws {
         let hasher = PasswordHasher(width: 1)
         let old = try await hasher.hash("Correct-Horse-7", logN: 10, salt: [UInt8](repeating: 1, count: 16))

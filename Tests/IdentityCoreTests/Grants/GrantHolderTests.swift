@@ -30,7 +30,7 @@ struct GrantHolderTests {
         return try StoredUser(new: user, origin: .file).record(holding: user)
     }
 
-    @Test("A user with a value in every field is read as the general decoder reads it.")
+    @Test("A user with a value in every field is read as the general decoder reads it")
     func everyField() throws {
         let record = try record()
         let fast = try #require(GrantHolder.read(record.payload))
@@ -42,7 +42,7 @@ struct GrantHolderTests {
         #expect(fast.usedOrigins?.count == 2)
     }
 
-    @Test("The count of wrong answers to the security question is preserved.")
+    @Test("The count of wrong answers to the security question is preserved")
     func guesses() throws {
         let record = try record()
         var user = try StoredUser(record).value
@@ -53,7 +53,7 @@ struct GrantHolderTests {
         #expect(GrantHolder.read(payload).map { $0 == user } ?? true)
     }
 
-    @Test("A record with a member that the fast reader does not know is left to the general decoder.")
+    @Test("A record with a member that the fast reader does not know is left to the general decoder")
     func unknownMember() throws {
         var payload = try JSONValue(parsing: try record().payload)
         var user = try #require(payload["user"])
@@ -64,7 +64,7 @@ struct GrantHolderTests {
     }
 
     @Test(
-        "A record with a member of another type is left to the general decoder.",
+        "A record with a member of another type is left to the general decoder",
         arguments: ["failedCodes", "failedFurther", "usedOrigins", "knownOrigins", "lockedAt", "isPasswordDue"])
     func mistypedMember(name: String) throws {
         var payload = try JSONValue(parsing: try record().payload)

@@ -78,7 +78,7 @@ struct RefreshRaceTests {
             context: TestOrganization.context(TestOrganization.time(seconds)))
     }
 
-    @Test("a refresh costs one read and one commit", arguments: ["password-app", "static-app"])
+    @Test("A refresh costs one read and one commit", arguments: ["password-app", "static-app"])
     func costs(client: String) async throws {
         let token = try await organization.signIn(client: client).get().refreshToken
         let next = try await refresh(token, client: client, at: 100).get().refreshToken
@@ -87,7 +87,7 @@ struct RefreshRaceTests {
         #expect(store.counts() == [1, 1])
     }
 
-    @Test("a client's own grant is decided by the configuration in memory and costs one commit, introspection and userinfo one read")
+    @Test("client_credentials costs one commit with the cached configuration, and introspection and userinfo one read")
     func otherCosts() async throws {
         let context = TestOrganization.context(TestOrganization.time(1))
         let request = TokenRequest(
@@ -102,7 +102,7 @@ struct RefreshRaceTests {
         #expect(store.counts() == [1, 0])
     }
 
-    @Test("a client that was removed meanwhile by another process gets no token by the configuration in memory")
+    @Test("A client that another process removed gets no token by the cached configuration")
     func configurationInMemory() async throws {
         let context = TestOrganization.context(TestOrganization.time(1))
         let request = TokenRequest(
@@ -116,7 +116,7 @@ struct RefreshRaceTests {
         await #expect(throws: Refusal.self) { try await slow.token(request, context: context).get() }
     }
 
-    @Test("another refresh with the same token comes first: its successor is retired, ours is live")
+    @Test("After a concurrent refresh with the same token, its successor is retired and the later one is valid")
     func otherRefresh() async throws {
         let token = try await organization.signIn().get().refreshToken
         let first = Mutex<String?>(nil)
@@ -131,7 +131,7 @@ struct RefreshRaceTests {
         #expect(try await organization.introspect(second, at: 61).isActive)
     }
 
-    @Test("the successor is used while a retry is decided: the retry is refused, the successor's successor lives")
+    @Test("A retry is rejected if the successor is used concurrently, and the successor's successor stays valid")
     func successorUsed() async throws {
         let token = try await organization.signIn().get().refreshToken
         let successor = try await organization.refresh(token, at: 60).get().refreshToken
@@ -144,21 +144,21 @@ struct RefreshRaceTests {
         #expect(try await organization.introspect(last.withLock { $0 }, at: 62).isActive)
     }
 
-    @Test("a revocation comes first: no tokens")
+    @Test("A refresh after a concurrent revocation gets no tokens")
     func revocation() async throws {
         let token = try await organization.signIn().get().refreshToken
         store.beforeNextCommit { [organization] in try await organization.revoke(token, at: 60) }
         #expect(try await refresh(token, at: 60).reason == "refresh.revoked")
     }
 
-    @Test("a revocation of a static token comes first: no tokens")
+    @Test("A refresh with a static token after a concurrent revocation gets no tokens")
     func staticRevocation() async throws {
         let token = try await organization.signIn(client: "static-app").get().refreshToken
         store.beforeNextCommit { [organization] in try await organization.revoke(token, client: "static-app", at: 60) }
         #expect(try await refresh(token, client: "static-app", at: 60).reason == "refresh.revoked")
     }
 
-    @Test("a password change comes first: what was refreshed just then is refused from then on")
+    @Test("Tokens of a refresh during a password change are rejected afterwards")
     func passwordChange() async throws {
         let token = try await organization.signIn().get().refreshToken
         let user = try #require(try await organization.janesID())

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Refreshing tokens (Documentation/Protocol/OAuth.md §2.4.2 and §3.5)")
 struct RefreshTokenTests {
-    @Test("a refresh without scope gives the original scopes, an id token without nonce, and a new refresh token")
+    @Test("A refresh without scope returns the original scopes, an ID token without nonce, and a new refresh token")
     func plainRefresh() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -28,7 +28,7 @@ struct RefreshTokenTests {
         #expect(ids[0] == ids[1])
     }
 
-    @Test("a refresh may ask for fewer scopes, and the next one has all of them again")
+    @Test("A refresh can request fewer scopes, and the next one has all of them again")
     func narrowing() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn("openid messages.read offline_access").get()
@@ -40,7 +40,7 @@ struct RefreshTokenTests {
         #expect(third.scopes == ["openid", "messages.read", "offline_access"])
     }
 
-    @Test("a refresh for more scopes is invalid_scope and does not use the token up")
+    @Test("A refresh for more scopes is invalid_scope and does not consume the token")
     func widening() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn("openid offline_access").get()
@@ -49,7 +49,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(first.refreshToken, at: 61).refused == nil)
     }
 
-    @Test("an unknown, another client's or another server's token is invalid_grant, with the same words")
+    @Test("An unknown token and one of another client or server get the same invalid_grant")
     func foreignTokens() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().refreshToken
@@ -65,7 +65,7 @@ struct RefreshTokenTests {
 
     // MARK: - Rotation
 
-    @Test("a retry within the leeway gives a new successor and retires the unused one", arguments: [0.0, 1, 30])
+    @Test("A retry within the leeway returns a new successor and retires the unused one", arguments: [0.0, 1, 30])
     func retryWithinLeeway(after seconds: Double) async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -77,7 +77,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(kept, at: 200).refused == nil)
     }
 
-    @Test("a third try within the leeway works as the second did, and one token is live in the end")
+    @Test("Each retry within the leeway succeeds, and one token is valid in the end")
     func severalRetries() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -91,7 +91,7 @@ struct RefreshTokenTests {
         #expect(try await organization.introspect(given[4], at: 70).isActive)
     }
 
-    @Test("the leeway counts from the first use; a retry does not prolong it")
+    @Test("The leeway counts from the first use, and a retry does not extend it")
     func leewayCountsOnce() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -99,7 +99,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(first, at: 91).reason == "refresh.reused")
     }
 
-    @Test("a leeway of nothing admits only what came at the same moment")
+    @Test("A leeway of zero accepts only a retry at the same time")
     func noLeeway() async throws {
         let organization = try await TestOrganization { $0.applications[0].refreshTokenRotation = .rotate(leeway: 0) }
         let first = try await organization.signIn().get().refreshToken
@@ -107,7 +107,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(first, at: 60.001).reason == "refresh.reused")
     }
 
-    @Test("reuse after the leeway revokes the family and every access token of the grant")
+    @Test("Reuse after the leeway revokes the family and every access token of the grant")
     func reuseAfterLeeway() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -122,7 +122,7 @@ struct RefreshTokenTests {
         #expect(try await organization.log().contains { $0.type == "token.grant.refresh_token" && $0.reason == "refresh.reused" })
     }
 
-    @Test("a retired successor that comes back revokes the family: it is in two hands")
+    @Test("Reuse of a retired successor revokes the family")
     func retiredSuccessor() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -132,7 +132,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(kept, at: 601).refused == .invalidGrant)
     }
 
-    @Test("a late copy within the leeway, after the successor was used, is refused and harms nobody")
+    @Test("A retry within the leeway after the successor's use is rejected without a revocation")
     func lateCopy() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -143,7 +143,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(third, at: 300).refused == nil)
     }
 
-    @Test("many concurrent refreshes with one token leave exactly one live token")
+    @Test("Many concurrent refreshes with one token leave exactly one valid token")
     func concurrentRefreshes() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get().refreshToken
@@ -160,7 +160,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(live.first ?? nil, at: 62).refused == nil)
     }
 
-    @Test("the absolute end is inherited, the idle end moves with use")
+    @Test("A refresh keeps the absolute expiry and extends the idle expiry")
     func ends() async throws {
         let day = 86400.0
         let organization = try await TestOrganization {
@@ -175,7 +175,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(token, at: 10 * day).reason == "refresh.expired")
     }
 
-    @Test("the grant's record outlives every token of the family")
+    @Test("The grant's record outlives every token of the family")
     func recordOutlives() async throws {
         let day = 86400.0
         let organization = try await TestOrganization { $0.authorizationServers[1].accessPolicies[0].rules[0].refreshTokenLifetime = nil }
@@ -190,7 +190,7 @@ struct RefreshTokenTests {
 
     // MARK: - Static tokens
 
-    @Test("a static token stays the same, also when two use it at a time, and its idle end moves")
+    @Test("A static token stays the same, even in concurrent uses, and its idle expiry moves")
     func staticToken() async throws {
         let day = 86400.0
         let organization = try await TestOrganization()
@@ -210,7 +210,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(token, client: "static-app", at: 20 * day).reason == "refresh.idle")
     }
 
-    @Test("a static token ends with its family")
+    @Test("A static token ends with its family")
     func staticTokenEnds() async throws {
         let organization = try await TestOrganization()
         let day = 86400.0
@@ -223,7 +223,7 @@ struct RefreshTokenTests {
 
     // MARK: - The person behind it
 
-    @Test("a password change revokes what was granted before, not what is granted after")
+    @Test("A password change revokes earlier grants and no later ones")
     func passwordChange() async throws {
         let organization = try await TestOrganization()
         let old = try await organization.signIn().get()
@@ -238,7 +238,7 @@ struct RefreshTokenTests {
     }
 
     @Test(
-        "a password change revokes what was granted before it was made, whatever the clocks of its request and of the sign-in said",
+        "A password change revokes earlier grants, even with different clocks of the requests",
         arguments: [-1.0, 0, 1])
     func passwordChangeByAnotherClock(offset: TimeInterval) async throws {
         let organization = try await TestOrganization()
@@ -253,7 +253,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(new.refreshToken, at: 13).refused == nil)
     }
 
-    @Test("a deactivation ends what was granted before it, whatever its clock said")
+    @Test("A deactivation revokes earlier grants, even with a different clock")
     func deactivationByAnotherClock() async throws {
         let organization = try await TestOrganization()
         let user = try #require(try await organization.janesID())
@@ -266,7 +266,7 @@ struct RefreshTokenTests {
         #expect(try await organization.signIn(at: 9).refused == nil)
     }
 
-    @Test("a deactivated or suspended user's tokens are refused at once", arguments: [User.Status.deactivated, .suspended])
+    @Test("Tokens of a deactivated or suspended user are rejected immediately", arguments: [User.Status.deactivated, .suspended])
     func deactivation(status: User.Status) async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -282,7 +282,7 @@ struct RefreshTokenTests {
         #expect(try await organization.signIn(at: 22).refused == nil)
     }
 
-    @Test("a user who was taken off the application cannot refresh")
+    @Test("A user who is no longer assigned to the application cannot refresh")
     func unassigned() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().refreshToken

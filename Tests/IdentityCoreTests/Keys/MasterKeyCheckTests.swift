@@ -33,7 +33,7 @@ struct MasterKeyCheckTests {
         #expect(try await organization.store.commit([.remove(record.kind, id: record.id, version: record.version)]) == .committed)
     }
 
-    @Test("An organization that is applied with another master key is refused, and nothing is written.", arguments: [true, false])
+    @Test("An organization that is applied with another master key is refused, and nothing is written", arguments: [true, false])
     func anotherKey(hasCheck: Bool) async throws {
         let organization = try await TestOrganization()
         if !hasCheck { try await Self.removeCheck(organization) }
@@ -50,7 +50,7 @@ struct MasterKeyCheckTests {
         #expect(try await Self.records(organization) == before)
     }
 
-    @Test("A store without a check record gets one from the key that opens its signing keys, also when nothing else changes.")
+    @Test("A store without a check record gets one from the key that opens its signing keys, also when nothing else changes")
     func oldStore() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)
@@ -62,7 +62,7 @@ struct MasterKeyCheckTests {
         }
     }
 
-    @Test("A store without signing keys is checked by its client secrets.")
+    @Test("A store without signing keys is checked by its client secrets")
     func clientSecrets() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)
@@ -74,7 +74,7 @@ struct MasterKeyCheckTests {
         _ = try await organization.engine.apply(TestOrganization.definition, context: Self.context)
     }
 
-    @Test("A damaged check record is reported as another master key.", arguments: ["{}", "[1]", "no JSON", #"{"sealed":"AAAA"}"#])
+    @Test("A damaged check record is reported as another master key", arguments: ["{}", "[1]", "no JSON", #"{"sealed":"AAAA"}"#])
     func damaged(payload: String) async throws {
         let organization = try await TestOrganization()
         let stored = try await organization.store.read { try $0.record(Self.checkID.kind, id: Self.checkID.id) }
@@ -86,7 +86,7 @@ struct MasterKeyCheckTests {
         }
     }
 
-    @Test("A client secret that an earlier start sealed with another master key is sealed anew from the org file.")
+    @Test("A client secret that an earlier start sealed with another master key is sealed anew from the org file")
     func repair() async throws {
         let organization = try await TestOrganization()
         try await Self.removeCheck(organization)

@@ -28,7 +28,7 @@ struct SigningKeyRingTests {
         try algorithm == .rs256 ? SigningKey.generate(.rs256) : SigningKey.generate(algorithm)
     }
 
-    @Test("the first start makes an RS256 key that signs at once; its kid is its thumbprint")
+    @Test("The first start creates an RS256 key that signs immediately, with its thumbprint as kid")
     func firstStart() async throws {
         let organization = try await TestOrganization()
         let ring = try await organization.engine.snapshot().keyRing
@@ -50,13 +50,13 @@ struct SigningKeyRingTests {
         #expect(keys.map(\.keyType) == [.rsa, .ec])
     }
 
-    @Test("maintaining again changes nothing until the next key is due")
+    @Test("Repeated maintenance changes nothing until the next key is due")
     func idempotent() async throws {
         let organization = try await TestOrganization()
         for days in [0.0, 1, 82.9] { #expect(try await organization.engine.maintainKeys(context(days)).isEmpty) }
     }
 
-    @Test("the next key is published before it signs and the old one stays published after")
+    @Test("The next key is published before it signs, and the old one stays published afterwards")
     func rotation() async throws {
         let organization = try await TestOrganization()
         let signing = try await signer(organization, 0)
@@ -73,7 +73,7 @@ struct SigningKeyRingTests {
         #expect(try await organization.engine.maintainKeys(context(97)) == [KeyChange(keyID: first, action: .removed)])
     }
 
-    @Test("a server that slept through the date publishes the next key a week before it signs")
+    @Test("A server that was off at the date publishes the next key a week before it signs")
     func late() async throws {
         let organization = try await TestOrganization()
         let first = try await signer(organization, 0)
@@ -82,7 +82,7 @@ struct SigningKeyRingTests {
         #expect(try await signer(organization, 206.9) == first)
     }
 
-    @Test("rotating by command publishes ahead; doing it immediately lets the published key sign now")
+    @Test("A rotation by command publishes the next key first, and an immediate one lets the published key sign")
     func command() async throws {
         let organization = try await TestOrganization()
         let first = try await signer(organization, 1)
@@ -99,7 +99,7 @@ struct SigningKeyRingTests {
         #expect(try await published(organization, 3) == [first, next.keyID].compactMap { $0 })
     }
 
-    @Test("An immediate rotation changes nothing until the next key has been published for as long as clients may cache the key set.")
+    @Test("An immediate rotation changes nothing until the next key has been published for as long as clients may cache the key set")
     func unknownSuccessor() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
         let engine = organization.engine
@@ -128,7 +128,7 @@ struct SigningKeyRingTests {
         await #expect(throws: KeyHandoverError(knownFrom: nil)) { try await engine.rotateKeys(.immediate, context: context(3_602)) }
     }
 
-    @Test("tokens of the old key stay good after a forced rotation, and new ones name the new key")
+    @Test("Tokens of the old key stay valid after a forced rotation, and new ones use the new key")
     func overlap() async throws {
         let organization = try await TestOrganization()
         let old = try await organization.signIn().get()
@@ -141,7 +141,7 @@ struct SigningKeyRingTests {
     }
 
     @Test(
-        "a withdrawn key is not published, and what it signed is refused, whether its successor was known or not", arguments: [true, false])
+        "A withdrawn key is not published, and its tokens are rejected", arguments: [true, false])
     func withdrawal(isSuccessorKnown: Bool) async throws {
         let organization = try await TestOrganization()
         func context(_ seconds: Double) -> RequestContext { TestOrganization.context(TestOrganization.time(seconds)) }
@@ -160,7 +160,7 @@ struct SigningKeyRingTests {
         #expect(try await organization.introspect(new.accessToken, at: 4).isActive)
     }
 
-    @Test("two processes that maintain at the same time make one key")
+    @Test("Two processes with concurrent maintenance create one key")
     func twoProcesses() async throws {
         let organization = try await TestOrganization()
         let engines = [1, 2].map { seed in
@@ -179,7 +179,7 @@ struct SigningKeyRingTests {
         #expect(try await published(organization, 85).count == 2)
     }
 
-    @Test("a private key is not readable in the store, and another master key is an error that says so")
+    @Test("A private key is encrypted in the store, and another master key is an error that says so")
     func sealed() async throws {
         let organization = try await TestOrganization()
         let records = try await organization.store.read { try $0.records(.signingKey, after: nil, limit: 10) }
@@ -197,7 +197,7 @@ struct SigningKeyRingTests {
         }
     }
 
-    @Test("the keys are the same after a restart")
+    @Test("The keys are the same after a restart")
     func restart() async throws {
         let organization = try await TestOrganization()
         let again = Engine(store: organization.store, environment: organization.engine.environment)

@@ -82,7 +82,7 @@ struct AnswerWordsTests {
     }
 
     @Test(
-        "Each value has the result of Documentation/Protocol/Devices.md §5.5, for the device and for the client.",
+        "Each response value has the result of Devices.md §5.5, for the device and for the client",
         arguments: Question.allCases, words)
     func outcome(question: Question, word: Word) async throws {
         let asked = try await Asked(question)
@@ -114,7 +114,7 @@ struct AnswerWordsTests {
     }
 
     @Test(
-        "No answer signed by the possession key removes the user verification key, not even one that says that it is lost.",
+        "No answer signed by the possession key removes the user verification key, not even one that says that it is lost",
         arguments: words.map(\.text), [Question.preferred, .required])
     func lostKey(word: String, question: Question) async throws {
         let asked = try await Asked(question)
@@ -124,7 +124,7 @@ struct AnswerWordsTests {
         #expect(try Enrollment(try #require(record)).push?.key(id: asked.phone.verificationKey.keyID ?? "")?.role == .userVerification)
     }
 
-    @Test("a denial stands in the system log, and one by whoever did not sign in as a report of it", arguments: [nil, false, true])
+    @Test("The system log has a denial, and a report of a sign-in that the user did not start", arguments: [nil, false, true])
     func suspicious(said: Bool?) async throws {
         let asked = try await Asked(.preferred)
         let answer = try PushFixture.sign(

@@ -24,7 +24,7 @@ struct BackchannelTests {
         try await org.backchannel(["scope": "openid"].merging(hint) { $1 }.merging(more) { $1 }, at: seconds)
     }
 
-    @Test("asked, answered, polled; then used")
+    @Test("A back-channel request is answered by the phone, and its tokens are issued once")
     func approved() async throws {
         let started = try await ask(["binding_message": "Pay 10 % to Ada"]).get()
         let id = try started.secret()
@@ -42,7 +42,7 @@ struct BackchannelTests {
         #expect(try await org.pollBackchannel(id, at: 23).refused == .invalidGrant)
     }
 
-    @Test("denied: access_denied, once")
+    @Test("A denied back-channel request returns access_denied once")
     func denied() async throws {
         let id = try await ask().get().secret()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
@@ -50,14 +50,14 @@ struct BackchannelTests {
         #expect(try await org.pollBackchannel(id, at: 22).refused == .invalidGrant)
     }
 
-    @Test("polled too fast: slow_down")
+    @Test("A back-channel request that is polled too fast gets slow_down")
     func tooFast() async throws {
         let id = try await ask().get().secret()
         #expect(try await org.pollBackchannel(id, at: 12).refused == .authorizationPending)
         #expect(try await org.pollBackchannel(id, at: 13).refused == .slowDown)
     }
 
-    @Test("an id that is unknown, another client's or another server's: invalid_grant, and the request waits on")
+    @Test("An auth_req_id that is unknown, or of another client or server, gets invalid_grant and stays pending")
     func borrowed() async throws {
         let id = try await ask().get().secret()
         #expect(try await org.pollBackchannel("ft_nobody", at: 12).refused == .invalidGrant)
@@ -68,7 +68,7 @@ struct BackchannelTests {
         _ = try await org.pollBackchannel(id, at: 17).get()
     }
 
-    @Test("an answer to a sign-in does not answer a request in the back channel")
+    @Test("A response to a sign-in does not answer a back-channel request")
     func otherKind() async throws {
         _ = try await ask().get()
         var challenge = try await org.newest(phone, at: 12)
@@ -77,7 +77,7 @@ struct BackchannelTests {
         #expect(try await org.send(answer, at: 12).code == "E0000001")
     }
 
-    @Test("good for as long as the client says: 1 to 300 seconds", arguments: [("1", 1), ("300", 300), ("", 300)])
+    @Test("A back-channel request is valid for the requested 1 to 300 seconds", arguments: [("1", 1), ("300", 300), ("", 300)])
     func expiry(asked: String, seconds: Int) async throws {
         let started = try await ask(["request_expiry": asked]).get()
         #expect(started.members["expires_in"]?.intValue == seconds)
@@ -89,12 +89,12 @@ struct BackchannelTests {
         #expect(try await org.pollBackchannel(started.secret(), at: end).refused == .expiredToken)
     }
 
-    @Test("any other time: invalid_request", arguments: ["0", "301", "-1", "1.5", "soon", " 60", "99999999999999999999"])
+    @Test("Any other requested_expiry is invalid_request", arguments: ["0", "301", "-1", "1.5", "soon", " 60", "99999999999999999999"])
     func expiryRefused(asked: String) async throws {
         #expect(try await ask(["request_expiry": asked]).refused == .invalidRequest)
     }
 
-    @Test("a message of at most a hundred characters, and none that hides something")
+    @Test("A binding message has at most 100 characters, without invisible ones")
     func message() async throws {
         let longest = String(repeating: "ä", count: 100)
         for good in ["Pay 10", longest, String(repeating: "🔑", count: 100)] {
@@ -106,14 +106,14 @@ struct BackchannelTests {
         }
     }
 
-    @Test("exactly one hint: none, two and a hint token are invalid_request")
+    @Test("A back-channel request needs exactly one hint, and a hint token is invalid_request")
     func hints() async throws {
         #expect(try await ask(hint: [:]).refused == .invalidRequest)
         #expect(try await ask(hint: ["login_hint": PushFixture.jane, "id_token_hint": "x.y.z"]).refused == .invalidRequest)
         #expect(try await ask(hint: ["login_hint_token": "x.y.z"]).refused == .invalidRequest)
     }
 
-    @Test("an id token of this client's names the person; another client's, and what is none, nobody")
+    @Test("An id_token_hint of this client identifies the user, and any other token does not")
     func idTokenHint() async throws {
         let id = try await ask().get().secret()
         _ = try await org.answer(phone, at: 12).get()
@@ -126,7 +126,7 @@ struct BackchannelTests {
         }
     }
 
-    @Test("who is unknown, closed, not enrolled or does not answer such requests: unknown_user_id, all alike")
+    @Test("Unknown, closed and not enrolled users, and phones without the capability, all get unknown_user_id")
     func unknown() async throws {
         _ = try await org.enroll(PushFixture.john, transactionTypes: ["LOGIN"])
         var answers: [Refusal] = []
@@ -139,7 +139,7 @@ struct BackchannelTests {
         #expect(answers[0].code == .unknownUserID && answers[0].status == nil)
     }
 
-    @Test("a phone that turns the capability off is shown nothing more and asked nothing more")
+    @Test("A phone that disables the capability gets no further back-channel requests")
     func capabilityOff() async throws {
         _ = try await ask().get()
         let patch: JSONValue = ["methods": ["push": ["capabilities": ["transactionTypes": ["LOGIN"]]]]]
@@ -151,7 +151,7 @@ struct BackchannelTests {
         #expect(try await ask(at: 14).refused == .unknownUserID)
     }
 
-    @Test("where two factors are asked for, only a phone that verifies the person will do")
+    @Test("If two factors are required, only a phone with user verification is asked")
     func twoFactors() async throws {
         let request = ["login_hint": PushFixture.jane, "scope": "openid"]
         #expect(try await org.backchannel(request, client: "vault").refused == .unknownUserID)
@@ -164,7 +164,7 @@ struct BackchannelTests {
         #expect(methods?.last == "mfa")
     }
 
-    @Test("only by clients that authenticate and have the grant, for openid and what is on offer")
+    @Test("A back-channel request needs a confidential client with the grant, openid and permitted scopes")
     func clients() async throws {
         let request = ["login_hint": PushFixture.jane, "scope": "openid"]
         #expect(try await org.backchannel(request, client: "direct-app").refused == .unauthorizedClient)

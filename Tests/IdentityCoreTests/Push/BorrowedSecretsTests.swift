@@ -28,7 +28,7 @@ struct BorrowedSecretsTests {
         _ = try await org.poll(waiting, at: 30).get()
     }
 
-    @Test("another client's: invalid_grant at the token endpoint, access_denied for a challenge")
+    @Test("A secret of another client gets invalid_grant at the token endpoint and access_denied for a challenge")
     func otherClient() async throws {
         let waiting = try await approved()
         let poll = try await org.poll(waiting.mfaToken, waiting.oobCode, client: "thief-app", at: 17)
@@ -37,7 +37,9 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("another server's: invalid_grant at the token endpoint, access_denied for a challenge", arguments: [nil, "other"])
+    @Test(
+        "A secret of another server gets invalid_grant at the token endpoint and access_denied for a challenge",
+        arguments: [nil, "other"])
     func otherServer(server: String?) async throws {
         let waiting = try await approved()
         #expect(try await org.poll(waiting.mfaToken, waiting.oobCode, server: server, at: 17).refused == .invalidGrant)
@@ -45,7 +47,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("one person's mfa_token with the code that another approved")
+    @Test("An mfa_token of one user with the code that another user approved is rejected")
     func otherPerson() async throws {
         let johns = try await org.enroll(PushFixture.john)
         let waiting = try await org.waiting()
@@ -57,7 +59,7 @@ struct BorrowedSecretsTests {
         _ = try await org.poll(other, at: 28).get()
     }
 
-    @Test("one sign-in's mfa_token with the code of another of the same person")
+    @Test("An mfa_token with the code of another sign-in of the same user is rejected")
     func otherTransaction() async throws {
         let waiting = try await approved()
         let other = try await org.mfaToken(at: 15)
@@ -65,7 +67,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("an mfa_token as an oob_code, an oob_code as an mfa_token, either as an auth_req_id, and what nobody was given")
+    @Test("A secret in place of another kind, and a forged one, are rejected")
     func otherKinds() async throws {
         let waiting = try await approved()
         let (token, code) = (waiting.mfaToken, waiting.oobCode)
@@ -81,7 +83,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("the code of a second factor as that of a first one, which would ask for no password")
+    @Test("The oob_code of a second factor is rejected as that of a first factor")
     func secondAsFirst() async throws {
         let waiting = try await approved()
         let poll = try await org.pollFirst(waiting.oobCode, client: "direct-app", at: 17)
@@ -90,7 +92,7 @@ struct BorrowedSecretsTests {
         try await expectStillGood(waiting)
     }
 
-    @Test("the code of a first factor with the mfa_token of a password")
+    @Test("The oob_code of a first factor is rejected with the mfa_token of a password")
     func firstAsSecond() async throws {
         let code = try await org.primary(client: "one-factor-app", at: 11).get().secret()
         _ = try await org.answer(phone, at: 12).get()
@@ -100,7 +102,7 @@ struct BorrowedSecretsTests {
         _ = try await org.pollFirst(code, at: 18).get()
     }
 
-    @Test("a code that a newer challenge replaced: invalid_grant, whoever approves")
+    @Test("A replaced oob_code gets invalid_grant, whichever challenge is approved")
     func replaced() async throws {
         let old = try await org.waiting()
         let code = try await org.challenge(old.mfaToken, at: 12).get().secret()
@@ -111,7 +113,7 @@ struct BorrowedSecretsTests {
         _ = try await org.poll(old.mfaToken, code, at: 18).get()
     }
 
-    @Test("an answer to a challenge that was replaced: 400, and the sign-in waits on")
+    @Test("A response to a replaced challenge gets 400, and the sign-in stays pending")
     func replacedChallenge() async throws {
         let old = try await org.waiting()
         let answer = try PushFixture.sign(phone, try await org.newest(phone, at: 12), at: 12)
@@ -121,7 +123,7 @@ struct BorrowedSecretsTests {
         #expect(try await org.poll(old.mfaToken, code, at: 17).refused == .authorizationPending)
     }
 
-    @Test("an answer of one phone to the challenge of another, of the same person or not")
+    @Test("A response of one phone to another phone's challenge is rejected")
     func otherPhone() async throws {
         let second = try await org.enroll(existing: phone)
         let johns = try await org.enroll(PushFixture.john)
@@ -136,7 +138,7 @@ struct BorrowedSecretsTests {
         #expect(try await org.send(answer, at: 18).get() == .approved)
     }
 
-    @Test("an answer to one challenge, sent to another")
+    @Test("A response to one challenge that is sent to another is rejected")
     func otherChallenge() async throws {
         let first = try await org.waiting(at: 10)
         let second = try await org.waiting(at: 12)
@@ -147,7 +149,7 @@ struct BorrowedSecretsTests {
         for waiting in [first, second] { #expect(try await org.poll(waiting, at: 17).refused == .authorizationPending) }
     }
 
-    @Test("a challenge that nobody was sent: 404")
+    @Test("A response to an unknown challenge gets 404")
     func unknownChallenge() async throws {
         _ = try await org.waiting()
         var answer = try PushFixture.sign(phone, try await org.newest(phone, at: 12), at: 12)

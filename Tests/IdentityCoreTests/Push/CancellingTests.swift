@@ -15,7 +15,7 @@ struct CancellingTests {
     }
 
     @Test(
-        "by either secret: the phone has nothing left to answer, a late approval is told, and nothing is signed in",
+        "Cancelling by either secret removes the challenge, and a late approval does not sign in",
         arguments: [true, false])
     func secondFactor(byCode: Bool) async throws {
         let waiting = try await org.waiting()
@@ -29,7 +29,7 @@ struct CancellingTests {
         #expect(try await org.log("user.authentication.cancel").count == 1)
     }
 
-    @Test("of a first factor")
+    @Test("Cancelling a first factor removes its challenge")
     func firstFactor() async throws {
         let code = try await org.primary().get().secret()
         try await org.revoke(code, client: "one-factor-app")
@@ -37,7 +37,7 @@ struct CancellingTests {
         #expect(try await org.pollFirst(code, at: 25).refused == .invalidGrant)
     }
 
-    @Test("of a request in the back channel")
+    @Test("Cancelling a back-channel request removes its challenge")
     func backchannel() async throws {
         let id = try await org.backchannel().get().secret()
         try await org.revoke(id, client: "bank")
@@ -45,7 +45,7 @@ struct CancellingTests {
         #expect(try await org.pollBackchannel(id, at: 25).refused == .invalidGrant)
     }
 
-    @Test("twice is once")
+    @Test("Cancelling twice has the effect of once")
     func twice() async throws {
         let waiting = try await org.waiting()
         for seconds in [20.0, 21, 22] {
@@ -55,7 +55,7 @@ struct CancellingTests {
         #expect(try await org.log("user.authentication.cancel").count == 1)
     }
 
-    @Test("by another client, with what nobody was given, or after the end changes nothing")
+    @Test("Cancelling by another client, with a forged secret, or after the end changes nothing")
     func withoutEffect() async throws {
         let waiting = try await org.waiting()
         for secret in [waiting.oobCode, waiting.mfaToken] { try await org.revoke(secret, client: "thief-app") }
@@ -67,7 +67,7 @@ struct CancellingTests {
         #expect(try await org.log("user.authentication.cancel").isEmpty)
     }
 
-    @Test("by a code that a newer challenge replaced changes nothing: whoever asks again drops the old one first")
+    @Test("Cancelling by a replaced oob_code changes nothing")
     func replaced() async throws {
         let old = try await org.waiting()
         let code = try await org.challenge(old.mfaToken, at: 12).get().secret()

@@ -24,7 +24,7 @@ struct ChallengeLimitTests {
     }
 
     @Test(
-        "After five challenges in five minutes that a user who knows the password did not approve, the sixth is refused with 429 and invalid_grant."
+        "The sixth challenge in five minutes without an approval is refused with 429 and invalid_grant"
     )
     func limit() async throws {
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
@@ -36,7 +36,7 @@ struct ChallengeLimitTests {
         #expect(try await org.pending(phone, at: 29).count == 3)
     }
 
-    @Test("twice at the most for who has proved nothing, so that the person who knows the password still gets through")
+    @Test("Without a proof, two challenges are sent, so that the user with the password is not blocked")
     func unproved() async throws {
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
         #expect(isTooMany(try await org.primary(at: 12, from: stranger)))
@@ -44,7 +44,7 @@ struct ChallengeLimitTests {
         _ = try await org.challenge(token, at: 21).get()
     }
 
-    @Test("again when five minutes are over")
+    @Test("Challenges are sent again after five minutes")
     func window() async throws {
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
         #expect(isTooMany(try await org.primary(at: 309.9, from: stranger)))
@@ -52,7 +52,7 @@ struct ChallengeLimitTests {
         #expect(isTooMany(try await org.primary(at: 310.9, from: stranger)))
     }
 
-    @Test("an approval takes nothing from it, a denial does")
+    @Test("An approved challenge does not count towards the limit, and a denied one does")
     func approvals() async throws {
         for second in 0..<8 {
             let now = 10 + Double(second)
@@ -66,7 +66,7 @@ struct ChallengeLimitTests {
         #expect(isTooMany(try await org.primary(at: 30, from: stranger)))
     }
 
-    @Test("cancelling does not make room")
+    @Test("Cancelling does not reset the challenge limit")
     func cancelled() async throws {
         for second in 0..<2 {
             let code = try await org.primary(at: 10 + Double(second), from: stranger).get().secret()
@@ -75,14 +75,14 @@ struct ChallengeLimitTests {
         #expect(isTooMany(try await org.primary(at: 20, from: stranger)))
     }
 
-    @Test("one person's limit is not another's")
+    @Test("The challenge limit is separate for each user")
     func others() async throws {
         _ = try await org.enroll(PushFixture.john)
         for second in 0..<2 { _ = try await org.primary(at: 10 + Double(second), from: stranger).get() }
         _ = try await org.primary(PushFixture.john, at: 20, from: stranger).get()
     }
 
-    @Test("also when many are asked for at once")
+    @Test("The challenge limit holds for concurrent requests")
     func atOnce() async throws {
         let results = try await withThrowingTaskGroup { group in
             for _ in 0..<20 { group.addTask { [org, stranger] in try await org.primary(at: 10, from: stranger) } }
@@ -93,7 +93,7 @@ struct ChallengeLimitTests {
         #expect(try await org.pending(phone, at: 11).count == 2)
     }
 
-    @Test("also when one comes between another's count and its commit")
+    @Test("The challenge limit holds if a request commits between another's count and commit")
     func interrupted() async throws {
         let store = InterruptedStore(InMemoryStore())
         let org = try await PushFixture(store: store)

@@ -53,7 +53,7 @@ struct ClosedWhileAskedTests {
     }
 
     @Test(
-        "the answer is refused with the code of Documentation/Protocol/Devices.md §2.12, decides nothing, and counts again once it is open",
+        "A response of a closed phone is rejected with its error code (Devices.md §2.12), and accepted after the phone is reopened",
         arguments: Closure.allCases)
     func answer(closure: Closure) async throws {
         let org = try await PushFixture()
@@ -72,7 +72,7 @@ struct ClosedWhileAskedTests {
         _ = try await org.poll(waiting, at: 21).get()
     }
 
-    @Test("without a signature by its key nobody learns that it is closed", arguments: Closure.allCases)
+    @Test("A closed phone is revealed only to a request that its key signed", arguments: Closure.allCases)
     func stranger(closure: Closure) async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -88,7 +88,7 @@ struct ClosedWhileAskedTests {
         #expect(old == new)
     }
 
-    @Test("nothing waits for it any more", arguments: Closure.allCases)
+    @Test("A closed phone has no pending challenges", arguments: Closure.allCases)
     func list(closure: Closure) async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -102,7 +102,7 @@ struct ClosedWhileAskedTests {
     }
 
     @Test(
-        "the person's other phone answers in its place",
+        "Another phone of the user can answer instead of a closed one",
         arguments: Closure.allCases.filter { !$0.isOfUser })
     func otherPhone(closure: Closure) async throws {
         let org = try await PushFixture()
@@ -117,7 +117,7 @@ struct ClosedWhileAskedTests {
         #expect(try claims(of: try await org.poll(waiting, at: 20).get().idToken)["sub"]?.stringValue == second.userID)
     }
 
-    @Test("the next challenge and its push go to the other phone alone", arguments: Closure.allCases.filter { !$0.isOfUser })
+    @Test("The next challenge goes only to the other phone", arguments: Closure.allCases.filter { !$0.isOfUser })
     func nextChallenge(closure: Closure) async throws {
         let org = try await PushFixture { $0.authenticators[0].credentials = try? PushFixture.pushCredentials() }
         let first = try await org.enroll()
@@ -134,7 +134,7 @@ struct ClosedWhileAskedTests {
         _ = try await org.poll(token, started.secret(), at: 16).get()
     }
 
-    @Test("with its only phone deleted a person is asked on none")
+    @Test("A user whose only phone was deleted gets no challenge")
     func noneLeft() async throws {
         let org = try await PushFixture { $0.authenticators[0].credentials = try? PushFixture.pushCredentials() }
         let phone = try await org.enroll()

@@ -18,7 +18,7 @@ struct InteractiveScopeTests {
         try await org.signIn(scope: scope, client: "phone-app", server: nil, at: seconds, more)
     }
 
-    @Test("takes one factor as long as there is no other, and two from then on, whatever the policy says")
+    @Test("The enrolment scope needs one factor until the user has another, and then two, whatever the policy")
     func twoFactors() async throws {
         #expect(try await signIn(at: 0).get().scopes == [DeviceFixture.manage])
         _ = try await org.enroll()
@@ -27,21 +27,22 @@ struct InteractiveScopeTests {
     }
 
     @Test(
-        "takes two also of a client that says it can do nothing more", arguments: ["password", "http://auth0.com/oauth/grant-type/mfa-otp"])
+        "The enrolment scope needs two factors even if the client supports only one",
+        arguments: ["password", "http://auth0.com/oauth/grant-type/mfa-otp"])
     func claims(grants: String) async throws {
         _ = try await org.enroll()
         #expect(try await signIn(at: 10, ["grant_types_supported": grants]).refused == .accessDenied)
         #expect(try await signIn(at: 11, ["acr_values": "urn:okta:loa:1fa:any"]).refused == .mfaRequired)
     }
 
-    @Test("takes two also of a client that may not use the second one")
+    @Test("The enrolment scope needs two factors even if the client may not use the second one")
     func clientWithoutGrant() async throws {
         _ = try await org.enroll()
         let answer = try await org.signIn(scope: DeviceFixture.manage, client: "no-push-app", server: nil, at: 10)
         #expect(answer.refused == .accessDenied)
     }
 
-    @Test("is not given by a phone that proves its possession alone, and is by one that verifies the person", arguments: [false, true])
+    @Test("The enrolment scope is granted by a phone with user verification, and not by possession alone", arguments: [false, true])
     func firstFactor(isVerified: Bool) async throws {
         let phone = try await org.enroll(userVerification: true)
         let code = try await org.primary(server: nil, at: 11).get().secret()
@@ -51,7 +52,7 @@ struct InteractiveScopeTests {
         #expect(poll.refused == (isVerified ? nil : .accessDenied))
     }
 
-    @Test("is in the access token of the sign-in, and never again by a refresh")
+    @Test("The enrolment scope is in the access token of a sign-in, and not of a refresh")
     func refresh() async throws {
         let scope = "openid offline_access \(DeviceFixture.manage) \(DeviceFixture.maintenanceRead)"
         let tokens = try await signIn(scope, at: 0).get()
@@ -70,7 +71,7 @@ struct InteractiveScopeTests {
         #expect(try await refresh(next.refreshToken, at: 30).get().scopes.contains(DeviceFixture.manage) == false)
     }
 
-    @Test("is invalid_scope at a custom server, also for a push that was approved")
+    @Test("The enrolment scope is invalid_scope at a custom server, even after an approved push")
     func customServer() async throws {
         #expect(try await org.signIn(scope: DeviceFixture.manage, client: "phone-app", at: 0).refused == .invalidScope)
         let phone = try await org.enroll()

@@ -17,7 +17,7 @@ struct PollingTests {
         phone = try await org.enroll()
     }
 
-    @Test("pending, then tokens that tell what was proved when; then the codes are used")
+    @Test("A poll returns pending, then tokens with the proofs and their times, and then the codes are consumed")
     func secondFactor() async throws {
         let token = try await org.mfaToken(at: 10)
         let started = try await org.challenge(token, at: 11).get()
@@ -40,7 +40,7 @@ struct PollingTests {
         #expect(try await org.challenge(token, at: 23).refused == .accessDenied)
     }
 
-    @Test("the first factor: one proof, by the phone alone")
+    @Test("A push as first factor is one proof")
     func firstFactor() async throws {
         let started = try await org.primary(at: 11).get()
         #expect(started.members["challenge_type"] == nil)
@@ -52,7 +52,7 @@ struct PollingTests {
         #expect(try await org.pollFirst(code, at: 22).refused == .invalidGrant)
     }
 
-    @Test("the class that was asked for is told, also by the phone alone", arguments: ["1fa:any", "2fa:any:ifpossible"])
+    @Test("The requested acr is in the tokens, also for a push alone", arguments: ["1fa:any", "2fa:any:ifpossible"])
     func contextClass(name: String) async throws {
         let asked = "urn:okta:loa:\(name)"
         let code = try await org.primary(at: 11, ["acr_values": asked]).get().secret()
@@ -60,7 +60,7 @@ struct PollingTests {
         #expect(try claims(of: try await org.pollFirst(code, at: 17).get().idToken)["acr"]?.stringValue == asked)
     }
 
-    @Test("A poll of a denied push returns access_denied once, and the mfa_token can send another push.")
+    @Test("A poll of a denied push returns access_denied once, and the mfa_token can send another push")
     func denied() async throws {
         let waiting = try await org.waiting()
         #expect(try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get() == .denied)
@@ -72,7 +72,7 @@ struct PollingTests {
         _ = try await org.poll(waiting.mfaToken, again, at: 25).get()
     }
 
-    @Test("A denied push that was not polled is replaced by the next one.")
+    @Test("A denied push that was not polled is replaced by the next one")
     func deniedAndAskedAgain() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
@@ -82,7 +82,7 @@ struct PollingTests {
         #expect(try await org.poll(waiting.mfaToken, again, at: 18).refused == .authorizationPending)
     }
 
-    @Test("Two polls of one denied push at the same moment get access_denied once, and leave one line in the system log.")
+    @Test("Two polls of one denied push at the same moment get access_denied once, and leave one line in the system log")
     func polledTwice() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, consent: "DENIED_CONSENT_PROMPT", at: 12).get()
@@ -93,14 +93,14 @@ struct PollingTests {
         _ = try await org.challenge(waiting.mfaToken, at: 18).get()
     }
 
-    @Test("nobody answers: expired_token")
+    @Test("A push without an answer returns expired_token")
     func expired() async throws {
         let waiting = try await org.waiting()
         #expect(try await org.poll(waiting, at: 310).refused == .authorizationPending)
         #expect(try await org.poll(waiting, at: 311).refused == .expiredToken)
     }
 
-    @Test("too fast: slow_down, and each time the interval grows by five seconds")
+    @Test("A poll that is too early gets slow_down, and each one adds five seconds to the interval")
     func slowDown() async throws {
         let waiting = try await org.waiting()
         let polls: [(TimeInterval, Refusal.Code)] = [
@@ -110,7 +110,7 @@ struct PollingTests {
         for (seconds, code) in polls { #expect(try await org.poll(waiting, at: seconds).refused == code, "at \(seconds)") }
     }
 
-    @Test("a client that was told to slow down gets its tokens as soon as there are any")
+    @Test("A client that got slow_down receives its tokens at the next poll")
     func slowDownAndApproved() async throws {
         let waiting = try await org.waiting()
         _ = try await org.poll(waiting, at: 12)
@@ -119,7 +119,7 @@ struct PollingTests {
         _ = try await org.poll(waiting, at: 13.1).get()
     }
 
-    @Test("the person picks the number that the app shows", arguments: ["right", "wrong", "none"])
+    @Test("The user picks the number that the app shows", arguments: ["right", "wrong", "none"])
     func number(picked: String) async throws {
         let org = try await PushFixture { $0.authenticators[0].numberChallenge = .always }
         let phone = try await org.enroll()

@@ -21,7 +21,7 @@ struct PrimaryAuthenticateTests {
         return refusal
     }
 
-    @Test("nobody, somebody without a phone and somebody who may not sign in are answered alike: 403 access_denied")
+    @Test("An unknown user, one without a phone and one who may not sign in all get 403 access_denied")
     func alike() async throws {
         _ = try await org.enroll(PushFixture.john)
         _ = try await org.engine.setStatus(
@@ -38,7 +38,7 @@ struct PrimaryAuthenticateTests {
         #expect(answers[0].members.isEmpty)
     }
 
-    @Test("whoever has no phone leaves no transaction behind")
+    @Test("A request for a user without a phone stores no transaction")
     func nothingStored() async throws {
         _ = try await org.primary()
         _ = try await org.primary("nobody@example.com")
@@ -46,7 +46,7 @@ struct PrimaryAuthenticateTests {
         #expect(count == 0)
     }
 
-    @Test("a phone whose enrolment, device or authenticator is closed is none", arguments: ["enrolment", "authenticator"])
+    @Test("A phone whose enrolment, device or authenticator is closed is not asked", arguments: ["enrolment", "authenticator"])
     func closed(what: String) async throws {
         let phone = try await org.enroll()
         _ = try await org.primary().get()
@@ -63,7 +63,7 @@ struct PrimaryAuthenticateTests {
         #expect(try refusal(try await org.primary(at: 13)).status == .forbidden)
     }
 
-    @Test("A user who is not assigned to the client gets the answer of an unknown name.")
+    @Test("A user who is not assigned to the client gets the answer of an unknown name")
     func unassigned() async throws {
         _ = try await org.enroll(PushFixture.john)
         var own = try refusal(try await org.primary(PushFixture.john, client: "closed-app"))
@@ -74,7 +74,7 @@ struct PrimaryAuthenticateTests {
     }
 
     @Test(
-        "what is missing or unknown is said",
+        "The error for a missing or unknown parameter names it",
         arguments: [
             ("channel_hint", "pigeon", Refusal.Code.invalidRequest, false), ("channel_hint", "", .invalidRequest, false),
             ("channel_hint", "sms", .accessDenied, true), ("login_hint", "", .invalidRequest, false),
@@ -87,7 +87,7 @@ struct PrimaryAuthenticateTests {
         #expect(refusal.code == code && refusal.status == (isForbidden ? .forbidden : nil))
     }
 
-    @Test("a client without the grant: unauthorized_client, here, for a challenge and for its outcome")
+    @Test("A client without the grant gets unauthorized_client at each endpoint")
     func grant() async throws {
         #expect(try await org.primary(client: "no-push-app").refused == .unauthorizedClient)
         #expect(try await org.challenge("mfa_any", client: "no-push-app").refused == .unauthorizedClient)
@@ -95,7 +95,9 @@ struct PrimaryAuthenticateTests {
         #expect(try await org.poll("mfa_any", "oob_any", client: "no-push-app", at: 12).refused == .unauthorizedClient)
     }
 
-    @Test("too many attempts for one name: 429 invalid_grant, also for nobody's", arguments: [PushFixture.jane, "nobody@example.com"])
+    @Test(
+        "Too many attempts for one user name get 429 invalid_grant, for a known and an unknown name",
+        arguments: [PushFixture.jane, "nobody@example.com"])
     func attempts(login: String) async throws {
         let org = try await PushFixture { $0.rateLimits.perUser = 3 }
         for _ in 0..<3 { _ = try await org.primary(login) }
@@ -103,13 +105,13 @@ struct PrimaryAuthenticateTests {
         #expect(refusal.code == .invalidGrant && refusal.status == .tooManyRequests && refusal.rateLimit?.limit == 3)
     }
 
-    @Test("where two factors are asked for, a phone that cannot verify the person is not asked")
+    @Test("If two factors are required, a phone without user verification is not asked")
     func twoFactorsSimplePhone() async throws {
         _ = try await org.enroll()
         #expect(try refusal(try await org.primary(client: "direct-app")).status == .forbidden)
     }
 
-    @Test("where two factors are asked for, a phone that verifies the person gives both, and its other key none")
+    @Test("If two factors are required, the user verification key proves both, and the other key is not enough")
     func twoFactors() async throws {
         let phone = try await org.enroll(userVerification: true)
         let code = try await org.primary(client: "direct-app").get().secret()
@@ -123,7 +125,7 @@ struct PrimaryAuthenticateTests {
     }
 
     @Test(
-        "an account that is locked, suspended or gets a new password after the approval gets no tokens",
+        "An account that is locked, suspended or has a new password after the approval gets no tokens",
         arguments: ["lock", "suspend", "password"])
     func changed(how: String) async throws {
         let phone = try await org.enroll()

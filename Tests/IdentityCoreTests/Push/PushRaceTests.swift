@@ -28,7 +28,7 @@ struct PushRaceTests {
         try PushFixture.sign(phone, try await org.newest(phone, at: seconds), at: seconds)
     }
 
-    @Test("a denial that comes just before an approval wins, and both phones are told")
+    @Test("A denial before a concurrent approval wins, and both phones get the result")
     func denialFirst() async throws {
         let other = try await org.enroll(existing: phone)
         let waiting = try await org.waiting()
@@ -46,7 +46,7 @@ struct PushRaceTests {
         #expect(try await org.log("user.mfa.push.answer").map(\.outcome) == [.success, .denied])
     }
 
-    @Test("an approval that comes just before a denial wins, and both phones are told")
+    @Test("An approval before a concurrent denial wins, and both phones get the result")
     func approvalFirst() async throws {
         let other = try await org.enroll(existing: phone)
         let waiting = try await org.waiting()
@@ -58,7 +58,7 @@ struct PushRaceTests {
         #expect(try claims(of: tokens.idToken)["amr"]?.stringArrayValue == ["pwd", "swk", "mfa"])
     }
 
-    @Test("of an approval and a denial at once one wins, whichever it is, and the poll says which", arguments: 1...12)
+    @Test("Of a concurrent approval and denial one wins, and the poll returns it", arguments: 1...12)
     func atOnce(round: Int) async throws {
         let other = try await org.enroll(existing: phone)
         let waiting = try await org.waiting()
@@ -76,7 +76,7 @@ struct PushRaceTests {
         if taken == [.approved] { _ = try poll.get() } else { #expect(poll.refused == .accessDenied) }
     }
 
-    @Test("approved twice at once, by one phone: one counts, the other is told")
+    @Test("Of two concurrent approvals of one phone one counts, and the other gets the result")
     func approvedTwice() async throws {
         let waiting = try await org.waiting()
         let first = try await approval(by: phone, at: 12)
@@ -86,7 +86,7 @@ struct PushRaceTests {
         _ = try await org.poll(waiting, at: 17).get()
     }
 
-    @Test("the same signed answer twice at once: one counts, the other is told")
+    @Test("Of two concurrent copies of a signed response one counts, and the other gets the result")
     func answeredTwice() async throws {
         _ = try await org.waiting()
         let answer = try await approval(by: phone, at: 12)
@@ -102,7 +102,7 @@ struct PushRaceTests {
         _ = try await org.poll(waiting, at: 4).get()
     }
 
-    @Test("of two polls at once one gets tokens, and there is one grant", arguments: [false, true])
+    @Test("Of two concurrent polls one gets tokens, and there is one grant", arguments: [false, true])
     func twoPolls(isKnownPlace: Bool) async throws {
         if isKnownPlace { try await signInOnce() }
         let waiting = try await org.waiting()
@@ -118,7 +118,7 @@ struct PushRaceTests {
         #expect(try await org.grants().count == before + 1)
     }
 
-    @Test("of eight polls at once one gets tokens")
+    @Test("Of eight concurrent polls one gets tokens")
     func manyPolls() async throws {
         try await signInOnce()
         let waiting = try await org.waiting()
@@ -133,7 +133,7 @@ struct PushRaceTests {
         #expect(try await org.grants().count == before + 1)
     }
 
-    @Test("a cancellation that comes while an approved sign-in is polled leaves no tokens")
+    @Test("A cancellation during the poll of an approved sign-in leaves no tokens")
     func cancelledWhilePolling() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -143,7 +143,7 @@ struct PushRaceTests {
         #expect(try await org.grants().count == before)
     }
 
-    @Test("a cancellation that comes while the phone approves wins, and the phone is told")
+    @Test("A cancellation during an approval wins, and the phone gets the result")
     func cancelledWhileApproving() async throws {
         let waiting = try await org.waiting()
         let approval = try await approval(by: phone, at: 12)
@@ -152,7 +152,7 @@ struct PushRaceTests {
         #expect(try await org.poll(waiting, at: 17).refused == .invalidGrant)
     }
 
-    @Test("a poll that comes while a cancellation is made keeps its tokens, and the cancellation changes nothing")
+    @Test("A poll before a concurrent cancellation keeps its tokens")
     func polledWhileCancelling() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -168,7 +168,7 @@ struct PushRaceTests {
         #expect(try await org.log("user.authentication.cancel").isEmpty)
     }
 
-    @Test("a challenge that is replaced while the phone approves it is not approved")
+    @Test("A challenge that is replaced during its approval is not approved")
     func replacedWhileApproving() async throws {
         let waiting = try await org.waiting()
         let approval = try await approval(by: phone, at: 12)
@@ -177,7 +177,7 @@ struct PushRaceTests {
         #expect(try await org.pending(phone, at: 13).count == 1)
     }
 
-    @Test("an approval that comes while a challenge is replaced does not approve the new one")
+    @Test("An approval during a replacement does not approve the new challenge")
     func approvedWhileReplacing() async throws {
         let waiting = try await org.waiting()
         let approval = try await approval(by: phone, at: 12)
@@ -187,7 +187,7 @@ struct PushRaceTests {
         #expect(try await org.poll(waiting, at: 17).refused == .invalidGrant)
     }
 
-    @Test("a password that is set while an approved sign-in is polled leaves no tokens")
+    @Test("A new password during the poll of an approved sign-in leaves no tokens")
     func passwordChange() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -204,7 +204,7 @@ struct PushRaceTests {
         }
     }
 
-    @Test("the last moment of a challenge: approved before its end, refused at it", arguments: [(-0.001, true), (0, false)])
+    @Test("A challenge can be approved until its expiry, and not at the expiry", arguments: [(-0.001, true), (0, false)])
     func expiryWhileApproving(offset: TimeInterval, isInTime: Bool) async throws {
         // The challenge was sent at 11, and expires 300 seconds later.
         let end = 311 + offset
@@ -219,7 +219,7 @@ struct PushRaceTests {
         }
     }
 
-    @Test("approved in time and polled too late: no tokens")
+    @Test("An approved challenge that is polled too late returns no tokens")
     func approvedThenExpired() async throws {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
@@ -227,7 +227,7 @@ struct PushRaceTests {
         #expect(try await org.pending(phone, at: 311).isEmpty)
     }
 
-    @Test("a server that restarts between challenge and approval, and between approval and poll, goes on")
+    @Test("A push sign-in survives server restarts before and after the approval")
     func restart() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-push-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -14,7 +14,7 @@ struct RefusedChallengeLogTests {
         try await org.log("user.mfa.push.challenge").filter { $0.outcome != .success }
     }
 
-    @Test("a person without a device, asked with the password or without, is named")
+    @Test("The log names a user without a device, with and without a password")
     func noDevice() async throws {
         let phone = try await org.enroll()
         let token = try await org.mfaToken()
@@ -30,7 +30,7 @@ struct RefusedChallengeLogTests {
         }
     }
 
-    @Test("one question too many is written down, with whom it would have reached")
+    @Test("The log has a challenge above the limit, with its user")
     func tooMany() async throws {
         let phone = try await org.enroll()
         for second in 0..<2 { _ = try await org.primary(at: 11 + Double(second), from: "203.0.113.66").get() }
@@ -39,7 +39,7 @@ struct RefusedChallengeLogTests {
         #expect(lines.map(\.outcome) == [.failure] && lines.map(\.userID) == [phone.userID])
     }
 
-    @Test("nobody's name is written down like a person without a device, so that neither takes longer")
+    @Test("An unknown name is logged like a user without a device, so that both take the same time")
     func nobody() async throws {
         for login in ["nobody@example.com", "closed@example.com", PushFixture.john] {
             #expect(try await org.primary(login).refused == .accessDenied)
@@ -49,7 +49,7 @@ struct RefusedChallengeLogTests {
         #expect(lines.map { $0.userID == nil } == [true, true, false])
     }
 
-    @Test("what a stranger sends in a public client's name is not; what a confidential client sends is")
+    @Test("Failed requests of a public client are not logged, and those of a confidential client are")
     func strangers() async throws {
         #expect(try await org.challenge("mfa_nonsense").refused == .accessDenied)
         #expect(try await org.primary(at: 12, ["channel_hint": "pigeon"]).refused == .invalidRequest)

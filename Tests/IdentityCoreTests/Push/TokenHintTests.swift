@@ -38,7 +38,7 @@ struct TokenHintTests {
         return TokenDraft(key: key, header: [:], claims: try parsed.unverifiedClaims().json)
     }
 
-    @Test("one that has expired names the person as before: it says who they are, and permits nothing")
+    @Test("An expired id_token_hint still identifies the user")
     func expired() async throws {
         let hint = try #require(try await tokens().idToken)
         let end = try #require(try claims(of: hint)["exp"]?.integerValue)
@@ -54,7 +54,7 @@ struct TokenHintTests {
         }
     }
 
-    @Test("one of a person whose account is closed names nobody, expired or not")
+    @Test("An id_token_hint of a closed account identifies no user")
     func closed() async throws {
         let hint = try #require(try await tokens().idToken)
         _ = try await org.engine.setStatus(userID: phone.userID, to: .suspended, context: PushFixture.context(20))
@@ -102,7 +102,7 @@ struct TokenHintTests {
         return try draft.signed()
     }
 
-    @Test("what is almost one names nobody, today and after its time, and nobody is asked", arguments: Almost.allCases)
+    @Test("An altered id_token_hint identifies no user, and no phone is asked", arguments: Almost.allCases)
     func refused(almost: Almost) async throws {
         let hint = try await hint(almost)
         let waiting = try await org.pending(phone, at: 22).count
@@ -113,7 +113,7 @@ struct TokenHintTests {
         #expect(try await org.pending(phone, at: 100_001).isEmpty)
     }
 
-    @Test("one that is signed anew with nothing changed names the person, so that it is the change that is refused")
+    @Test("An id_token_hint that is signed again without a change identifies the user")
     func unchanged() async throws {
         let good = try #require(try await tokens().idToken)
         _ = try await ask(draft(good).signed(), at: 20).get()

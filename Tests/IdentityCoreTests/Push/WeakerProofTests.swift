@@ -12,7 +12,7 @@ import Testing
 struct WeakerProofTests {
     private static let lost = "UV_PERMANENTLY_UNAVAILABLE"
 
-    @Test("the key without a lock cannot take the required one away and then approve alone")
+    @Test("The possession key cannot remove the required user verification key and then approve alone")
     func requiredVerification() async throws {
         let org = try await PushFixture { $0.authenticators[0].userVerification = .required }
         let phone = try await org.enroll(userVerification: true)
@@ -24,7 +24,7 @@ struct WeakerProofTests {
         #expect(try await org.poll(waiting, at: 25).refused == .authorizationPending)
     }
 
-    @Test("an enrolment without the key is not asked once the authenticator requires it")
+    @Test("An enrolment without a user verification key is not asked once the authenticator requires it")
     func requiredLater() async throws {
         let org = try await PushFixture()
         _ = try await org.enroll()
@@ -34,7 +34,7 @@ struct WeakerProofTests {
         #expect(try await org.challenge(org.mfaToken(at: 10), at: 11).refused == .accessDenied)
     }
 
-    @Test("an approval by a device whose enrolment was deleted since gives nothing, least of all the scope that enrols another")
+    @Test("An approval by a device whose enrolment was deleted since then gets no tokens")
     func deletedApprover() async throws {
         let org = try await PushFixture { definition in
             for index in definition.applications.indices where definition.applications[index].id == "phone-app" {
@@ -52,7 +52,7 @@ struct WeakerProofTests {
         #expect(answer.refused == .invalidGrant)
     }
 
-    @Test("an approval by a device that was suspended since gives nothing")
+    @Test("An approval by a device that was suspended since then gets no tokens")
     func suspendedApprover() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -62,7 +62,7 @@ struct WeakerProofTests {
         #expect(try await org.poll(waiting, at: 14).refused == .invalidGrant)
     }
 
-    @Test("nobody gets the scope that enrols devices in the back channel")
+    @Test("The enrolment scope is not granted in the back channel")
     func backchannelScope() async throws {
         let org = try await PushFixture { definition in
             for index in definition.applications.indices where definition.applications[index].id == "bank" {
@@ -74,7 +74,7 @@ struct WeakerProofTests {
         #expect(try await org.backchannel(asked, server: nil).refused == .invalidScope)
     }
 
-    @Test("the back channel asks for no number, which nobody could tell the person")
+    @Test("A back-channel request has no number challenge")
     func backchannelNumber() async throws {
         let org = try await PushFixture { $0.authenticators[0].numberChallenge = .always }
         let phone = try await org.enroll()
@@ -83,7 +83,7 @@ struct WeakerProofTests {
         _ = try await org.answer(phone, at: 13).get()
     }
 
-    @Test("the place that becomes known is the one that the person approved, not the one that polls")
+    @Test("The known origin after a push is the one that the user approved, not the polling one")
     func knownPlace() async throws {
         let org = try await PushFixture { $0.authenticators[0].numberChallenge = .risky }
         let phone = try await org.enroll()
@@ -104,7 +104,7 @@ struct WeakerProofTests {
         #expect(!SignInOrigin.isKnown(SignInOrigin.fingerprint(of: elsewhere, application: app), to: user))
     }
 
-    @Test("who asks for two factors by acr_values is asked to unlock the key, rather than refused afterwards")
+    @Test("Two factors by acr_values require the user verification key in the challenge")
     func contextClass() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll(userVerification: true)
@@ -112,7 +112,7 @@ struct WeakerProofTests {
         #expect(try await org.newest(phone, at: 11)["userVerification"]?.stringValue == "REQUIRED")
     }
 
-    @Test("who comes late is told so for ten minutes, also after the store was swept")
+    @Test("A late response is reported as late for ten minutes, even after clean-up")
     func swept() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -126,7 +126,7 @@ struct WeakerProofTests {
         #expect(try await org.challenge(waiting.mfaToken, at: 910).refused == .accessDenied)
     }
 
-    @Test("answers to one challenge are counted")
+    @Test("Responses to one challenge are limited")
     func manyAnswers() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
@@ -139,7 +139,7 @@ struct WeakerProofTests {
         _ = try await org.send(PushFixture.sign(phone, challenge, at: 80), at: 80).get()
     }
 
-    @Test("a refresh token that is introspected does not show the scope that it never gives")
+    @Test("Introspection of a refresh token does not show the enrolment scope")
     func introspection() async throws {
         let org = try await PushFixture()
         let tokens = try await org.signIn(

@@ -13,7 +13,7 @@ struct WhoIsAskedTests {
         try await PushFixture { $0.authenticators[0].credentials = try? PushFixture.pushCredentials() }
     }
 
-    @Test("a sign-in asks all of a person's phones, each by a push of its own")
+    @Test("A sign-in sends a push to each of the user's phones")
     func allPhones() async throws {
         let org = try await Self.organization()
         let first = try await org.enroll()
@@ -38,7 +38,7 @@ struct WhoIsAskedTests {
         #expect(Set(org.outbox.pushes.map(\.collapseID)).count == 2)
     }
 
-    @Test("a phone whose push token is dead gets no push, and is asked all the same")
+    @Test("A phone with a dead push token gets no push, and can poll the challenge")
     func deadToken() async throws {
         let org = try await Self.organization()
         let first = try await org.enroll()
@@ -54,7 +54,7 @@ struct WhoIsAskedTests {
         _ = try await org.poll(token, started.secret(), at: 16).get()
     }
 
-    @Test("a request in the back channel goes only to the phone that takes such requests; a sign-in to both")
+    @Test("A back-channel request goes only to phones with the capability, and a sign-in to all")
     func backchannel() async throws {
         let org = try await Self.organization()
         let first = try await org.enroll()

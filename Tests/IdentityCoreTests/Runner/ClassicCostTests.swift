@@ -18,7 +18,7 @@ struct ClassicCostTests {
         desk = try await CostDesk(cost.store)
     }
 
-    @Test("A sign-in by password costs one read and one commit for a wrong password, and a second read for the user's factors.")
+    @Test("A sign-in by password costs one read and one commit for a wrong password, and a second read for the user's factors")
     func password() async throws {
         desk.policy = "one-factor"
         try await desk.apply()
@@ -33,7 +33,7 @@ struct ClassicCostTests {
         #expect(session.userID == (try await org.userID()))
     }
 
-    @Test("A sign-in that needs a second factor: the cost of the password and of the requests about its state.")
+    @Test("A sign-in that needs a second factor: the cost of the password and of the requests about its state")
     func state() async throws {
         // The third read shows the new sign-in.
         let asked = try await cost.expect(reads: 3) { try desk.shown(await desk.signIn()) }
@@ -49,7 +49,7 @@ struct ClassicCostTests {
         }
     }
 
-    @Test("A factor that the user types makes one read and one commit: chosen, sent, wrong and correct.")
+    @Test("A factor that the user types makes one read and one commit: chosen, sent, wrong and correct")
     func typed() async throws {
         _ = try desk.shown(await desk.signIn())
         try await cost.expect { _ = try desk.shown(await desk.verify("totp", ClassicProof())) }
@@ -69,7 +69,7 @@ struct ClassicCostTests {
         #expect(done.status == .success)
     }
 
-    @Test("The answer to a question makes one read and one commit.")
+    @Test("The answer to a question makes one read and one commit")
     func question() async throws {
         _ = try desk.shown(await desk.signIn())
         #expect(try await cost.expect { try await desk.verify("question", ClassicProof(answer: "Chess cup")) }.refusal == "E0000068")
@@ -77,7 +77,7 @@ struct ClassicCostTests {
         #expect(done.status == .success)
     }
 
-    @Test("A push makes one read per request, and a commit when it is sent, answered and counted; a pending poll makes no commit.")
+    @Test("A push makes one read per request, and a commit when it is sent, answered and counted; a pending poll makes no commit")
     func push() async throws {
         let phone = try await org.enroll(PushFixture.john, at: 5)
         _ = try desk.shown(await desk.signIn(PushFixture.john))
@@ -90,7 +90,7 @@ struct ClassicCostTests {
         #expect(done.status == .success)
     }
 
-    @Test("The enrolment of an app: the cost of its start, a wrong code, the correct code and the skip of the rest.")
+    @Test("The enrolment of an app: the cost of its start, a wrong code, the correct code and the skip of the rest")
     func enrollment() async throws {
         let asked = try desk.shown(await desk.signIn("plain@example.com", enrollsOptional: true))
         #expect(asked.status == .factorEnroll)
@@ -122,7 +122,7 @@ struct ClassicCostTests {
         #expect(done.status == .success)
     }
 
-    @Test("A change of an expired password makes one read and one commit, if the new password is accepted.")
+    @Test("A change of an expired password makes one read and one commit, if the new password is accepted")
     func changePassword() async throws {
         desk.policy = "one-factor"
         try await desk.apply { $0.passwordPolicy.age = .init(maximumDays: 1) }

@@ -32,7 +32,7 @@ struct ClassicRecoveryCostTests {
         try await org.engine.classicResetPassword(to: password, stateToken: desk.token, context: desk.context)
     }
 
-    @Test("A recovery by text: the cost of each request, for a known and an unknown name.")
+    @Test("A recovery by text: the cost of each request, for a known and an unknown name")
     func byText() async throws {
         func verify(_ code: String) async throws -> Result<ClassicAnswer, ClassicRefusal> {
             try await org.engine.classicRecoveryVerify(passCode: code, stateToken: desk.token, context: desk.context)
@@ -54,7 +54,7 @@ struct ClassicRecoveryCostTests {
         #expect(done.status == .success)
     }
 
-    @Test("A recovery by mail: the cost of each request.")
+    @Test("A recovery by mail: the cost of each request")
     func byMail() async throws {
         let mailed = try await cost.expect { try desk.shown(await recover("email")) }
         #expect(mailed.factorResult == .waiting)
@@ -65,7 +65,7 @@ struct ClassicRecoveryCostTests {
                 == "E0000011")
     }
 
-    @Test("An activation: the cost of its token, of the exchange and of the first password.")
+    @Test("An activation: the cost of its token, of the exchange and of the first password")
     func activation() async throws {
         let id = try await org.userID("new@example.com")
         let token = try await cost.expect { try await org.engine.activationToken(forUser: id, context: desk.context) }

@@ -17,7 +17,7 @@ struct CodeCostTests {
         app = try await AppFixture(store: cost.store)
     }
 
-    @Test("A code of an app as the second factor makes one read and one commit, wrong or correct; the question for the app one read.")
+    @Test("A code of an app as the second factor makes one read and one commit, wrong or correct; the question for the app one read")
     func app() async throws {
         let mfaToken = try await org.mfaToken(at: 60)
         let parameters = ["challenge_types_supported": AppFixture.secondFactor, "channel_hint": ""]
@@ -26,14 +26,14 @@ struct CodeCostTests {
         try await cost.expect { _ = try await app.second(mfaToken, app.code(at: 63), at: 63).get() }
     }
 
-    @Test("A code of an app as the first factor makes one read and one commit, wrong, correct or for an unknown name.")
+    @Test("A code of an app as the first factor makes one read and one commit, wrong, correct or for an unknown name")
     func first() async throws {
         #expect(try await cost.expect { try await app.first(app.wrongCode(at: 62), at: 62) }.refused == .invalidGrant)
         #expect(try await cost.expect { try await app.first("123456", of: "nobody@example.com", at: 62) }.refused == .invalidGrant)
         try await cost.expect { _ = try await app.first(app.code(at: 63), at: 63).get() }
     }
 
-    @Test("Sending and checking a text code each make one read and one commit, as the first and as the second factor.")
+    @Test("Sending and checking a text code each make one read and one commit, as the first and as the second factor")
     func text() async throws {
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try await org.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: org.userID(), context: PushFixture.context(1))

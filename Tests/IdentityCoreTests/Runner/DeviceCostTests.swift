@@ -16,7 +16,7 @@ struct DeviceCostTests {
         org = try await PushFixture(store: cost.store)
     }
 
-    @Test("The enrolment of a phone, its change and its deletion make one read and one commit each.")
+    @Test("The enrolment of a phone, its change and its deletion make one read and one commit each")
     func lifecycle() async throws {
         var phone = try Phone(userID: try await org.userID())
         let token = try await org.signIn(scope: DeviceFixture.manage, client: "phone-app", server: nil, at: 1).get().accessToken

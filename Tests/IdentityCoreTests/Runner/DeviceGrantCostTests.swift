@@ -18,7 +18,7 @@ struct DeviceGrantCostTests {
         org = try await PushFixture(store: cost.store, PageVisitor.prepare)
     }
 
-    @Test("Each request of a device and of its user makes one read and one commit; a pending poll and a page make no commit.")
+    @Test("Each request of a device and of its user makes one read and one commit; a pending poll and a page make no commit")
     func device() async throws {
         let client = "page-device"
         let request = TokenRequest(
@@ -57,7 +57,7 @@ struct DeviceGrantCostTests {
         #expect(try await cost.expect(commits: 0) { try await poll(at: 35) }.refused == .invalidGrant)
     }
 
-    @Test("A back-channel request and its polls make one read each, and no commit while the user has not answered.")
+    @Test("A back-channel request and its polls make one read each, and no commit while the user has not answered")
     func backchannel() async throws {
         let phone = try await org.enroll()
         let id = try await cost.expect { try await org.backchannel(at: 10).get().secret() }
@@ -68,7 +68,7 @@ struct DeviceGrantCostTests {
         try await cost.expect { _ = try await org.pollBackchannel(id, at: 20).get() }
     }
 
-    @Test("A back-channel request that the user denies costs one read and one commit when the client learns of it.")
+    @Test("A back-channel request that the user denies costs one read and one commit when the client learns of it")
     func denied() async throws {
         let phone = try await org.enroll()
         let id = try await org.backchannel(at: 10).get().secret()

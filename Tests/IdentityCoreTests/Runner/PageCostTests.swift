@@ -28,7 +28,7 @@ struct PageCostTests {
             .password(login: login, password: PushFixture.passwords[login] ?? ""), on: try await visitor.form())
     }
 
-    @Test("A sign-in by password costs a read and a commit per request; the correct password costs a second read, and a page no commit.")
+    @Test("A sign-in by password costs a read and a commit per request; the correct password costs a second read, and a page no commit")
     func password() async throws {
         try await cost.expect { _ = try await visitor.authorize() }
         let page = try await cost.expect(commits: 0) { try await visitor.form() }
@@ -49,7 +49,7 @@ struct PageCostTests {
         }
     }
 
-    @Test("A session leads to a code in one read and one commit, and prompt=none without a session to an error in one read.")
+    @Test("A session leads to a code in one read and one commit, and prompt=none without a session to an error in one read")
     func session() async throws {
         try await cost.expect(commits: 0) { _ = try await visitor.authorize(PageVisitor.app, ["prompt": "none"]) }
         try await enterPassword()
@@ -61,7 +61,7 @@ struct PageCostTests {
         try await cost.expect(commits: 0) { _ = try await visitor.form() }
     }
 
-    @Test("A posted authorize request, a pushed one and the request that uses it make one read and one commit each.")
+    @Test("A posted authorize request, a pushed one and the request that uses it make one read and one commit each")
     func pushed() async throws {
         try await cost.expect { _ = try await visitor.authorize(isForm: true) }
         let request = TokenRequest(
@@ -72,7 +72,7 @@ struct PageCostTests {
         try await cost.expect { _ = try await visitor.authorize(parameters) }
     }
 
-    @Test("A code of an app as the second factor makes one read and one commit, correct or wrong.")
+    @Test("A code of an app as the second factor makes one read and one commit, correct or wrong")
     func code() async throws {
         try await enterPassword("page-vault")
         let page = try await cost.expect(commits: 0) { try await visitor.form() }
@@ -81,7 +81,7 @@ struct PageCostTests {
         try await cost.expect { _ = try PageVisitor.code(try await visitor.load()) }
     }
 
-    @Test("A push on the page makes one read per request, and a commit when it is sent, answered and counted.")
+    @Test("A push on the page makes one read per request, and a commit when it is sent, answered and counted")
     func push() async throws {
         let phone = try await org.enroll(PushFixture.john)
         try await enterPassword("page-vault", login: PushFixture.john)
@@ -102,7 +102,7 @@ struct PageCostTests {
         try await cost.expect { _ = try PageVisitor.code(try await visitor.load()) }
     }
 
-    @Test("The consent page makes one read, and the user's consent one read and one commit.")
+    @Test("The consent page makes one read, and the user's consent one read and one commit")
     func consent() async throws {
         try await org.reapply { definition in
             PageVisitor.prepare(&definition)
@@ -121,7 +121,7 @@ struct PageCostTests {
         try await cost.expect { _ = try PageVisitor.code(try await visitor.load()) }
     }
 
-    @Test("A code by text, the way back to the choice, a cancellation and a restart make one read and one commit each.")
+    @Test("A code by text, the way back to the choice, a cancellation and a restart make one read and one commit each")
     func steps() async throws {
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try await org.engine.grantCodeFactor(
@@ -144,7 +144,7 @@ struct PageCostTests {
         try await cost.expect { _ = try await visitor.submit(.restart, on: last) }
     }
 
-    @Test("The link of a mail costs two reads to show, and two reads and one commit to answer.")
+    @Test("The link of a mail costs two reads to show, and two reads and one commit to answer")
     func mailLink() async throws {
         let address = try #require(MailAddress(PushFixture.jane))
         _ = try await org.engine.grantCodeFactor(
@@ -166,7 +166,7 @@ struct PageCostTests {
         try await cost.expect(reads: 2, commits: 2) { _ = try PageVisitor.code(try await visitor.load()) }
     }
 
-    @Test("A new password in place of an expired one makes one read and one commit.")
+    @Test("A new password in place of an expired one makes one read and one commit")
     func newPassword() async throws {
         try await org.reapply {
             PageVisitor.prepare(&$0)
@@ -180,7 +180,7 @@ struct PageCostTests {
         try await cost.expect { _ = try PageVisitor.code(try await visitor.load()) }
     }
 
-    @Test("The enrolment of an app during a sign-in makes one read and one commit per step.")
+    @Test("The enrolment of an app during a sign-in makes one read and one commit per step")
     func enrollment() async throws {
         try await enterPassword("page-vault", login: PushFixture.john)
         let page = try await cost.expect(commits: 0) { try await visitor.form() }
@@ -199,7 +199,7 @@ struct PageCostTests {
         try await cost.expect { _ = try PageVisitor.code(try await visitor.load()) }
     }
 
-    @Test("The question whether to sign out makes one read, and the sign-out one read and one commit.")
+    @Test("The question whether to sign out makes one read, and the sign-out one read and one commit")
     func signOut() async throws {
         try await enterPassword()
         _ = try PageVisitor.code(try await visitor.load())

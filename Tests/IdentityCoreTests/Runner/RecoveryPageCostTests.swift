@@ -51,7 +51,7 @@ struct RecoveryPageCostTests {
         return page
     }
 
-    @Test("A recovery by text: the cost of each request.")
+    @Test("A recovery by text: the cost of each request")
     func byText() async throws {
         let start = try await cost.expect(commits: 0) { try await form() }
         let begun = try await cost.expect { try await begin("sms", on: start) }
@@ -78,7 +78,7 @@ struct RecoveryPageCostTests {
         try await cost.expect(commits: 0) { _ = try await load(token) }
     }
 
-    @Test("A recovery for an unknown name costs the same as for a known one.")
+    @Test("A recovery for an unknown name costs the same as for a known one")
     func unknown() async throws {
         let form = try await form()
         let begun = try await cost.expect { try await begin("sms", login: "nobody@example.com", on: form) }
@@ -90,7 +90,7 @@ struct RecoveryPageCostTests {
         }
     }
 
-    @Test("A recovery by mail: the cost of each request.")
+    @Test("A recovery by mail: the cost of each request")
     func byMail() async throws {
         let form = try await form()
         try await cost.expect { _ = try await begin("email", on: form) }
@@ -108,7 +108,7 @@ struct RecoveryPageCostTests {
                 link, formToken: page.formToken, browser: visitor.cookies, context: visitor.context)
         }
     }
-    @Test("A refusal over a rate limit does not turn into a success when another request commits first.")
+    @Test("A refusal over a rate limit does not turn into a success when another request commits first")
     func refusedAfterConflict() async throws {
         try await org.reapply {
             Self.prepare(&$0)

@@ -17,7 +17,7 @@ struct RequestCostTests {
         org = try await PushFixture(store: cost.store)
     }
 
-    @Test("A one-factor password grant makes one read and one commit for a correct password, a wrong password and an unknown name.")
+    @Test("A one-factor password grant makes one read and one commit for a correct password, a wrong password and an unknown name")
     func password() async throws {
         for _ in 0..<2 {
             let tokens = try await cost.expect { try await org.signIn(client: "one-factor-app") }
@@ -29,7 +29,7 @@ struct RequestCostTests {
         }
     }
 
-    @Test("After too many wrong passwords, a correct one makes one read and one commit, like a wrong one.")
+    @Test("After too many wrong passwords, a correct one makes one read and one commit, like a wrong one")
     func closedPassword() async throws {
         let id = try await org.userID()
         let stored = try #require(try await cost.store.read { try $0.record(.user, id: id).map(StoredUser.init) })
@@ -41,7 +41,7 @@ struct RequestCostTests {
         }
     }
 
-    @Test("In a sign-in with password and push, only the password request makes two reads, and only a pending poll makes no commit.")
+    @Test("In a sign-in with password and push, only the password request makes two reads, and only a pending poll makes no commit")
     func push() async throws {
         let phone = try await org.enroll()
         // The second read loads the user's factors. Only a correct password may cause it.
@@ -55,14 +55,14 @@ struct RequestCostTests {
         try await cost.expect { _ = try await org.poll(mfaToken, code, at: 20).get() }
     }
 
-    @Test("A push as the first factor and a backchannel request make one read and one commit each.")
+    @Test("A push as the first factor and a backchannel request make one read and one commit each")
     func firstFactor() async throws {
         _ = try await org.enroll()
         try await cost.expect { _ = try await org.primary().get() }
         try await cost.expect { _ = try await org.backchannel().get() }
     }
 
-    @Test("Refresh and revocation make one read and one commit, introspection and user info one read.")
+    @Test("Refresh and revocation make one read and one commit, introspection and user info one read")
     func tokens() async throws {
         let tokens = try await org.signIn(scope: "openid offline_access", client: "one-factor-app").get()
         let refreshed = try await cost.expect {
@@ -82,7 +82,7 @@ struct RequestCostTests {
         try await cost.expect { try await org.revoke(refreshed.refreshToken ?? "", client: "one-factor-app") }
     }
 
-    @Test("A client_credentials grant makes no read and one commit: the cached configuration is a condition of the commit.")
+    @Test("A client_credentials grant makes no read and one commit: the cached configuration is a condition of the commit")
     func clientCredentials() async throws {
         let request = TokenRequest(
             server: "default", client: TestOrganization.service,

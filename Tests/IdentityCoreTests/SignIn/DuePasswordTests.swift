@@ -34,7 +34,7 @@ struct DuePasswordTests {
         .judged(.password, .knowledge, methods: ["pwd"], .proved(passwordHash: nil), subject)
     }
 
-    @Test("stops before its end, and goes on once there is a new one, which is written, dated and remembered")
+    @Test("An expired password stops the sign-in until a new one is set, which is stored with its date and history")
     func changed() throws {
         let subject = subject()
         let (due, outcome, _) = transaction().step(typed(subject), now: Self.now)
@@ -52,7 +52,7 @@ struct DuePasswordTests {
         #expect(after.account == .init(user))
     }
 
-    @Test("asks for the second factor first")
+    @Test("A sign-in with an expired password asks for the second factor first")
     func secondFactorFirst() {
         let subject = subject(second: [.totp])
         let (first, outcome, _) = transaction().step(typed(subject), now: Self.now)
@@ -62,14 +62,14 @@ struct DuePasswordTests {
         #expect(first.step(code, now: Self.now).1 == .passwordDue(.expired))
     }
 
-    @Test("is refused where it cannot be changed")
+    @Test("An expired password is refused where it cannot be changed")
     func refused() {
         let subject = subject { $0.canChangePassword = false }
         let (after, outcome, _) = transaction().step(typed(subject), now: Self.now)
         #expect(outcome == .refused(.expiredPassword) && after.end == .refused)
     }
 
-    @Test("warns only who wants to be warned, and goes on without a change if they keep it")
+    @Test("A warning is shown only where the rules allow it, and the user can keep the password")
     func warned() {
         let silent = subject(daysAgo: 85)
         guard case .authenticated = transaction().step(typed(silent), now: Self.now).1 else {
@@ -89,14 +89,14 @@ struct DuePasswordTests {
         }
     }
 
-    @Test("lets nobody keep a password that has ended")
+    @Test("An expired password cannot be kept")
     func notKept() {
         let subject = subject { $0.warnsOfPassword = true }
         let (due, _, _) = transaction().step(typed(subject), now: Self.now)
         #expect(due.step(.passwordKept(subject), now: Self.now).1 == .refused(.overTransaction))
     }
 
-    @Test("takes no new password before the old one was proved, after its end, of another account, or for nobody's wish")
+    @Test("A new password is rejected before the old one is proved, after the end, for another account, and without a request")
     func notNow() {
         let subject = subject()
         func isRefused(_ transaction: SignInTransaction, _ subject: SignInTransaction.Subject, at now: Date = Self.now) -> Bool {
@@ -119,7 +119,7 @@ struct DuePasswordTests {
         #expect(isRefused(done, good))
     }
 
-    @Test("is not what a session began that was there before, but what was proved by one that the change ends is asked for again")
+    @Test("A password change keeps no proofs of the sessions that it ends")
     func sessions() {
         var proof = SignInTransaction.Proof(
             factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
@@ -140,7 +140,7 @@ struct DuePasswordTests {
         #expect(after.proofs.map(\.factor) == [.password] && after.sessionID == nil && after.inherited == 0)
     }
 
-    @Test("by a client without pages is refused after the second factor, with a sentence that says where it is changed")
+    @Test("A client without pages gets an error after the second factor that says where to change the password")
     func direct() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.age.maximumDays = 30 }
         #expect(try await org.signIn(at: 30 * Self.days - 1).context != nil)

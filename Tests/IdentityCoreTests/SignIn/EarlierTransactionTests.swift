@@ -25,7 +25,7 @@ struct EarlierTransactionTests {
         #expect(try await org.store.commit([.put(earlier)]) == .committed)
     }
 
-    @Test("A sign-in that version 0.1 stored is answered as ended, without an error of the store.")
+    @Test("A sign-in that version 0.1 stored is answered as ended, without an error of the store")
     func ended() async throws {
         _ = try await org.enroll()
         let mfaToken = try await org.mfaToken()
@@ -39,7 +39,7 @@ struct EarlierTransactionTests {
         #expect(refusal.code == .accessDenied)
     }
 
-    @Test("A push of a sign-in that version 0.1 stored is answered as ended when the client polls and when the phone answers.")
+    @Test("A push of a sign-in that version 0.1 stored is answered as ended when the client polls and when the phone answers")
     func pushed() async throws {
         let phone = try await org.enroll()
         let mfaToken = try await org.mfaToken()

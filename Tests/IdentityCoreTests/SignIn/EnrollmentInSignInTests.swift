@@ -32,7 +32,7 @@ struct EnrollmentInSignInTests {
         .enrolled(.totp, .possession, methods: ["otp"], subject)
     }
 
-    @Test("who has no second factor, and needs one, sets one up, and that is the second factor")
+    @Test("A user without the required second factor enrols one, which counts as the second factor")
     func setsUp() {
         let (first, outcome, effects) = transaction().step(password(subject()), now: Self.now)
         #expect(outcome == .enrollmentRequired && first.end == nil)
@@ -45,20 +45,20 @@ struct EnrollmentInSignInTests {
         #expect(log == [.log(type: "user.authentication.totp", .success, reason: "rule")])
     }
 
-    @Test("who may not is refused as before")
+    @Test("A sign-in whose rules allow no enrolment is refused")
     func mayNot() {
         let (after, outcome, _) = transaction().step(password(subject(canEnroll: false)), now: Self.now)
         guard case .refused(let refusal) = outcome else { return #expect(Bool(false), "\(outcome)") }
         #expect(refusal.code == .accessDenied && after.end == .refused)
     }
 
-    @Test("who has a second factor is asked for it")
+    @Test("A user with a second factor is asked for it")
     func has() {
         let (_, outcome, _) = transaction().step(password(subject(second: [.totp])), now: Self.now)
         #expect(outcome == .factorRequired([.totp]))
     }
 
-    @Test("what an app wants beyond the policy sets nothing up")
+    @Test("A second factor that only the client requests causes no enrolment")
     func beyondPolicy() {
         let asking = transaction(contextClasses: ["urn:okta:loa:2fa:any"])
         guard case .refused(let refusal) = asking.step(password(subject(.oneFactor)), now: Self.now).1 else {
@@ -77,7 +77,7 @@ struct EnrollmentInSignInTests {
         .init(factor: .password, factorClasses: [.knowledge], methods: ["pwd"], time: Self.now.addingTimeInterval(-60))
     }
 
-    @Test("what a session proved sets nothing up, however recent: the password is asked for again, and then it does")
+    @Test("Proofs of a session permit no enrolment until the password is entered again")
     func session() {
         let (begun, outcome, effects) = onPages().step(.resumed([oldPassword], subject()), now: Self.now)
         #expect(outcome == .enrollmentRequired && effects.isEmpty)
@@ -88,7 +88,7 @@ struct EnrollmentInSignInTests {
         #expect(typed.step(enrolled(subject()), now: Self.now).0.end == .authenticated)
     }
 
-    @Test("a session's sign-in that waits for a second factor sets none up when that is taken away meanwhile")
+    @Test("A session's sign-in permits no enrolment if its second factor is removed meanwhile")
     func takenAway() {
         let (waiting, outcome, _) = onPages().step(
             .resumed([oldPassword], subject(second: [.totp])), now: Self.now)
@@ -97,7 +97,7 @@ struct EnrollmentInSignInTests {
     }
 
     @Test(
-        "nothing else makes an enrolment a proof",
+        "An enrolment counts as a proof only where the rules say so",
         arguments: ["before the password", "too late", "somebody else", "twice", "after the end", "one that is there already"])
     func refused(when: String) {
         let first = transaction().step(password(subject()), now: Self.now).0

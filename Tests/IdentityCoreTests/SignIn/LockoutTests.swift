@@ -12,7 +12,7 @@ struct LockoutTests {
     private static func user() -> User { User(id: "00u1", login: "jane", passwordHash: "hash", createdAt: now) }
 
     @Test(
-        "Locks last 30 seconds, 1, 2, 5 and 15 minutes and then as long as the policy says, which is the longest at any step.",
+        "Locks last 30 seconds, 1, 2, 5 and 15 minutes and then as long as the policy says, which is the longest at any step",
         arguments: [
             (15, [30, 60, 120, 300, 900, 900, 900]), (60, [30, 60, 120, 300, 900, 3_600, 3_600]), (1, [30, 60, 60, 60, 60, 60, 60]),
         ] as [(Int, [TimeInterval])])
@@ -22,7 +22,7 @@ struct LockoutTests {
         #expect(PasswordPolicy(lockoutAttempts: 10, lockoutMinutes: nil).lockTime(failures: 10) == nil)
     }
 
-    @Test("A record written before origins were kept is read, with its wrong answers counted for unknown origins.")
+    @Test("A record written before origins were kept is read, with its wrong answers counted for unknown origins")
     func oldRecord() throws {
         var old = Self.user()
         (old.failedAttempts, old.failedCodes, old.lockedAt) = (10, ["totp": 2], Self.now)
@@ -35,7 +35,7 @@ struct LockoutTests {
         #expect(!read.isLocked(for: .unknown, policy: policy, now: Self.now.addingTimeInterval(120)))
     }
 
-    @Test("A user record keeps all counts of wrong answers and all origins.")
+    @Test("A user record keeps all counts of wrong answers and all origins")
     func roundTrip() throws {
         var user = Self.user()
         user.remember(Self.home, provedBy: ["password"])
@@ -51,7 +51,7 @@ struct LockoutTests {
         #expect(try JSONDecoder().decode(User.self, from: Data(bytes)) == user)
     }
 
-    @Test("Of more than 20 known networks and devices, the one that was unused for the longest time is forgotten.")
+    @Test("Of more than 20 known networks and devices, the one that was unused for the longest time is forgotten")
     func manyOrigins() {
         var user = Self.user()
         for number in 0..<20 { user.remember(RequestOrigin(network: "\(number)")) }
@@ -62,7 +62,7 @@ struct LockoutTests {
         #expect(user.usedOrigins?.count == KnownOrigin.most)
     }
 
-    @Test("Of more than 20 known origins, those where the user proved more than the password are remembered, and no count is lost.")
+    @Test("Of more than 20 known origins, those where the user proved more than the password are remembered, and no count is lost")
     func evictedOrigins() throws {
         var user = Self.user()
         user.remember(Self.home, provedBy: ["password", "totp"])
@@ -89,7 +89,7 @@ struct LockoutTests {
         #expect(!user.knows(RequestOrigin(network: "late")) && user.usedOrigins?.count == KnownOrigin.most)
     }
 
-    @Test("A known device is known at any network, and a known network for any device.")
+    @Test("A known device is known at any network, and a known network for any device")
     func devices() {
         var user = Self.user()
         user.remember(RequestOrigin(network: "home", device: "phone"))
@@ -99,7 +99,7 @@ struct LockoutTests {
         #expect(user.callers(from: .unknown) == .others)
     }
 
-    @Test("An unlock forgets all wrong answers and opens all locks; a new password opens the locks and keeps wrong codes counted.")
+    @Test("An unlock forgets all wrong answers and opens all locks; a new password opens the locks and keeps wrong codes counted")
     func opening() {
         let policy = PasswordPolicy(lockoutAttempts: 2)
         var user = Self.user()
@@ -117,7 +117,7 @@ struct LockoutTests {
         #expect(user.knows(Self.home))
     }
 
-    @Test("A new password keeps only the origins of a second factor and the one of the change, and no count is lost.")
+    @Test("A new password keeps only the origins of a second factor and the one of the change, and no count is lost")
     func originsAfterPasswordChange() {
         let policy = PasswordPolicy(lockoutAttempts: 5)
         let origins = ["cafe", "office"].map { RequestOrigin(network: $0, device: $0) }
@@ -138,7 +138,7 @@ struct LockoutTests {
         #expect(recovered.usedOrigins?.map(\.id) == ["nhome"])
     }
 
-    @Test("A policy without lockout never closes the password, but still closes codes.")
+    @Test("A policy without lockout never closes the password, but still closes codes")
     func withoutLockout() {
         let policy = PasswordPolicy(lockoutAttempts: 0)
         var user = Self.user()

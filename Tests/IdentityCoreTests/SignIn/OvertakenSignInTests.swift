@@ -36,7 +36,7 @@ struct OvertakenSignInTests {
             context: TestOrganization.context(TestOrganization.time(0)))
     }
 
-    @Test("A sign-in whose account is deactivated while the password is hashed is refused.")
+    @Test("A sign-in whose account is deactivated while the password is hashed is refused")
     func deactivated() async throws {
         let organization = try await TestOrganization()
         let answer = try await signIn(organization) { [store = organization.store] user in
@@ -49,7 +49,7 @@ struct OvertakenSignInTests {
         #expect(answer.refused == .invalidGrant)
     }
 
-    @Test("A sign-in that is overtaken by signing out everywhere is refused, and the next sign-in works.")
+    @Test("A sign-in that is overtaken by signing out everywhere is refused, and the next sign-in works")
     func signedOut() async throws {
         let organization = try await TestOrganization()
         let answer = try await signIn(organization) { user in
@@ -61,7 +61,7 @@ struct OvertakenSignInTests {
         #expect(try await organization.introspect(try organization.signIn().get().accessToken).isActive)
     }
 
-    @Test("A sign-in that reads the user's factors after a sign-out everywhere is refused, if the password was checked before.")
+    @Test("A sign-in that reads the user's factors after a sign-out everywhere is refused, if the password was checked before")
     func signedOutBeforeFactors() async throws {
         let organization = try await TestOrganization()
         let factors = ["acr_values": "urn:okta:loa:2fa:any:ifpossible"]
@@ -74,7 +74,7 @@ struct OvertakenSignInTests {
         #expect(try await signIn(organization, factors) { _ in }.refused == nil)
     }
 
-    @Test("Wrong passwords with a proof that was used before are counted and lock the account.")
+    @Test("Wrong passwords with a proof that was used before are counted and lock the account")
     func replayedProof() async throws {
         let organization = try await ProvingClient.organization()
         let client = try ProvingClient(organization)
@@ -107,7 +107,7 @@ struct OvertakenSignInTests {
         #expect(meter.take()[.passwordHash] == nil, "The password is not checked.")
     }
 
-    @Test("A right code is used up even if the access policy issues no tokens.")
+    @Test("A right code is used up even if the access policy issues no tokens")
     func deniedScope() async throws {
         let app = try await AppFixture { definition in
             for index in definition.authorizationServers.indices { definition.authorizationServers[index].accessPolicies = [] }
@@ -119,7 +119,7 @@ struct OvertakenSignInTests {
         #expect(try await app.organization.token(parameters, client: "one-factor-app", at: 61).refused == .invalidGrant)
     }
 
-    @Test("The verdict about one factor is not reused for another factor.")
+    @Test("The verdict about one factor is not reused for another factor")
     func otherFactor() async throws {
         let app = try await AppFixture()
         func check(_ channel: CodeChannel) -> Check<FactorVerdict> {
@@ -131,7 +131,7 @@ struct OvertakenSignInTests {
         #expect(check(.sms) != check(.email))
     }
 
-    @Test("An approval changes the account only if the sign-in succeeds.")
+    @Test("An approval changes the account only if the sign-in succeeds")
     func refusedApproval() async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Signing in by password")
 struct PasswordSignInTests {
-    @Test("proves the person, whatever the case of the name")
+    @Test("A password signs in regardless of the case of the user name")
     func success() async throws {
         let org = try await SignInFixture()
         let outcome = try await org.signIn("JANE.Doe@Example.COM", at: 5)
@@ -24,7 +24,7 @@ struct PasswordSignInTests {
         #expect(line.userID == context.userID && line.clientID == "one" && line.address == "127.0.0.1")
     }
 
-    @Test("answers alike to a wrong password, an unknown name, a locked, a suspended and a passwordless account; the log tells them apart")
+    @Test("Wrong password and unknown, locked, suspended or passwordless account get one response, and distinct log events")
     func sameAnswer() async throws {
         let org = try await SignInFixture()
         var refusals: [Refusal?] = []
@@ -43,7 +43,7 @@ struct PasswordSignInTests {
     }
 
     @Test(
-        "derives a key also for who has none to check against: a name that nobody has, no password, a password or a name too long",
+        "A hash is computed even for an unknown name, a missing password, and a password or name that is too long",
         arguments: [
             ("nobody@example.com", "wrong-password"), ("new@example.com", "wrong-password"),
             (SignInFixture.jane, String(repeating: "x", count: 1_025)), (String(repeating: "x", count: 1_025), "wrong-password"),
@@ -66,7 +66,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(SignInFixture.jane, "wrong-password").refusal?.code == .invalidGrant)
     }
 
-    @Test("The account is locked after the policy's number of wrong passwords, and opens after 30 seconds.")
+    @Test("The account is locked after the policy's number of wrong passwords, and opens after 30 seconds")
     func lockout() async throws {
         let org = try await SignInFixture()
         try await org.lock()
@@ -78,7 +78,7 @@ struct PasswordSignInTests {
         #expect(user.lockedAt == nil && user.failedAttempts == 0)
     }
 
-    @Test("stays locked for good when the policy names no minutes, until somebody unlocks it")
+    @Test("Without lockout minutes, a locked account stays locked until an administrator unlocks it")
     func unlock() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.lockoutMinutes = nil }
         try await org.lock()
@@ -87,7 +87,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(at: 1e9).context != nil)
     }
 
-    @Test("forgets failures on success")
+    @Test("A successful sign-in resets wrong passwords")
     func reset() async throws {
         let org = try await SignInFixture()
         for _ in 0..<2 { _ = try await org.signIn(SignInFixture.jane, "wrong-password") }
@@ -96,7 +96,7 @@ struct PasswordSignInTests {
         #expect(try await org.stored().value.failedAttempts == 0)
     }
 
-    @Test("counts a hundred wrong guesses at the same time as a hundred")
+    @Test("A hundred concurrent wrong passwords count as a hundred")
     func parallelGuesses() async throws {
         let org = try await SignInFixture { $0.passwordPolicy.lockoutAttempts = 0 }
         try await withThrowingTaskGroup(of: Refusal.Code?.self) { group in
@@ -108,7 +108,7 @@ struct PasswordSignInTests {
         #expect(try await org.stored().value.failedAttempts == 100)
     }
 
-    @Test("lets no guess through that comes beside those that lock the account")
+    @Test("No concurrent correct password succeeds after the account is locked")
     func parallelLockout() async throws {
         let org = try await SignInFixture()
         await withThrowingTaskGroup(of: Void.self) { group in
@@ -121,7 +121,7 @@ struct PasswordSignInTests {
         #expect(try await org.log().filter { $0.type == "user.account.lock" }.count == 1)
     }
 
-    @Test("hashes anew when the policy's cost changed")
+    @Test("A password is hashed again if the policy's cost changed")
     func rehash() async throws {
         let org = try await SignInFixture()
         let before = try await org.stored().value
@@ -136,7 +136,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn().context != nil)
     }
 
-    @Test("refuses who is not assigned, or an application that is closed, only after the right password", arguments: ["staff", "closed"])
+    @Test("An unassigned user and an inactive application are refused only after the correct password", arguments: ["staff", "closed"])
     func assignment(application: String) async throws {
         let org = try await SignInFixture()
         #expect(try await org.signIn(SignInFixture.jane, "wrong-password", to: application).refusal?.code == .invalidGrant)
@@ -144,7 +144,7 @@ struct PasswordSignInTests {
         #expect(try await org.log().last?.outcome == .denied)
     }
 
-    @Test("limits attempts for one name and says until when")
+    @Test("Attempts for one user name are limited, with the time of the reset")
     func rateLimit() async throws {
         let org = try await SignInFixture { $0.rateLimits.perUser = 2 }
         for name in ["nobody@example.com", SignInFixture.jane] {
@@ -157,7 +157,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(at: 70).context != nil)
     }
 
-    @Test("asks for a second factor by a token that leads to the transaction")
+    @Test("A required second factor returns a token for the transaction")
     func secondFactor() async throws {
         let org = try await SignInFixture()
         try await org.enroll(.push)
@@ -185,7 +185,7 @@ struct PasswordSignInTests {
         #expect(transaction.scopes == ["openid"])
     }
 
-    @Test("refuses at once when a second factor is asked for that the person, or the client, does not have")
+    @Test("A sign-in is refused if user or client lack the required second factor")
     func noSecondFactor() async throws {
         let org = try await SignInFixture()
         #expect(try await org.signIn(to: "two").refusal?.code == .accessDenied)
@@ -194,7 +194,7 @@ struct PasswordSignInTests {
         #expect(try await org.signIn(to: "two", grants: ["http://auth0.com/oauth/grant-type/mfa-oob"]).refusal?.code == .mfaRequired)
     }
 
-    @Test("counts for nothing when the hashing queue is full: 429 with zeros")
+    @Test("A full hashing queue returns 429 with zero remaining, without counting an attempt")
     func overloaded() async throws {
         let store = InMemoryStore()
         let quiet = SignInFixture.environment()

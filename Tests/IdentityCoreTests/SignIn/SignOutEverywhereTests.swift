@@ -36,7 +36,7 @@ struct SignOutEverywhereTests {
         return try await visitor.load()
     }
 
-    @Test("If a sign-out everywhere fails after its first two commits, the user's refresh token is rejected.")
+    @Test("If a sign-out everywhere fails after its first two commits, the user's refresh token is rejected")
     func fault() async throws {
         _ = try PageVisitor.code(try await signIn(visitor))
         let org = app.organization
@@ -51,7 +51,7 @@ struct SignOutEverywhereTests {
         #expect(refreshed.refused == .invalidGrant)
     }
 
-    @Test("A session that starts during a sign-out everywhere, after its first commit, stays open.")
+    @Test("A session that starts during a sign-out everywhere, after its first commit, stays open")
     func laterSession() async throws {
         _ = try PageVisitor.code(try await signIn(visitor))
         let id = try await app.organization.userID()
@@ -69,7 +69,7 @@ struct SignOutEverywhereTests {
         #expect(kept.map(\.createdAt) == [PushFixture.context(30).now])
     }
 
-    @Test("A sign-in on the pages is refused if the user was signed out everywhere after the password check.")
+    @Test("A sign-in on the pages is refused if the user was signed out everywhere after the password check")
     func page() async throws {
         let id = try await app.organization.userID()
         _ = try await visitor.authorize()
@@ -80,7 +80,7 @@ struct SignOutEverywhereTests {
         #expect(page.notice == .wrongCredentials)
     }
 
-    @Test("A sign-in of the classic API is refused if the user was signed out everywhere after the password check.")
+    @Test("A sign-in of the classic API is refused if the user was signed out everywhere after the password check")
     func classic() async throws {
         let id = try await app.organization.userID()
         store.beforeSecondRead { [other] in try await other.signOutEverywhere(userID: id, context: PushFixture.context(20)) }

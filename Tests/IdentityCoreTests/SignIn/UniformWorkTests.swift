@@ -123,7 +123,7 @@ struct UniformWorkTests {
         return meter.take().reduce(into: store.take()) { $0[$1.key.rawValue] = $1.value }
     }
 
-    @Test("A wrong password does the same work for every user name, known or unknown.", arguments: [Door.password, .classic, .page])
+    @Test("A wrong password does the same work for every user name, known or unknown", arguments: [Door.password, .classic, .page])
     func passwords(door: Door) async throws {
         var works: [Work: [String]] = [:]
         for name in Self.people.map(Self.login) + Self.unknown.prefix(40) {
@@ -134,7 +134,7 @@ struct UniformWorkTests {
         #expect(works.keys.first?["put account"] == 1)
     }
 
-    @Test("The right password of a locked, suspended or staged account does the same work as a wrong password.")
+    @Test("The right password of a locked, suspended or staged account does the same work as a wrong password")
     func rightPasswords() async throws {
         for person in ["locked", "suspended"] {
             let login = Self.login(person)
@@ -148,7 +148,7 @@ struct UniformWorkTests {
     }
 
     @Test(
-        "For every user, a wrong code and a refused push do the same work as for some unknown user name.",
+        "For every user, a wrong code and a refused push do the same work as for some unknown user name",
         arguments: [Door.code, .push, .text])
     func factors(door: Door) async throws {
         var works: [Work: Int] = [:]
@@ -161,7 +161,7 @@ struct UniformWorkTests {
         if door == .code { #expect(works.keys.allSatisfy { ($0["hmac"] ?? 0) >= 4 && ($0["open"] ?? 0) >= 1 }) }
     }
 
-    @Test("A user name causes the same work each time, so that repeating a request reveals nothing more.", arguments: Door.allCases)
+    @Test("A user name causes the same work each time, so that repeating a request reveals nothing more", arguments: Door.allCases)
     func stable(door: Door) async throws {
         for name in Self.unknown.prefix(5) {
             let works = [
@@ -171,7 +171,7 @@ struct UniformWorkTests {
         }
     }
 
-    @Test("A push request for a user without a device does the same work as for some unknown name.")
+    @Test("A push request for a user without a device does the same work as for some unknown name")
     func withoutDevice() async throws {
         var works: [Work: Int] = [:]
         for name in Self.unknown {
@@ -190,7 +190,7 @@ struct UniformWorkTests {
         }
     }
 
-    @Test("A recovery commits, hashes and writes the same for known and unknown user names.", arguments: ["EMAIL", "SMS"])
+    @Test("A recovery commits, hashes and writes the same for known and unknown user names", arguments: ["EMAIL", "SMS"])
     func recoveries(channel: String) async throws {
         var works: Set<Work> = []
         for name in ["plain", "text", "suspended", "staged"].map(Self.login) + Self.unknown.prefix(5) {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Introspection (RFC 7662, Documentation/Protocol/OAuth.md §2.9)")
 struct IntrospectionTests {
-    @Test("an active access token is told with its claims and the members of 2.9")
+    @Test("An active access token is introspected with its claims (OAuth.md §2.9)")
     func accessToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn("openid messages.read offline_access").get().accessToken
@@ -24,7 +24,7 @@ struct IntrospectionTests {
         for (name, value) in claims { #expect(known[name] == value) }
     }
 
-    @Test("a client's own access token has no username")
+    @Test("A client's own access token has no username")
     func clientToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.service().get().accessToken
@@ -34,7 +34,7 @@ struct IntrospectionTests {
         #expect(known["sub"] == "service-app")
     }
 
-    @Test("an active refresh token is told with exactly its members")
+    @Test("An active refresh token is introspected with exactly its members")
     func refreshToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn("openid offline_access").get().refreshToken
@@ -45,7 +45,7 @@ struct IntrospectionTests {
             ])
     }
 
-    @Test("an active id token is told with its claims")
+    @Test("An active ID token is introspected with its claims")
     func idToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().idToken
@@ -54,7 +54,7 @@ struct IntrospectionTests {
         #expect(try await organization.introspect(token).json == expected)
     }
 
-    @Test("a token is active until exactly its exp")
+    @Test("A token is active until exactly its exp")
     func expiry() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().accessToken
@@ -62,7 +62,7 @@ struct IntrospectionTests {
         #expect(try await organization.introspect(token, at: 3599.75).json == ["active": false])
     }
 
-    @Test("whatever is not a token of this server now is exactly inactive")
+    @Test("Any text that is not a valid token of this server is inactive without other members")
     func inactive() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -79,7 +79,7 @@ struct IntrospectionTests {
         }
     }
 
-    @Test("a signed token whose grant is gone is inactive")
+    @Test("A signed token whose grant was removed is inactive")
     func withoutGrant() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.signIn().get().accessToken
@@ -88,7 +88,7 @@ struct IntrospectionTests {
         #expect(try await organization.introspect(token).isActive == false)
     }
 
-    @Test("a public client learns of its own tokens only")
+    @Test("A public client can introspect only its own tokens")
     func publicClients() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -100,7 +100,7 @@ struct IntrospectionTests {
         }
     }
 
-    @Test("a client that authenticates itself learns of all access tokens, but of refresh and id tokens of its own only")
+    @Test("A confidential client can introspect all access tokens, and its own refresh and ID tokens")
     func foreignRefreshAndIDTokens() async throws {
         let organization = try await TestOrganization {
             $0.applications.append(
@@ -126,7 +126,7 @@ struct IntrospectionTests {
     }
 
     @Test(
-        "a request that cannot be answered has its code",
+        "Each invalid request has its error code",
         arguments: [
             (ClientCredentials(clientID: "password-app", endpoint: ""), "", .invalidRequest),
             (ClientCredentials(endpoint: ""), "x", .invalidClient),

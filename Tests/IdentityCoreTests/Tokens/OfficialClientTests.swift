@@ -55,7 +55,9 @@ struct OfficialClientTests {
             now: now.timeIntervalSince1970, maxAge: maxAge)
     }
 
-    @Test("10.5: id tokens are accepted, at sign-in and after a refresh, on both kinds of servers", arguments: [nil, "default"])
+    @Test(
+        "The official client accepts ID tokens at sign-in and refresh on both kinds of servers (OAuth.md §10.5)",
+        arguments: [nil, "default"])
     func idTokens(server: String?) async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn(server: server).get()
@@ -71,7 +73,7 @@ struct OfficialClientTests {
         #expect(try await client(organization, server: server, at: 3600).rejects(token, accessToken: first.accessToken) == "expired")
     }
 
-    @Test("10.5: id tokens stay RS256 where access tokens are ES256")
+    @Test("ID tokens are RS256 even if access tokens are ES256 (OAuth.md §10.5)")
     func mixedAlgorithms() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
         let response = try await organization.signIn().get()
@@ -80,7 +82,7 @@ struct OfficialClientTests {
         #expect(try await client(organization, server: "default", at: 0).rejects(token, accessToken: response.accessToken) == nil)
     }
 
-    @Test("10.4: each published key is RSA or EC and has kid, use and alg, and nothing private")
+    @Test("Each published key is RSA or EC with kid, use and alg, and no private member (OAuth.md §10.4)")
     func keys() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = .es256 }
         let set = try await organization.engine.snapshot().keyRing.publishedKeys(now: TestOrganization.start).json()
@@ -92,14 +94,14 @@ struct OfficialClientTests {
         }
     }
 
-    @Test("10.6: expires_in is above 300, and the least that a rule may say is 300")
+    @Test("The minimum expires_in of a rule is 300 (OAuth.md §10.6)")
     func lifetime() async throws {
         let organization = try await TestOrganization()
         #expect(try await organization.signIn().get().expiresIn > 300)
         #expect(AccessPolicyEvaluation.Lifetimes.ofOrganization.accessToken > 300)
     }
 
-    @Test("10.15: a refresh without scope returns the original scopes and an id token without nonce")
+    @Test("A refresh without scope returns the original scopes and an ID token without nonce (OAuth.md §10.15)")
     func refresh() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn("offline_access profile openid").get()
@@ -108,7 +110,7 @@ struct OfficialClientTests {
         #expect(try claims(of: second.idToken)["nonce"] == nil)
     }
 
-    @Test("10.16: revoking succeeds for unknown tokens and for several at once")
+    @Test("A revocation succeeds for unknown and for several tokens (OAuth.md §10.16)")
     func revocation() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -118,7 +120,7 @@ struct OfficialClientTests {
         _ = try await (access, refresh, unknown)
     }
 
-    @Test("10.20: api://default as audience, cid, uid, scp, and the login in sub")
+    @Test("The access token has the audience api://default, cid, uid, scp, and the login as sub (OAuth.md §10.20)")
     func accessToken() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn().get()

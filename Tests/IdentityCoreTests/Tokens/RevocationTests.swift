@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Revocation (RFC 7009, Documentation/Protocol/OAuth.md §2.10)")
 struct RevocationTests {
-    @Test("an access token goes alone")
+    @Test("Revoking an access token revokes only that token")
     func accessToken() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -20,7 +20,7 @@ struct RevocationTests {
         #expect(try await organization.refresh(second.refreshToken, at: 2).refused == nil)
     }
 
-    @Test("a refresh token takes its family and the access tokens along")
+    @Test("Revoking a refresh token revokes its family and the access tokens")
     func refreshToken() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -33,7 +33,7 @@ struct RevocationTests {
         #expect(try await organization.log().contains { $0.type == "token.revoke.refresh_token" && $0.outcome == .success })
     }
 
-    @Test("a refresh token that was replaced revokes as well: its holder may have lost the answer")
+    @Test("Revoking a replaced refresh token revokes the family too")
     func replacedToken() async throws {
         let organization = try await TestOrganization()
         let first = try await organization.signIn().get()
@@ -42,7 +42,7 @@ struct RevocationTests {
         #expect(try await organization.refresh(second.refreshToken, at: 2).refused == .invalidGrant)
     }
 
-    @Test("other grants of the same user stay")
+    @Test("A revocation keeps other grants of the same user")
     func otherGrants() async throws {
         let organization = try await TestOrganization()
         let one = try await organization.signIn().get()
@@ -51,7 +51,7 @@ struct RevocationTests {
         #expect(try await organization.refresh(two.refreshToken, at: 2).refused == nil)
     }
 
-    @Test("another client's, another server's or an unknown token changes nothing, without an error")
+    @Test("Revoking an unknown token, or one of another client or server, succeeds without effect")
     func foreignTokens() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -65,7 +65,7 @@ struct RevocationTests {
         #expect(try await organization.introspect(tokens.idToken).isActive)
     }
 
-    @Test("revocations of all tokens at once, twice, all succeed")
+    @Test("Concurrent and repeated revocations of all tokens succeed")
     func concurrent() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -79,7 +79,7 @@ struct RevocationTests {
         #expect(try await organization.introspect(tokens.refreshToken).isActive == false)
     }
 
-    @Test("a refresh that races with a revocation leaves nothing that works")
+    @Test("A refresh concurrent with a revocation leaves no valid token")
     func race() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -92,7 +92,7 @@ struct RevocationTests {
         }
     }
 
-    @Test("signing a user out everywhere revokes every grant")
+    @Test("Signing a user out everywhere revokes every grant")
     func allGrants() async throws {
         let organization = try await TestOrganization()
         let one = try await organization.signIn().get()
@@ -105,7 +105,7 @@ struct RevocationTests {
         #expect(try await organization.introspect(two.accessToken).isActive == false)
     }
 
-    @Test("the list of single revocations is bounded, and nothing revoked comes back")
+    @Test("The list of revoked access tokens is bounded, and no revoked token becomes valid again")
     func bounded() {
         var revoked = RevokedTokens()
         for number in 0..<100 { revoked.insert("AT.\(number)", issuedAt: number * 10, expiresAt: 5000, now: 0) }

@@ -24,7 +24,7 @@ struct ScopeRequestTests {
     }
 
     @Test(
-        "what a person's grant gets on a custom server",
+        "A user's grant on a custom server gets the permitted scopes",
         arguments: [
             ("openid", ["openid"]), ("openid profile email address phone", ["openid", "profile", "email", "address", "phone"]),
             ("profile  openid profile", ["profile", "openid"]), ("openid messages.read", ["openid", "messages.read"]),
@@ -35,7 +35,7 @@ struct ScopeRequestTests {
     }
 
     @Test(
-        "what is not on offer is invalid_scope",
+        "A scope that is not available is invalid_scope",
         arguments: [
             ("openid unknown", "scope.not_offered"), ("groups openid", "scope.not_offered"), ("okta.users.read", "scope.not_offered"),
             ("device_sso", "scope.not_offered"), ("", "scope.missing"), (nil, "scope.missing"), ("openid\tprofile", "scope.malformed"),
@@ -45,7 +45,7 @@ struct ScopeRequestTests {
         #expect(refused { try ScopeRequest(scope).grantedToUser(of: application(), by: server) } == reason)
     }
 
-    @Test("the org server has groups and the scopes of the organization's API that the client was granted")
+    @Test("The org server has groups and the granted scopes of the organization's API")
     func organizationServer() throws {
         let scopes = "openid groups okta.users.read"
         #expect(try ScopeRequest(scopes).grantedToUser(of: application(), by: organization) == ["openid", "groups", "okta.users.read"])
@@ -53,12 +53,12 @@ struct ScopeRequestTests {
         #expect(refused { try ScopeRequest("messages.read").grantedToUser(of: application(), by: organization) } == "scope.not_offered")
     }
 
-    @Test("offline_access is left out for a client without the refresh_token grant")
+    @Test("offline_access is omitted for a client without the refresh_token grant")
     func offlineAccess() throws {
         #expect(try ScopeRequest("openid offline_access").grantedToUser(of: application(["password"]), by: server) == ["openid"])
     }
 
-    @Test("without a scope parameter the server's default scopes are granted")
+    @Test("Without a scope parameter, the server's default scopes are granted")
     func defaults() throws {
         var server = server
         server.scopes[1].isDefault = true
@@ -67,7 +67,7 @@ struct ScopeRequestTests {
         #expect(try ScopeRequest("openid").grantedToUser(of: application(), by: server) == ["openid"])
     }
 
-    @Test("a parameter of 4,096 characters is read, one of 4,097 refused")
+    @Test("A scope parameter of 4,096 characters is accepted, and one of 4,097 is rejected")
     func length() throws {
         let longest = String(repeating: "openid ", count: 585) + "x"
         #expect(longest.count == 4096)
@@ -76,7 +76,7 @@ struct ScopeRequestTests {
     }
 
     @Test(
-        "a client gets for itself what is the server's own, and nothing that needs a user",
+        "client_credentials gets custom scopes, and none that need a user",
         arguments: [
             ("messages.read", nil), ("messages.read messages.write", nil), ("openid", "scope.needs_user"),
             ("messages.read offline_access", "scope.needs_user"), ("groups", "scope.needs_user"), ("unknown", "scope.not_offered"),
@@ -86,7 +86,7 @@ struct ScopeRequestTests {
         #expect(refused { try ScopeRequest(scope).grantedToClient(application(), by: server) } == reason)
     }
 
-    @Test("a refresh gets the original scopes or a part of them")
+    @Test("A refresh gets the original scopes or a part of them")
     func narrowing() throws {
         #expect(try ScopeRequest(nil).narrowing(["a", "b"]) == ["a", "b"])
         #expect(try ScopeRequest("b").narrowing(["a", "b"]) == ["b"])

@@ -9,7 +9,7 @@ import Testing
 struct TokenClaimsTests {
     private let issuedAt: JSONValue = 1_700_000_000
 
-    @Test("a user's access token has exactly the claims of 3.2")
+    @Test("A user's access token has exactly the claims of OAuth.md §3.2")
     func accessToken() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn("openid profile messages.read offline_access").get()
@@ -33,7 +33,7 @@ struct TokenClaimsTests {
         #expect(response.tokenType == "Bearer")
     }
 
-    @Test("an id token has exactly the claims of 3.3, and no nonce")
+    @Test("An ID token has exactly the claims of OAuth.md §3.3, and no nonce")
     func idToken() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn("openid profile email phone").get()
@@ -50,7 +50,7 @@ struct TokenClaimsTests {
             ])
     }
 
-    @Test("auth_time is smaller than iat though the sign-in and the token fall into one second")
+    @Test("auth_time is smaller than iat even if both are in one second")
     func authenticationTime() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn(at: 0.5).get()
@@ -61,7 +61,7 @@ struct TokenClaimsTests {
         #expect(issued - authenticated == 1)
     }
 
-    @Test("a client's own access token has sub = cid and no claims of a user")
+    @Test("A client's own access token has sub = cid and no claims of a user")
     func clientAccessToken() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.service().get()
@@ -78,7 +78,7 @@ struct TokenClaimsTests {
     }
 
     @Test(
-        "The header has kid and alg, of an access token also typ at+jwt, and the kid is published.",
+        "The header has kid and alg, of an access token also typ at+jwt, and the kid is published",
         arguments: [JWSAlgorithm.rs256, .es256])
     func header(algorithm: JWSAlgorithm) async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessTokenAlgorithm = algorithm }
@@ -95,7 +95,7 @@ struct TokenClaimsTests {
         }
     }
 
-    @Test("the org server's tokens name the origin as issuer and audience")
+    @Test("The org server's tokens have the origin as issuer and audience")
     func organizationServer() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn("openid groups", server: nil).get()
@@ -106,7 +106,7 @@ struct TokenClaimsTests {
         #expect(try claims(of: response.idToken)["groups"] == ["staff"])
     }
 
-    @Test("no id token without openid, no refresh token without offline_access, and no claims without openid")
+    @Test("An ID token and its claims need openid, and a refresh token needs offline_access")
     func withoutScopes() async throws {
         let organization = try await TestOrganization()
         let profile = try await organization.signIn("profile").get()
@@ -119,7 +119,7 @@ struct TokenClaimsTests {
         #expect(offline.refreshToken != nil)
     }
 
-    @Test("custom claims go where they are sent, never over a standard one, and never without a value")
+    @Test("Custom claims are in the configured tokens, never replace a standard claim, and need a value")
     func customClaims() async throws {
         let organization = try await TestOrganization {
             $0.authorizationServers[1].claims = [
@@ -142,7 +142,7 @@ struct TokenClaimsTests {
         #expect(try claims(of: service.accessToken)["zone"] == nil)
     }
 
-    @Test("acr is repeated in both tokens when a class was asked for and met")
+    @Test("Both tokens have the requested and satisfied acr")
     func contextClass() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn(["acr_values": "urn:okta:loa:1fa:pwd"]).get()
@@ -152,7 +152,7 @@ struct TokenClaimsTests {
         #expect(try claims(of: refreshed.idToken)["acr"] == "urn:okta:loa:1fa:pwd")
     }
 
-    @Test("equal requests give equal claims in equal order")
+    @Test("Equal requests return equal claims in equal order")
     func deterministic() async throws {
         let first = try await TestOrganization().signIn().get()
         let second = try await TestOrganization().signIn().get()

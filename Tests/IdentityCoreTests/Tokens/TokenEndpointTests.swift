@@ -24,7 +24,7 @@ struct TokenEndpointTests {
         return now() - start
     }
 
-    @Test("text that is costly to compare is neither hashed nor composed when it can be no name")
+    @Test("Text that is costly to normalize is rejected before normalization if it cannot be a name")
     func costlyText() async throws {
         let organization = try await TestOrganization()
         let snapshot = try await organization.engine.snapshot()
@@ -46,14 +46,14 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("an invented grant type is not written to the system log")
+    @Test("An invented grant type is not in the system log")
     func inventedGrantType() async throws {
         let organization = try await TestOrganization()
         _ = try await organization.token(["grant_type": "x\r\ny"], client: TestOrganization.service)
         #expect(try await organization.log().last?.type == "token.grant.none")
     }
 
-    @Test("an invented client id leaves nothing in the system log, where it could fill the disk")
+    @Test("An invented client id is not in the system log")
     func inventedClientID() async throws {
         let organization = try await TestOrganization()
         let before = try await organization.log()
@@ -67,7 +67,7 @@ struct TokenEndpointTests {
         #expect(try await organization.log() == before)
     }
 
-    @Test("a refusal of a client that authenticated itself is told in the system log, with the check that decided")
+    @Test("A refusal of a confidential client is in the system log with the deciding check")
     func refusalOfAnAuthenticatedClient() async throws {
         let organization = try await TestOrganization()
         #expect(try await organization.service("nonsense").reason == "scope.not_offered")
@@ -81,7 +81,7 @@ struct TokenEndpointTests {
         #expect(try await organization.lastReason() == "parameter.missing: token")
     }
 
-    @Test("wrong passwords of a user are told in the system log though the client is public, once each")
+    @Test("Each wrong password of a user is in the system log once, even with a public client")
     func wrongPasswordsAreTold() async throws {
         let organization = try await TestOrganization()
         let before = try await organization.log().count
@@ -92,7 +92,7 @@ struct TokenEndpointTests {
     }
 
     @Test(
-        "each refusal has its code",
+        "Each refusal has its error code",
         arguments: [
             (["grant_type": "password", "client_id": "password-app"], "missing", .notFound, "server.unknown"),
             (["grant_type": "nonsense", "client_id": "nobody"], "default", .invalidClient, "client.unknown"),
@@ -137,7 +137,7 @@ struct TokenEndpointTests {
         #expect(try await organization.grants().isEmpty)
     }
 
-    @Test("a server without a matching rule gives nothing, and the log says which condition failed")
+    @Test("A server without a matching rule issues nothing, and the log names the failed condition")
     func policyDenies() async throws {
         let organization = try await TestOrganization {
             $0.authorizationServers[2].accessPolicies = [
@@ -152,14 +152,14 @@ struct TokenEndpointTests {
         #expect(event.clientID == "password-app")
     }
 
-    @Test("a wrong password gives no tokens and is invalid_grant")
+    @Test("A wrong password is invalid_grant")
     func wrongPassword() async throws {
         let organization = try await TestOrganization()
         #expect(try await organization.signIn("openid", ["password": "wrong"]).refused == .invalidGrant)
         #expect(try await organization.grants().isEmpty)
     }
 
-    @Test("the log tells who was granted what by which rule, and holds no secret")
+    @Test("The log has user, grant and rule of each token, and no secret")
     func log() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn().get()
@@ -176,7 +176,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("the lifetimes are the rule's, and expires_in says so")
+    @Test("Lifetimes and expires_in are those of the rule")
     func lifetimes() async throws {
         let organization = try await TestOrganization { $0.authorizationServers[1].accessPolicies[0].rules[0].accessTokenLifetime = 900 }
         let response = try await organization.signIn().get()
@@ -187,7 +187,7 @@ struct TokenEndpointTests {
         #expect(refreshed.expiresIn == 900)
     }
 
-    @Test("parameters that a grant does not know are ignored (Documentation/Protocol/OAuth.md §10, requirement 7)")
+    @Test("Unknown parameters of a grant are ignored (OAuth.md §10.7)")
     func unknownParameters() async throws {
         let organization = try await TestOrganization()
         let result = try await organization.signIn(
@@ -195,7 +195,7 @@ struct TokenEndpointTests {
         #expect(result.refused == nil)
     }
 
-    @Test("printing or dumping a request or an answer shows no secret")
+    @Test("No description of a request or response contains a secret")
     func descriptions() async throws {
         let organization = try await TestOrganization()
         let response = try await organization.signIn().get()
@@ -221,7 +221,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test("the store holds no refresh token, only its digest")
+    @Test("The store has only the digest of a refresh token")
     func secrets() async throws {
         let organization = try await TestOrganization()
         let token = try #require(try await organization.signIn().get().refreshToken)

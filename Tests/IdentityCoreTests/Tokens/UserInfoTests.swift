@@ -7,7 +7,7 @@ import Testing
 @Suite("User info (OpenID Connect Core 5.3, Documentation/Protocol/OAuth.md §2.11)")
 struct UserInfoTests {
     @Test(
-        "each scope opens its claims, and sub is always there",
+        "Each scope returns its claims, and sub is always present",
         arguments: [
             ("openid", []), ("openid email", ["email", "email_verified"]), ("openid phone", ["phone_number"]), ("openid address", []),
             (
@@ -24,7 +24,7 @@ struct UserInfoTests {
         #expect(info["sub"] == (try claims(of: tokens.idToken)["sub"]))
     }
 
-    @Test("values have the types that clients want")
+    @Test("Claims have the documented types")
     func values() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn("openid profile email").get()
@@ -35,7 +35,7 @@ struct UserInfoTests {
         #expect(info["updated_at"] == 1_699_996_400)
     }
 
-    @Test("no, a bad, a foreign or another kind of token is invalid_token")
+    @Test("A missing, invalid or foreign token, or one of another kind, is invalid_token")
     func invalidTokens() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn().get()
@@ -47,14 +47,14 @@ struct UserInfoTests {
         #expect(try await organization.userInfo(tokens.accessToken, at: 3600).refused == .invalidToken)
     }
 
-    @Test("a client's own token is insufficient_scope")
+    @Test("A client's own token is insufficient_scope")
     func clientToken() async throws {
         let organization = try await TestOrganization()
         let token = try await organization.service().get().accessToken
         #expect(try await organization.userInfo(token).refused == .insufficientScope)
     }
 
-    @Test("a narrowed token opens only what it was narrowed to")
+    @Test("A token with narrowed scopes returns only their claims")
     func narrowed() async throws {
         let organization = try await TestOrganization()
         let tokens = try await organization.signIn("openid profile email offline_access").get()

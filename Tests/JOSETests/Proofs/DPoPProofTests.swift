@@ -3,7 +3,7 @@ import JOSE
 import TestSupport
 import Testing
 
-@Suite("Proofs of possession (RFC 9449 section 4)")
+@Suite("DPoP proofs (RFC 9449 section 4)")
 struct DPoPProofTests {
     private static let uri = "https://id.test/oauth2/v1/token"
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -24,7 +24,7 @@ struct DPoPProofTests {
         "eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQyVVFVZldWQVdC"
         + "RnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19"
 
-    @Test("the RFC's proof for a token request is good for that request, by its key")
+    @Test("The RFC's proof for a token request is valid for it")
     func exampleOfTokenRequest() throws {
         let proof = try DPoPProof(
             verifying: Self.exampleHeader
@@ -37,7 +37,7 @@ struct DPoPProofTests {
         #expect(Self.refusal { try proof.check(method: "POST", uri: "https://server.example.com/token", now: Self.seconds) } == .expired)
     }
 
-    @Test("the RFC's proof for a resource is good with its access token")
+    @Test("The proof for a resource in RFC 9449 is valid with its access token")
     func exampleOfResource() throws {
         let proof = try DPoPProof(
             verifying: Self.exampleHeader
@@ -51,7 +51,7 @@ struct DPoPProofTests {
 
     // MARK: - Form
 
-    @Test("of every algorithm that metadata names are good", arguments: DPoPProof.algorithms)
+    @Test("Proofs of every algorithm in the server's metadata are valid", arguments: DPoPProof.algorithms)
     func algorithms(algorithm: JWSAlgorithm) throws {
         let maker = try ProofMaker(algorithm)
         let proof = try DPoPProof(verifying: try maker.proof("POST", Self.uri, at: Self.now, nonce: "n"))
@@ -86,13 +86,13 @@ struct DPoPProofTests {
         Wrong(testDescription: "an ath that is no text", code: .invalidClaim, claims: ["ath": ["a"]]),
     ]
 
-    @Test("of another form are refused", arguments: wrongForms)
+    @Test("Proofs with another header or claim set are rejected", arguments: wrongForms)
     func wrongForm(wrong: Wrong) throws {
         let text = try ProofMaker().proof("POST", Self.uri, at: Self.now, changing: wrong.claims, header: wrong.header)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == wrong.code)
     }
 
-    @Test("with a private member of the key are refused, whichever it is", arguments: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"])
+    @Test("Proofs whose key contains any private member are rejected", arguments: ["d", "p", "q", "dp", "dq", "qi", "oth", "k"])
     func privateMember(name: String) throws {
         let maker = try ProofMaker()
         var jwk = maker.jwk
@@ -103,7 +103,7 @@ struct DPoPProofTests {
         #expect(error.message.contains("private"))
     }
 
-    @Test("signed by another key than they name, or not signed, are refused")
+    @Test("Proofs that another key signed, or that are unsigned, are rejected")
     func foreignSignature() throws {
         let maker = try ProofMaker()
         let other = try ProofMaker()
@@ -116,7 +116,7 @@ struct DPoPProofTests {
         #expect(Self.refusal { _ = try DPoPProof(verifying: unsigned + "AA") } == .unsupportedAlgorithm)
     }
 
-    @Test("signed with a secret are refused, though the caller may ask for it")
+    @Test("Proofs that a symmetric key signed are rejected, even if the caller allows it")
     func symmetric() throws {
         let maker = try ProofMaker()
         let secret = try SigningKey.secret(maker.jwk.serialized(), algorithm: .hs256)
@@ -126,14 +126,14 @@ struct DPoPProofTests {
         #expect(Self.refusal { _ = try DPoPProof(verifying: text, algorithms: [.hs256]) } == .algorithmNotAllowed)
     }
 
-    @Test("of algorithms that are not accepted are refused")
+    @Test("Proofs of an algorithm that is not accepted are rejected")
     func notAccepted() throws {
         let text = try ProofMaker(.edDSA).proof("POST", Self.uri, at: Self.now)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .algorithmNotAllowed)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text, algorithms: [.edDSA]) } == nil)
     }
 
-    @Test("that are no tokens, or too long, are refused", arguments: ["", ".", "a.b.c", "ü.ü.ü"])
+    @Test("Proofs that are not tokens, or are too long, are rejected", arguments: ["", ".", "a.b.c", "ü.ü.ü"])
     func noTokens(text: String) {
         #expect(Self.refusal { _ = try DPoPProof(verifying: text) } == .malformed)
         #expect(Self.refusal { _ = try DPoPProof(verifying: text + String(repeating: "a", count: 9_000)) } == .tooLarge)
@@ -142,14 +142,14 @@ struct DPoPProofTests {
     // MARK: - Judging
 
     @Test(
-        "are good from five minutes before to five minutes after their time",
+        "Proofs are valid from five minutes before until five minutes after their time",
         arguments: [(0, nil), (-300, nil), (300, nil), (301, .expired), (-301, .issuedInFuture)] as [(Double, JOSEError.Code?)])
     func window(age: Double, code: JOSEError.Code?) throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now))
         #expect(Self.refusal { try proof.check(method: "POST", uri: Self.uri, now: Self.seconds + age) } == code)
     }
 
-    @Test("are for one method, written as it is, and need an ath where there is a token")
+    @Test("Proofs are valid for one method in its exact spelling, and need an `ath` with an access token")
     func otherRequest() throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now))
         #expect(Self.refusal { try proof.check(method: "GET", uri: Self.uri, now: Self.seconds) } == .invalidClaim)
@@ -159,7 +159,7 @@ struct DPoPProofTests {
     }
 
     @Test(
-        "are for one URL, however that is spelled, without its query and fragment",
+        "Proofs are valid for one URL in any equivalent spelling, without query and fragment",
         arguments: [
             ("https://id.test/oauth2/v1/token", true), ("HTTPS://ID.Test/oauth2/v1/token", true),
             ("https://id.test:443/oauth2/v1/token", true), ("https://id.test:/oauth2/v1/token", true),
@@ -180,7 +180,7 @@ struct DPoPProofTests {
         #expect((Self.refusal { try proof.check(method: "POST", uri: Self.uri, now: Self.seconds) } == nil) == isSame)
     }
 
-    @Test("are for a host by its address, too, and an empty path is the root")
+    @Test("Proofs are valid for a host given by its address, and an empty path equals the root")
     func otherHosts() throws {
         for (one, other) in [
             ("http://[::1]:80/a", "http://[::1]/a"), ("http://127.0.0.1:8000", "http://127.0.0.1:8000/"),
@@ -191,7 +191,7 @@ struct DPoPProofTests {
         }
     }
 
-    @Test("a thumbprint is recognised by its form")
+    @Test("A thumbprint is recognized by its form")
     func thumbprints() throws {
         #expect(DPoPProof.isThumbprint(try ProofMaker().thumbprint))
         #expect(!DPoPProof.isThumbprint(""))
@@ -199,7 +199,7 @@ struct DPoPProofTests {
         #expect(!DPoPProof.isThumbprint(try ProofMaker().thumbprint + "A"))
     }
 
-    @Test("a proof shows neither nonce nor hash")
+    @Test("The description of a proof contains neither nonce nor hash")
     func description() throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now, nonce: "secret-nonce"))
         var dumped = ""
@@ -208,13 +208,13 @@ struct DPoPProofTests {
     }
 }
 
-@Suite("Nonces for proofs (RFC 9449 section 8)")
+@Suite("DPoP nonces (RFC 9449 section 8)")
 struct DPoPNoncesTests {
     private let nonces = DPoPNonces(secret: [UInt8](repeating: 1, count: 32))
     private let day: Double = 86_400
     private let start: Double = 20_000 * 86_400
 
-    @Test("stand for a day, and are good for three more")
+    @Test("A nonce belongs to one day and is valid for three more")
     func lifetime() {
         let nonce = nonces.current(at: start)
         #expect(nonces.current(at: start + day - 1) == nonce)
@@ -224,20 +224,20 @@ struct DPoPNoncesTests {
         #expect(!nonces.accepts(nonce, at: start + 4 * day))
     }
 
-    @Test("of an instance whose clock is ahead are good, of the day after are not")
+    @Test("A nonce of an instance with a fast clock is valid, and one of the day after is not")
     func ahead() {
         #expect(nonces.accepts(nonces.current(at: start + day), at: start))
         #expect(!nonces.accepts(nonces.current(at: start + 2 * day), at: start))
     }
 
-    @Test("are known to every instance with the key, and to no other")
+    @Test("A nonce is valid on every instance with the same key, and on no other")
     func keys() {
         let nonce = nonces.current(at: start)
         #expect(DPoPNonces(secret: [UInt8](repeating: 1, count: 32)).accepts(nonce, at: start))
         #expect(!DPoPNonces(secret: [UInt8](repeating: 2, count: 32)).accepts(nonce, at: start))
     }
 
-    @Test("that nobody made are refused, whatever they are")
+    @Test("Forged and malformed nonces are rejected")
     func invented() {
         let nonce = nonces.current(at: start)
         let last = Base64URL.encode([UInt8](repeating: 255, count: 24))

@@ -22,7 +22,7 @@ struct RedactedTests {
         case text(String)
     }
 
-    @Test("A redacted value shows its type's name and no stored property, however it is printed.")
+    @Test("A redacted value shows its type's name and no stored property, however it is printed")
     func stored() {
         let values: [any Redacted] = [Plain(), Listed(), Shared(), Source.text("planted-secret"), Secret("planted-secret")]
         for value in values {
@@ -34,7 +34,7 @@ struct RedactedTests {
         #expect(Printed.forms(of: Source.text("planted-secret")).contains("Source"))
     }
 
-    @Test("A redacted value that declares a description shows that description in interpolation, debugging and dump.")
+    @Test("A redacted value that declares a description shows that description in interpolation, debugging and dump")
     func described() {
         #expect("\(Listed())" == "Listed(jane)")
         #expect(String(reflecting: Listed()) == "Listed(jane)")
@@ -42,7 +42,7 @@ struct RedactedTests {
         #expect(Mirror(reflecting: Listed()).children.isEmpty)
     }
 
-    @Test("A secret's description has the same length for every secret.")
+    @Test("A secret's description has the same length for every secret")
     func constantLength() { #expect("\(Secret("a"))" == "\(Secret("a much longer secret"))") }
 }
 

@@ -6,11 +6,11 @@ import Testing
 
 @testable import OAuth2Auth
 
-@Suite("The URL that the browser is sent to")
+@Suite("Authorization URL")
 struct AuthorizeURLTests {
     private let issuer = Issuer()
 
-    @Test("has the parameters of the sign-in, sorted, and a challenge by SHA-256")
+    @Test("The authorization URL has the sorted parameters of the sign-in and an S256 challenge")
     func plain() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let url = try await flow.start()
@@ -29,7 +29,7 @@ struct AuthorizeURLTests {
         #expect(flow.isAuthenticating && context.authenticationURL == url)
     }
 
-    @Test("has what the context asks for")
+    @Test("The authorization URL has the parameters of the context")
     func everything() async throws {
         let client = try issuer.client(authentication: .clientSecret("never in a browser"))
         let flow = try client.authorizationCodeFlow(additionalParameters: [
@@ -56,7 +56,7 @@ struct AuthorizeURLTests {
         #expect(url.absoluteString.contains("login_hint=jane%2Bx%40example.com") && !url.absoluteString.contains("secret"))
     }
 
-    @Test("takes parameters that have a property from the further ones")
+    @Test("An additional parameter that has its own property sets that property")
     func wellKnown() async throws {
         let context = AuthorizationCodeFlow.Context(additionalParameters: [
             "state": "s", "nonce": "n", "max_age": "60", "acr_values": "a b", "login_hint": "jane", "display": "page",
@@ -73,7 +73,7 @@ struct AuthorizeURLTests {
         #expect(enrolment.prompt == nil && enrolment.parameters(for: .authorization)?["prompt"]?.stringValue == "enroll_authenticator")
     }
 
-    @Test("can be changed by a delegate, which is told of the result")
+    @Test("A delegate can change the authorization URL and gets the result")
     func delegate() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let watcher = Watcher(adding: URLQueryItem(name: "brand", value: "b & c"))
@@ -83,21 +83,21 @@ struct AuthorizeURLTests {
         #expect(watcher.events == ["started", "customize", "use \(url.absoluteString)"])
     }
 
-    @Test("keeps the parameters that the server's endpoint has")
+    @Test("The authorization URL keeps the query of the server's endpoint")
     func endpointQuery() async throws {
         let issuer = Issuer(["authorization_endpoint": "https://id.example.com/authorize?tenant=a%20b"])
         let url = try await AuthorizationCodeFlow(client: issuer.client()).start()
         #expect(url.absoluteString.hasPrefix("https://id.example.com/authorize?tenant=a%20b&client_id=app&"))
     }
 
-    @Test("needs a redirect URI")
+    @Test("A sign-in needs a redirect URI")
     func noRedirect() throws {
         let client = try issuer.client(redirectUri: nil)
         #expect(throws: OAuth2Error.redirectUriRequired) { try AuthorizationCodeFlow(client: client) }
         #expect(throws: OAuth2Error.redirectUriRequired) { try client.authorizationCodeFlow() }
     }
 
-    @Test("shows no secret of the sign-in in descriptions")
+    @Test("No description contains a secret of the sign-in")
     func descriptions() throws {
         var context = AuthorizationCodeFlow.Context(state: "the-state")
         context.idTokenHint = "a.b.c"

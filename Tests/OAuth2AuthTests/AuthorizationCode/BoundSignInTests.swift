@@ -9,10 +9,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A browser sign-in whose tokens are bound to a key")
+@Suite("Browser sign-in with DPoP")
 struct BoundSignInTests {
     @Test(
-        "tells the key beforehand, and proves it when the code is traded; a code is not lost for want of a nonce", arguments: [false, true])
+        "The request names the key, the exchange proves it, and a missing nonce does not lose the code", arguments: [false, true])
     func signIn(isPushed: Bool) async throws {
         let issuer = Issuer(isPushed ? ["pushed_authorization_request_endpoint": .string("\(Issuer.base)/v1/par")] : [:])
         issuer.answer("/v1/par", .json(#"{"request_uri":"urn:1","expires_in":60}"#))
@@ -37,7 +37,7 @@ struct BoundSignInTests {
         #expect(try JSONWebKey(parsing: jwk.serialized()).thumbprint == announced)
     }
 
-    @Test("refuses tokens that are bound to nothing, and gives them back", .timeLimit(.minutes(1)))
+    @Test("Unbound tokens are rejected and revoked", .timeLimit(.minutes(1)))
     func downgrade() async throws {
         let issuer = Issuer()
         var configuration = try issuer.client(scope: "profile").configuration

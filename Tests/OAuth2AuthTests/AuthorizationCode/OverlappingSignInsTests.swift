@@ -6,7 +6,7 @@ import Testing
 
 @testable import OAuth2Auth
 
-@Suite("Browser sign-ins that meet each other")
+@Suite("Overlapping browser sign-ins")
 struct OverlappingSignInsTests {
     private let issuer = Issuer()
 
@@ -16,7 +16,7 @@ struct OverlappingSignInsTests {
         issuer.on("/v1/token") { [issuer] _, _ in .tokens(["id_token": try issuer.idToken(["nonce": nonce.map(JSONValue.string)])]) }
     }
 
-    @Test("a redirect is refused when no sign-in waits for one")
+    @Test("A redirect is rejected if no sign-in waits for one")
     func notStarted() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: redirect("s")) }
@@ -27,7 +27,7 @@ struct OverlappingSignInsTests {
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume(with: redirect(state)) }
     }
 
-    @Test("the redirect of an older sign-in is refused, and the newer one's is taken")
+    @Test("The redirect of an older sign-in is rejected, and that of the newer one is accepted")
     func stale() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         _ = try await flow.start()
@@ -40,7 +40,7 @@ struct OverlappingSignInsTests {
         _ = try await flow.resume(with: redirect(newer.state))
     }
 
-    @Test("a second redirect of one sign-in is refused, also while the first is being answered", .timeLimit(.minutes(1)))
+    @Test("A second redirect of a sign-in is rejected, even while the first is processed", .timeLimit(.minutes(1)))
     func second() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         _ = try await flow.start()
@@ -61,7 +61,7 @@ struct OverlappingSignInsTests {
         #expect(issuer.requests("/v1/token").count == 1)
     }
 
-    @Test("a context that is used again gets random values anew, and keeps those that the app chose")
+    @Test("A reused context gets new random values, and keeps the values of the app")
     func reusedContext() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let context = AuthorizationCodeFlow.Context()
@@ -82,7 +82,7 @@ struct OverlappingSignInsTests {
         #expect(third["code_challenge"] != fourth["code_challenge"])
     }
 
-    @Test("two flows at once each take their own redirect only")
+    @Test("Each of two concurrent flows accepts only its own redirect")
     func twoFlows() async throws {
         let client = try issuer.client()
         let flows = try [AuthorizationCodeFlow(client: client), AuthorizationCodeFlow(client: client)]
@@ -95,7 +95,7 @@ struct OverlappingSignInsTests {
         }
     }
 
-    @Test("a start that fails ends the sign-in")
+    @Test("A failed start ends the sign-in")
     func failedStart() async throws {
         let issuer = Issuer(["issuer": "https://other.example.com"])
         let flow = try AuthorizationCodeFlow(client: issuer.client())
@@ -106,7 +106,7 @@ struct OverlappingSignInsTests {
     }
 
     @Test(
-        "who is superseded while the code is exchanged gets no tokens, and they are given back", .timeLimit(.minutes(1)),
+        "A sign-in that is replaced during the code exchange gets no tokens, and they are revoked", .timeLimit(.minutes(1)),
         arguments: ["reset", "start", "cancel"])
     func superseded(how: String) async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())

@@ -9,12 +9,12 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A sign-in request that is pushed to the server")
+@Suite("Pushed authorization requests")
 struct PushedRequestTests {
     private static let endpoint = JSONValue.string("\(Issuer.base)/v1/par")
     private let issuer = Issuer(["pushed_authorization_request_endpoint": endpoint])
 
-    @Test("sends everything there, and the browser a reference only")
+    @Test("A pushed request sends all parameters to the server, and the browser gets only a reference")
     func pushed() async throws {
         issuer.answer("/v1/par", .json(#"{"request_uri":"urn:okta:par-1 2","expires_in":300}"#, status: 201))
         let flow = try AuthorizationCodeFlow(
@@ -41,7 +41,7 @@ struct PushedRequestTests {
         _ = try await flow.resume(with: try OAuth2AuthTests.url("com.example.app:/callback?code=c&state=\(context.state)"))
     }
 
-    @Test("that fails ends the sign-in, and nothing goes through the browser instead", arguments: [400, 500])
+    @Test("A failed pushed request ends the sign-in without a request in the browser", arguments: [400, 500])
     func refused(status: Int) async throws {
         issuer.answer("/v1/par", .refusal("invalid_request", status: status))
         let flow = try AuthorizationCodeFlow(client: issuer.client())
@@ -49,7 +49,7 @@ struct PushedRequestTests {
         #expect(error?.serverError?.code == .invalidRequest && !flow.isAuthenticating)
     }
 
-    @Test("is left out where the app does not want it, unless the server requires it", arguments: [false, true])
+    @Test("The app can disable pushed requests, unless the server requires them", arguments: [false, true])
     func disabled(isRequired: Bool) async throws {
         let issuer = Issuer([
             "pushed_authorization_request_endpoint": Self.endpoint, "require_pushed_authorization_requests": .bool(isRequired),
@@ -62,7 +62,7 @@ struct PushedRequestTests {
         #expect(Form.query(url)["request_uri"] == (isRequired ? "urn:1" : nil))
     }
 
-    @Test("is an error where the server requires it and has no endpoint, or none that is safe")
+    @Test("A required pushed request without a secure endpoint is an error")
     func noEndpoint() async throws {
         let without = Issuer(["require_pushed_authorization_requests": true])
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "pushed_authorization_request_endpoint")) {
@@ -72,7 +72,7 @@ struct PushedRequestTests {
         await #expect(throws: OAuth2Error.invalidUrl) { try await AuthorizationCodeFlow(client: unsafe.client()).start() }
     }
 
-    @Test("without a reference in the answer is an error that names it", arguments: ["{}", #"{"request_uri":1}"#, "no JSON"])
+    @Test("A response without a request URI is an error that names it", arguments: ["{}", #"{"request_uri":1}"#, "no JSON"])
     func noReference(body: String) async throws {
         issuer.answer("/v1/par", .json(body))
         await #expect(throws: APIClientError.self) { try await AuthorizationCodeFlow(client: issuer.client()).start() }

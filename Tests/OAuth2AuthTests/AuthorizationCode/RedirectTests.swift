@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("The redirect that ends a browser sign-in")
+@Suite("Redirect of a browser sign-in")
 struct RedirectTests {
     private let issuer = Issuer()
 
@@ -31,7 +31,7 @@ struct RedirectTests {
 
     private func redirect(_ query: String, to base: String = "com.example.app:/callback") throws -> URL { try url("\(base)?\(query)") }
 
-    @Test("brings tokens for the code, and the verifier is sent with it")
+    @Test("A redirect's code is exchanged with the verifier for tokens")
     func success() async throws {
         let (flow, context) = try await waitingFlow(context: .init(acrValues: ["phr"]))
         let watcher = Watcher()
@@ -51,7 +51,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "is refused when it is not the client's own, and the sign-in waits on",
+        "A redirect to another redirect URI is rejected, and the sign-in continues",
         arguments: [
             ("com.other.app:/callback", OAuth2Error.RedirectReason.scheme("com.other.app")),
             ("com.example.app:/other", .hostOrPath), ("com.example.app://callback", .hostOrPath),
@@ -67,7 +67,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "is refused on another host or port of this machine",
+        "A redirect to another host or port of this machine is rejected",
         arguments: [
             "http://127.0.0.1:8401/callback", "http://localhost:8400/callback", "http://127.0.0.1/callback",
             "http://jane@127.0.0.1:8400/callback",
@@ -81,7 +81,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "is refused with another state before anything in it is read, and the sign-in waits on",
+        "A redirect with another state is rejected before anything else is read, and the sign-in continues",
         arguments: [
             ("code=c&state=wrong", "wrong"), ("code=c", nil), ("error=access_denied&state=wrong", "wrong"), ("error=access_denied", nil),
             ("code=c&state=", ""), ("", nil),
@@ -97,7 +97,7 @@ struct RedirectTests {
         _ = try await flow.resume(with: redirect("code=c&state=\(context.state)"))
     }
 
-    @Test("is refused when a parameter is there twice", arguments: ["state", "code"])
+    @Test("A redirect with a repeated parameter is rejected", arguments: ["state", "code"])
     func twice(name: String) async throws {
         let (flow, context) = try await waitingFlow()
         await #expect(throws: OAuth2Error.redirectUri(try url("com.example.app:/callback"), reason: .invalid)) {
@@ -105,7 +105,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("without a code is refused, and ends the sign-in", arguments: ["", "&code="])
+    @Test("A redirect without a code is rejected, and ends the sign-in", arguments: ["", "&code="])
     func noCode(query: String) async throws {
         let (flow, context) = try await waitingFlow()
         await #expect(throws: OAuth2Error.redirectUri(try url("com.example.app:/callback"), reason: .codeRequired)) {
@@ -114,7 +114,7 @@ struct RedirectTests {
         #expect(!flow.isAuthenticating)
     }
 
-    @Test("with the server's error is that error, with its words")
+    @Test("A redirect with an error returns that error and its description")
     func serverError() async throws {
         let (flow, context) = try await waitingFlow()
         let error = await #expect(throws: OAuth2ServerError.self) {
@@ -127,7 +127,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "is refused when it names another issuer, or none where one is promised, before its error is read",
+        "A redirect with a wrong or missing issuer is rejected before its error is read",
         arguments: [
             (false, "&iss=https%3A%2F%2Fevil.example.com", "https://evil.example.com"), (true, "", nil),
             (true, "&iss=https%3A%2F%2Fid.example.com%2Foauth2%2Fdefault%2F", "https://id.example.com/oauth2/default/"),
@@ -144,7 +144,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("is taken when it names the issuer", arguments: [false, true])
+    @Test("A redirect with the right issuer is accepted", arguments: [false, true])
     func rightIssuer(isAnnounced: Bool) async throws {
         let issuer = Issuer(isAnnounced ? ["authorization_response_iss_parameter_supported": true] : [:])
         let (flow, context) = try await waitingFlow(issuer)
@@ -152,7 +152,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "is refused when its ID token answers another request, and the tokens are given back", .timeLimit(.minutes(1)),
+        "An ID token of another request is rejected, and the tokens are revoked", .timeLimit(.minutes(1)),
         arguments: [JSONValue?.some("other"), .none])
     func nonce(_ nonce: JSONValue?) async throws {
         let (flow, context) = try await waitingFlow(claims: ["nonce": nonce])
@@ -162,13 +162,13 @@ struct RedirectTests {
         #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("is refused when the person authenticated too long ago")
+    @Test("An ID token with a too old authentication is rejected")
     func maxAge() async throws {
         let (flow, context) = try await waitingFlow(context: .init(maxAge: 4))
         await #expect(throws: JWTError.exceedsMaxAge) { try await flow.resume(with: redirect("code=c&state=\(context.state)")) }
     }
 
-    @Test("is refused when there is no ID token although one was asked for, and the tokens are given back", .timeLimit(.minutes(1)))
+    @Test("A missing ID token is rejected if one was requested, and the tokens are revoked", .timeLimit(.minutes(1)))
     func noIDToken() async throws {
         let (flow, context) = try await waitingFlow()
         issuer.answer("/v1/token", .tokens())
@@ -179,7 +179,7 @@ struct RedirectTests {
         #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("needs no ID token where none was asked for or granted", arguments: ["profile", "openid profile"])
+    @Test("An ID token is not required if none was requested or granted", arguments: ["profile", "openid profile"])
     func withoutOpenID(scope: String) async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client(scope: scope))
         _ = try await flow.start()
@@ -188,7 +188,7 @@ struct RedirectTests {
         #expect(token.idToken == nil)
     }
 
-    @Test("ends the sign-in when the server refuses the code")
+    @Test("A rejected code ends the sign-in")
     func refusedCode() async throws {
         let (flow, context) = try await waitingFlow()
         issuer.answer("/v1/token", .refusal("invalid_grant"))
@@ -200,7 +200,7 @@ struct RedirectTests {
         #expect(issuer.requests("/v1/token").count == 1)
     }
 
-    @Test("gives its code to the app that reads it itself")
+    @Test("The app can read the code of a redirect itself")
     func reading() throws {
         let configuration = try issuer.client().configuration
         #expect(try redirect("code=c&state=s").authorizationCode(state: "s", configuration: configuration) == "c")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OAuth2Auth
 
-@Suite("A sign-in by way of another device")
+@Suite("Device authorization")
 struct DeviceAuthorizationTests {
     private let issuer = Issuer()
     private static let verification =
@@ -18,7 +18,7 @@ struct DeviceAuthorizationTests {
             client: try issuer.client(authentication: .clientSecret("s"), clock: clock), additionalParameters: ["audience": "api://x"])
     }
 
-    @Test("begins with what the person must be shown")
+    @Test("The flow starts with the code and the address for the user")
     func start() async throws {
         let flow = try flow()
         let watcher = DeviceWatcher()
@@ -36,7 +36,7 @@ struct DeviceAuthorizationTests {
         #expect(watcher.events == ["started", "KDWQ-PLMT"])
     }
 
-    @Test("asks until the person has approved, at the server's pace")
+    @Test("The flow polls at the server's interval until the user approves")
     func approved() async throws {
         let flow = try flow()
         issuer.answer(
@@ -53,7 +53,7 @@ struct DeviceAuthorizationTests {
             ])
     }
 
-    @Test("ends when the server says so", arguments: ["access_denied", "expired_token", "invalid_grant"])
+    @Test("The flow ends with the server's error", arguments: ["access_denied", "expired_token", "invalid_grant"])
     func refused(code: String) async throws {
         let flow = try flow()
         issuer.answer("/v1/token", .refusal("authorization_pending"), .refusal(code))
@@ -64,7 +64,7 @@ struct DeviceAuthorizationTests {
         #expect(issuer.requests("/v1/token").count == 2)
     }
 
-    @Test("ends when the code has expired, and asks no more")
+    @Test("The flow ends at the expiry of the code and stops polling")
     func expired() async throws {
         let flow = try flow()
         issuer.answer("/v1/token", .refusal("authorization_pending"))
@@ -74,7 +74,7 @@ struct DeviceAuthorizationTests {
     }
 
     @Test(
-        "waits an interval of five seconds where the server names none, and never less than one",
+        "The interval is five seconds by default, and at least one second",
         arguments: [("", 5.0), (#","interval":0"#, 1)])
     func interval(member: String, wait: TimeInterval) async throws {
         let flow = try flow(#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example","expires_in":"60"\#(member)}"#)
@@ -92,7 +92,7 @@ struct DeviceAuthorizationTests {
     ]
 
     @Test(
-        "Whatever numbers the server sends, the wait for approval is bounded: an hour in all, and a second between two requests.",
+        "The wait for approval is at most an hour, with at least a second between requests, whatever the server sends",
         arguments: hostileValues)
     func hostileNumbers(value: String) async throws {
         for (lifetime, interval) in [(value, "5"), ("600", value), (value, value)] {
@@ -118,7 +118,7 @@ struct DeviceAuthorizationTests {
     }
 
     @Test(
-        "is an error where the answer lacks what the person must be shown, or shows an address that is not safe",
+        "A response without a code, or with an insecure address, is an error",
         arguments: [
             (#"{"user_code":"u","verification_uri":"https://a.example","expires_in":60}"#, "device_code"),
             (#"{"device_code":"d","verification_uri":"https://a.example","expires_in":60}"#, "user_code"),
@@ -132,7 +132,7 @@ struct DeviceAuthorizationTests {
         #expect(error == .cannotParseResponse(error: ClaimError.missingRequiredValue(key: member)) && !flow.isAuthenticating)
     }
 
-    @Test("is an error where the server does not offer it")
+    @Test("The flow fails if the server does not support it")
     func notOffered() async throws {
         let issuer = Issuer(["device_authorization_endpoint": .null])
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "device_authorization_endpoint")) {
@@ -140,13 +140,13 @@ struct DeviceAuthorizationTests {
         }
     }
 
-    @Test("cannot go on before it has begun")
+    @Test("The flow cannot be resumed before its start")
     func notStarted() async throws {
         let flow = try flow()
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.resume() }
     }
 
-    @Test("ends at once when it is given up, and asks no more", .timeLimit(.minutes(1)), arguments: ["cancel", "reset", "start"])
+    @Test("Cancelling ends the flow immediately and stops polling", .timeLimit(.minutes(1)), arguments: ["cancel", "reset", "start"])
     func givenUp(how: String) async throws {
         let clock = ManualClock()
         let flow = try flow(clock: clock)
@@ -164,7 +164,7 @@ struct DeviceAuthorizationTests {
         #expect(flow.isAuthenticating == (how == "start") && issuer.requests("/v1/token").count == 1)
     }
 
-    @Test("a second call gets what the first one gets, and one that leaves harms nobody", .timeLimit(.minutes(1)))
+    @Test("Concurrent calls get the same result, and cancelling one does not affect the other", .timeLimit(.minutes(1)))
     func together() async throws {
         let clock = ManualClock()
         let flow = try flow(clock: clock)
@@ -185,7 +185,7 @@ struct DeviceAuthorizationTests {
         #expect(issuer.requests("/v1/token").count == 2 && !flow.isAuthenticating)
     }
 
-    @Test("gives tokens back that came after it was given up", .timeLimit(.minutes(1)))
+    @Test("Tokens that arrive after a cancellation are revoked", .timeLimit(.minutes(1)))
     func late() async throws {
         let flow = try flow()
         let gate = Gate()

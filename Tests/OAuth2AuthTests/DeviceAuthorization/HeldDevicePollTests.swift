@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A sign-in by way of another device at a server that holds polls", .timeLimit(.minutes(1)))
+@Suite("Device authorization with long polling", .timeLimit(.minutes(1)))
 struct HeldDevicePollTests {
     private let issuer = Issuer()
 
@@ -22,7 +22,7 @@ struct HeldDevicePollTests {
         return DeviceAuthorizationFlow(client: try issuer.client())
     }
 
-    @Test("Each poll prefers to be held for 25 seconds and waits longer than that for the answer; no other request does.")
+    @Test("Only polls ask the server to hold them for 25 seconds, and wait longer than that for the response")
     func header() async throws {
         let flow = try flow()
         issuer.answer("/v1/token", .refusal("authorization_pending"), .tokens())
@@ -34,7 +34,7 @@ struct HeldDevicePollTests {
         #expect(issuer.requests("/device/authorize").map { $0.value(forHTTPHeaderField: "Prefer") } == [nil])
     }
 
-    @Test("The interval counts from sending: a poll that was held for longer is followed by the next one at once.")
+    @Test("The interval counts from sending: after a poll that was held for longer, the next one follows immediately")
     func interval() async throws {
         let flow = try flow()
         issuer.on("/v1/token") { [clock = issuer.clock] _, count in

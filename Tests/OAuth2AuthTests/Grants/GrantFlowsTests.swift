@@ -6,7 +6,7 @@ import Testing
 
 @testable import OAuth2Auth
 
-@Suite("Flows of one step")
+@Suite("Single-step flows")
 struct GrantFlowsTests {
     private let issuer = Issuer()
     private static let further: [String: any APIRequestArgument] = ["audience": "api://x", "grant_type": "other"]
@@ -17,7 +17,7 @@ struct GrantFlowsTests {
         ]) { own, _ in own }
     }
 
-    @Test("a username and password bring tokens")
+    @Test("A user name and password return tokens")
     func resourceOwner() async throws {
         issuer.answer("/v1/token", .tokens(["id_token": try issuer.idToken()]))
         let flow = try issuer.client().resourceOwnerFlow(additionalParameters: Self.further)
@@ -29,7 +29,7 @@ struct GrantFlowsTests {
             ])
     }
 
-    @Test("tokens that come when the sign-in is another's by now are nobody's, and are given back", .timeLimit(.minutes(1)))
+    @Test("Tokens of a replaced sign-in are discarded and revoked", .timeLimit(.minutes(1)))
     func late() async throws {
         issuer.answer("/v1/token", .tokens())
         let flow = try issuer.client(scope: "profile").resourceOwnerFlow()
@@ -40,7 +40,7 @@ struct GrantFlowsTests {
         #expect(Set(issuer.forms("/v1/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("an assertion brings tokens")
+    @Test("An assertion returns tokens")
     func assertion() async throws {
         issuer.answer("/v1/token", .tokens())
         let assertion = try JWT(try issuer.idToken().stringValue ?? "")
@@ -52,7 +52,7 @@ struct GrantFlowsTests {
             ])
     }
 
-    @Test("a device secret and an ID token bring the tokens of another app")
+    @Test("A device secret and an ID token return the tokens of another app")
     func nativeSSO() async throws {
         issuer.answer("/v1/token", .tokens(["issued_token_type": "urn:ietf:params:oauth:token-type:access_token"]))
         let flow = try issuer.client().tokenExchangeFlow()
@@ -71,7 +71,7 @@ struct GrantFlowsTests {
     }
 
     @Test(
-        "a traded token is named as RFC 8693 has it",
+        "An exchanged token has the token type of RFC 8693",
         arguments: [
             (TokenExchangeFlow.TokenType.Kind.accessToken, "access_token"), (.refreshToken, "refresh_token"), (.idToken, "id_token"),
         ])
@@ -86,7 +86,7 @@ struct GrantFlowsTests {
         #expect("\(TokenExchangeFlow.TokenType.actor(type: kind, value: "secret"))" == "actor(\(kind.rawValue))")
     }
 
-    @Test("nothing is traded without a subject")
+    @Test("A token exchange needs a subject token")
     func noSubject() async throws {
         let flow = try issuer.client().tokenExchangeFlow()
         await #expect(throws: OAuth2Error.missingToken(type: .idToken)) {
@@ -95,7 +95,7 @@ struct GrantFlowsTests {
         #expect(issuer.requests("/v1/token").isEmpty)
     }
 
-    @Test("a refusal is the server's error, and delegates are told")
+    @Test("A rejected request returns the server's error and informs the delegates")
     func refused() async throws {
         issuer.answer("/v1/token", .refusal("invalid_grant"), .tokens())
         let flow = try issuer.client().resourceOwnerFlow()
@@ -107,7 +107,7 @@ struct GrantFlowsTests {
         #expect(watcher.events.suffix(3) == ["started", "token", "finished"])
     }
 
-    @Test("an ID token that is not acceptable is refused")
+    @Test("An invalid ID token is rejected")
     func badIDToken() async throws {
         issuer.answer("/v1/token", .tokens(["id_token": try issuer.idToken(["aud": "other"])]))
         await #expect(throws: JWTError.invalidAudience) {
@@ -115,7 +115,7 @@ struct GrantFlowsTests {
         }
     }
 
-    @Test("who is superseded or cancelled gets no tokens, and they are given back", .timeLimit(.minutes(1)), arguments: [false, true])
+    @Test("A replaced or cancelled sign-in gets no tokens, and they are revoked", .timeLimit(.minutes(1)), arguments: [false, true])
     func superseded(byCancelling: Bool) async throws {
         let gate = Gate()
         issuer.on("/v1/token") { _, _ in
@@ -134,7 +134,7 @@ struct GrantFlowsTests {
         #expect(Set(issuer.forms("/v1/revoke").compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("completions are called with what the calls bring")
+    @Test("Completion handlers get the results of the calls")
     func completions() async throws {
         issuer.answer("/v1/token", .tokens(), .refusal("invalid_grant"))
         let flow = try issuer.client().resourceOwnerFlow()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("A sign-in with a session token")
+@Suite("Sign-in with a session token")
 struct SessionTokenFlowTests {
     private let issuer = Issuer()
 
@@ -27,7 +27,7 @@ struct SessionTokenFlowTests {
         try issuer.client(redirectUri: redirectUri).sessionTokenFlow(additionalParameters: ["audience": "api://x"])
     }
 
-    @Test("takes the code from the redirect, and sends the session token once")
+    @Test("The code comes from the redirect, and the session token is sent once")
     func success() async throws {
         redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")") }
         let flow = try flow()
@@ -40,7 +40,7 @@ struct SessionTokenFlowTests {
     }
 
     @Test(
-        "follows the server's own redirects before",
+        "Redirects of the server itself are followed",
         arguments: ["/oauth2/default/v1/step", "https://id.example.com/oauth2/default/v1/step"])
     func steps(location: String) async throws {
         redirecting { .redirect("\(location)?state=\($0["state"] ?? "")") }
@@ -52,7 +52,7 @@ struct SessionTokenFlowTests {
     }
 
     @Test(
-        "asks for nothing at the redirect URI, also where that is https or on this machine",
+        "The redirect URI is never requested, even if it is https or on this machine",
         arguments: ["https://app.example.com/cb", "http://127.0.0.1:9/cb"])
     func webRedirect(redirectUri: String) async throws {
         redirecting { .redirect("\(redirectUri)?code=c&state=\($0["state"] ?? "")") }
@@ -60,7 +60,7 @@ struct SessionTokenFlowTests {
         #expect(issuer.requests("/cb").isEmpty)
     }
 
-    @Test("fails where the server shows a page, or redirects nowhere, or in a circle")
+    @Test("A page, a redirect without a target and a redirect loop are errors")
     func page() async throws {
         for reply in [Issuer.Reply.json("<html>"), .redirect(nil), .redirect("\(Issuer.base)/v1/authorize?nonce=n&state=s")] {
             redirecting { _ in reply }
@@ -70,7 +70,7 @@ struct SessionTokenFlowTests {
         await #expect(throws: APIClientError.statusCode(400)) { try await flow().start(with: "used") }
     }
 
-    @Test("shows the session token in no error of the network")
+    @Test("No network error contains the session token")
     func networkError() async throws {
         issuer.on("/v1/authorize") { request, _ in
             let url = try #require(request.url)
@@ -83,7 +83,7 @@ struct SessionTokenFlowTests {
         #expect(!"\(inner) \(inner.userInfo) \(inner.localizedDescription)".contains("secret-1"))
     }
 
-    @Test("a context that another flow has used gets random values anew")
+    @Test("A context that another flow used gets new random values")
     func reusedContext() async throws {
         redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")") }
         let context = SessionTokenFlow.Context()
@@ -96,7 +96,7 @@ struct SessionTokenFlowTests {
         }
     }
 
-    @Test("goes to no other server")
+    @Test("A redirect to another server is not followed")
     func elsewhere() async throws {
         redirecting { _ in .redirect("https://evil.example.com/?x=1") }
         await #expect(throws: OAuth2Error.redirectUri(try url("https://evil.example.com/"), reason: .hostOrPath)) {
@@ -104,7 +104,7 @@ struct SessionTokenFlowTests {
         }
     }
 
-    @Test("refuses another state, and shows the server's error")
+    @Test("Another state is rejected, and the server's error is returned")
     func refusals() async throws {
         redirecting { _ in .redirect("com.example.app:/callback?code=c&state=x") }
         await #expect(throws: OAuth2Error.redirectUri(try url("com.example.app:/callback"), reason: .state("x"))) {
@@ -115,14 +115,14 @@ struct SessionTokenFlowTests {
         #expect(error?.code == .other(code: "login_required") && issuer.requests("/v1/token").isEmpty)
     }
 
-    @Test("refuses another server's answer, as in a browser")
+    @Test("A response of another issuer is rejected")
     func issuerOfAnswer() async throws {
         redirecting { .redirect("com.example.app:/callback?code=c&state=\($0["state"] ?? "")&iss=https%3A%2F%2Fevil.example.com") }
         let error = await #expect(throws: AuthorizationIssuerError.self) { try await flow().start(with: "s") }
         #expect(error?.found == "https://evil.example.com" && issuer.requests("/v1/token").isEmpty)
     }
 
-    @Test("is never pushed, for what is pushed has no place for the token")
+    @Test("The request is never pushed, because a pushed request cannot carry the session token")
     func notPushed() async throws {
         let issuer = Issuer(["pushed_authorization_request_endpoint": .string("\(Issuer.base)/v1/par")])
         issuer.on("/v1/authorize") { _, _ in .redirect("com.example.app:/callback?error=login_required&state=x") }
@@ -131,7 +131,7 @@ struct SessionTokenFlowTests {
         #expect(Form.query(try #require(issuer.requests("/v1/authorize").first?.url))["sessionToken"] == "s")
     }
 
-    @Test("needs a redirect URI")
+    @Test("A sign-in needs a redirect URI")
     func noRedirect() throws {
         #expect(throws: OAuth2Error.redirectUriRequired) { try issuer.client(redirectUri: nil).sessionTokenFlow() }
     }

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("Factors of the classic sign-in")
+@Suite("Factors of the classic API")
 struct FactorTests {
     /// Enrols a factor of a kind, and tells what was sent.
     private func enrolling<Factor: OktaFactor>(
@@ -34,7 +34,7 @@ struct FactorTests {
     }
 
     @Test(
-        "each kind has its class, and kinds without one have that for others",
+        "Each factor type has its class, and unknown types have the class for other factors",
         arguments: [
             ("sms", "OktaFactorSms"), ("call", "OktaFactorCall"), ("push", "OktaFactorPush"), ("question", "OktaFactorQuestion"),
             ("token", "OktaFactorToken"), ("token:software:totp", "OktaFactorTotp"), ("email", "OktaFactorOther"),
@@ -52,7 +52,7 @@ struct FactorTests {
         #expect(factor.responseDelegate === status)
     }
 
-    @Test("a text message: enrolled by number, activated, picked, sent again, verified")
+    @Test("A text message factor can be enrolled, activated, selected, sent again and verified")
     func sms() async throws {
         let enrolled = try await enrolling(OktaFactorSms.self, Answers.enrollable("sms"), next: Answers.activation("sms", resends: true)) {
             try await $0.enroll(phoneNumber: "+34600111512")
@@ -90,7 +90,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"passCode":"654321","stateToken":"state-1"}"#)
     }
 
-    @Test("a phone call: enrolled by number or with the known one, verified")
+    @Test("A call factor can be enrolled with a new or a known number, and verified")
     func call() async throws {
         let enrolled = try await enrolling(OktaFactorCall.self, Answers.enrollable("call"), next: Answers.activation("call")) {
             try await $0.enroll(phoneNumber: "+34600111512")
@@ -110,7 +110,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"passCode":"123456","stateToken":"state-1"}"#)
     }
 
-    @Test("an authenticator app: its secret and its code to scan, activated, picked with its code in one step, verified")
+    @Test("An authenticator app shows secret and QR code, and can be activated, selected with its code, and verified")
     func totp() async throws {
         let activation = #"""
             {"timeStep":30,"sharedSecret":"MFXGCLLSOVUXUMJS","encoding":"base32","keyLength":6,"_links":{"qrcode":
@@ -146,7 +146,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"passCode":"654321","stateToken":"state-1"}"#)
     }
 
-    @Test("a question: the list to choose from, enrolled with its answer, picked with its answer in one step, answered")
+    @Test("A security question can be chosen, enrolled with its answer, selected with its answer, and answered")
     func question() async throws {
         let questions = Answers.link("questions", "/../users/00uAna/factors/questions", method: "GET")
         let enrolled = try await enrolling(
@@ -191,7 +191,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"answer":"Annie","stateToken":"state-1"}"#)
     }
 
-    @Test("a token: enrolled with one code or two, picked with its code in one step by its own link, verified")
+    @Test("A token can be enrolled with one or two codes, selected with its code by its own link, and verified")
     func token() async throws {
         let enrolled = try await enrolling(OktaFactorToken.self, Answers.enrollable("token", provider: "RSA"), next: Answers.success) {
             try await $0.enroll(credentialId: "ana", passCode: "1234567890")
@@ -219,7 +219,7 @@ struct FactorTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify {"passCode":"654321","stateToken":"state-1"}"#)
     }
 
-    @Test("a hardware token is enrolled with nothing but its code")
+    @Test("A hardware token is enrolled with its code alone")
     func hardwareToken() async throws {
         let enrolled = try await enrolling(
             OktaFactorOther.self, Answers.enrollable("token:hardware", provider: "YUBICO"), next: Answers.success
@@ -231,7 +231,7 @@ struct FactorTests {
                 + #""provider":"YUBICO","stateToken":"state-1"}"#)
     }
 
-    @Test("any other factor is sent what the app makes, and its answer becomes a status")
+    @Test("Any other factor sends the app's body, and its response becomes a status")
     func other() async throws {
         let org = try Org()
         let factor = try await required(org, OktaFactorOther.self, Answers.selectable("u2f", provider: "FIDO"))
@@ -251,7 +251,7 @@ struct FactorTests {
         }
     }
 
-    @Test("one of several ways to send again is that of the factor")
+    @Test("Of several resend links, the factor uses its own")
     func resendsItsOwn() async throws {
         let org = try Org()
         let two =
@@ -268,7 +268,7 @@ struct FactorTests {
         #expect(!none.canResend())
     }
 
-    @Test("a factor goes on working when its status is gone, before its request and during it")
+    @Test("A factor works after its status is released, before and during its request")
     func outlivesItsStatus() async throws {
         let org = try Org()
         org.start.rememberDevice = true
@@ -283,7 +283,7 @@ struct FactorTests {
         #expect(try org.last.query == "rememberDevice=true")
     }
 
-    @Test("a factor that belongs to no status says so")
+    @Test("A factor without a status returns an error that says so")
     func detached() async throws {
         let described = try JSONDecoder().decode(
             EmbeddedResponse.Factor.self, from: Data(Answers.selectable("sms").utf8))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite("Push of the classic sign-in")
+@Suite("Push in the classic API")
 struct PushTests {
     private let clock = ManualClock(skipsWaits: true)
 
@@ -27,7 +27,7 @@ struct PushTests {
         return try #require(status.factor as? OktaFactorPush)
     }
 
-    @Test("a device is enrolled by a code to scan or by a link, and polled until it is active")
+    @Test("A device is enrolled by a QR code or a link, and polled until it is active")
     func activation() async throws {
         let org = try Org()
         let enroll = try await org.status(OktaAuthStatusFactorEnroll.self, Answers.enroll(Answers.enrollable("push")))
@@ -56,7 +56,7 @@ struct PushTests {
         #expect(try org.lastSent == #"POST /factors/fac1/lifecycle/activate/poll {"stateToken":"state-1"}"#)
     }
 
-    @Test("an activation that ran out of time begins anew")
+    @Test("An expired activation can be restarted")
     func activationAnew() async throws {
         let org = try Org()
         let status = try await org.status(
@@ -71,7 +71,7 @@ struct PushTests {
         #expect(try org.lastSent == #"POST /factors/fac1/lifecycle/activate {"stateToken":"state-1"}"#)
     }
 
-    @Test("the first factor object is polled until the person approves, and each wait may bring a number")
+    @Test("The first factor object polls until the user approves, and each waiting response can have a number")
     func approval() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -90,7 +90,7 @@ struct PushTests {
     }
 
     @Test(
-        "a denial and a timeout end the polling, and another push can be sent",
+        "A denial and a timeout end polling, and another push can be sent",
         arguments: [
             ("REJECTED", OktaAPISuccessResponse.FactorResult.rejected), ("TIMEOUT", .timeout),
         ])
@@ -109,7 +109,7 @@ struct PushTests {
         #expect(try org.lastSent == #"POST /factors/fac1/verify/resend {"stateToken":"state-1"}"#)
     }
 
-    @Test("a rate limit and a connection that fails for a while do not end the polling")
+    @Test("A rate limit and a temporary connection failure do not end polling")
     func trouble() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -119,7 +119,7 @@ struct PushTests {
         #expect(try await push.pollFactorResult(clock: clock) is OktaAuthStatusSuccess)
     }
 
-    @Test("a connection that stays away, and a transaction that is over, end the polling")
+    @Test("A permanent connection failure and an expired transaction end polling")
     func lost() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -134,7 +134,7 @@ struct PushTests {
         await #expect { _ = try await push.pollFactorResult(clock: clock) } throws: { refusalCode($0) == "E0000011" }
     }
 
-    @Test("the polling asks no more often than it may")
+    @Test("Polling keeps to the minimum interval")
     func bounded() async throws {
         let org = try Org()
         let push = try await waitingPush(org)
@@ -145,7 +145,7 @@ struct PushTests {
         #expect(clock.now.timeIntervalSince(began) == 2)
     }
 
-    @Test("the listing of the guide polls with closures until it is decided")
+    @Test("The guide's example polls with closures until the decision")
     func listing() async throws {
         let org = try Org()
         let push = try await waitingPush(org)

@@ -3,9 +3,9 @@ import OktaAuthSdk
 import Testing
 
 @MainActor
-@Suite("Answers of the classic API")
+@Suite("Responses of the classic API")
 struct AnswerTests {
-    @Test("a refusal keeps its code, its reasons, its HTTP status and the end of a rate limit")
+    @Test("An error keeps its code, its causes, its HTTP status and the end of the rate limit")
     func refusal() async throws {
         let org = try Org()
         org.server.answer(
@@ -28,7 +28,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a refusal without causes is told by its summary, and one that says nothing gets a text")
+    @Test("An error without causes is described by its summary, and an empty one gets a text")
     func texts() async throws {
         let org = try Org()
         for (body, text) in [
@@ -42,7 +42,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("answers that are none are told apart")
+    @Test("Invalid responses have distinct errors")
     func noAnswers() async throws {
         let org = try Org()
         func error() async -> OktaError? {
@@ -66,7 +66,7 @@ struct AnswerTests {
         guard case .responseSerializationError = await error() else { return #expect(Bool(false), "no JSON in a refusal") }
     }
 
-    @Test("no description of an answer or an error shows a token, a secret or a body")
+    @Test("No description of a response or an error contains a token, a secret or a body")
     func nothingSecret() async throws {
         let org = try Org()
         let secret = Answers.activation("token:software:totp", embedded: #"{"sharedSecret":"MFXGCLLSOVUXUMJS","encoding":"base32"}"#)
@@ -90,7 +90,7 @@ struct AnswerTests {
         for word in ["state-1", "MFXGCLLSOVUXUMJS", "sid-secret"] { #expect(!shown.contains(word)) }
     }
 
-    @Test("what other servers print otherwise is read all the same")
+    @Test("Variants of other servers are decoded too")
     func lenient() async throws {
         let org = try Org()
         let listed = Answers.transaction(
@@ -108,7 +108,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "a date is read with a fraction of a second or without, in any way to write a zone",
+        "A date is decoded with and without fractional seconds, in any time zone format",
         arguments: [
             "2031-02-01T08:00:00.000Z", "2031-02-01T08:00:00Z", "2031-02-01T08:00:00.000+0000", "2031-02-01T09:00:00.000+01:00",
         ])
@@ -119,7 +119,7 @@ struct AnswerTests {
             try await org.status(OktaAuthStatusSuccess.self, answer).user?.passwordChanged == Date(timeIntervalSince1970: 1_927_699_200))
     }
 
-    @Test("policies, the target and the issuer of a step-up are read")
+    @Test("Policies, and the target and issuer of a step-up, are decoded")
     func embedded() async throws {
         let org = try Org()
         let required = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("push")))
@@ -142,7 +142,7 @@ struct AnswerTests {
         #expect(stepUp.model.embedded?.authentication?.issuer?.uri == "exkPay")
     }
 
-    @Test("an answer is written as it was read")
+    @Test("A decoded response is encoded unchanged")
     func roundTrip() throws {
         for text in [Answers.success, Answers.passwordExpired, Answers.required(Answers.selectable("push")), Answers.recoveryChallenge] {
             let first = try JSONDecoder().decode(OktaAPISuccessResponse.self, from: Data(text.utf8))
@@ -158,7 +158,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("words of the wire keep their case, and those that are not known stay as they came")
+    @Test("Wire values keep their case, and unknown ones are unchanged")
     func words() {
         #expect(FactorType(raw: "SMS") == .sms && FactorType(raw: "Web") == .web && FactorType(raw: "EMAIL") == .email)
         #expect(FactorType(raw: "Push") == .unknown("Push"))

@@ -8,7 +8,7 @@ struct ErrorTextTests {
         try JSONDecoder().decode(type, from: Data(text.utf8))
     }
 
-    @Test("each error has a text of its own, which is the same wherever it is asked for")
+    @Test("Each error has its own text, which every description returns")
     func texts() throws {
         let refusal = try Self.decoded(OktaAPIErrorResponse.self, Answers.refusal("E0000011", "The token is invalid."))
         let answer = try Self.decoded(OktaAPISuccessResponse.self, #"{"status":"CONSENT_REQUIRED"}"#)

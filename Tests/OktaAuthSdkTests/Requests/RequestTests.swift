@@ -9,7 +9,7 @@ import FoundationNetworking
 @MainActor
 @Suite("Requests of the classic API")
 struct RequestTests {
-    @Test("each request says what it is and takes, is not cached, and is waited for a minute")
+    @Test("Each request has content type and accept headers, is not cached, and times out after a minute")
     func headers() async throws {
         let org = try Org()
         _ = try await org.status(OktaAuthStatusSuccess.self, Answers.success)
@@ -23,7 +23,7 @@ struct RequestTests {
     }
 
     @Test(
-        "the paths are below the organization's, up to its issuers",
+        "Paths are relative to the organization's URL, without the path of an issuer",
         arguments: [
             ("https://id.example.test", "https://id.example.test/api/v1/authn"),
             ("https://id.example.test/", "https://id.example.test/api/v1/authn"),
@@ -38,7 +38,7 @@ struct RequestTests {
     }
 
     @Test(
-        "a password is not sent in the clear over a network",
+        "A password is not sent over plain http, except to loopback",
         arguments: ["http://id.example.test", "ftp://id.example.test", "id.example.test"])
     func plain(domain: String) async throws {
         let org = try Org(domain)
@@ -51,7 +51,7 @@ struct RequestTests {
         #expect(org.server.arrivals.isEmpty)
     }
 
-    @Test("a link is followed as it is, with its query; there is no mark of a query where there is none")
+    @Test("A link is used unchanged, with its query, and without a question mark if it has none")
     func links() async throws {
         let org = try Org()
         let status = try await org.status(
@@ -71,7 +71,7 @@ struct RequestTests {
         #expect(try org.last.url == "https://id.example.test/api/v1/authn/factors/fac1/verify")
     }
 
-    @Test("the person's wishes go along with each request to a factor of the transaction, and pushes of their own only with pushes")
+    @Test("The user's options are sent with each factor request, and options for pushes only with pushes")
     func wishes() async throws {
         let org = try Org()
         let required = try await org.status(
@@ -92,7 +92,7 @@ struct RequestTests {
         #expect(try await !org.status(OktaAuthStatusSuccess.self, Answers.success).canRememberDevice)
     }
 
-    @Test("the name of this device goes along as a cookie, to the organization only")
+    @Test("The device token is sent as a cookie, only to the organization")
     func deviceToken() async throws {
         let org = try Org()
         let name = OktaAPI.makeDeviceToken()
@@ -114,7 +114,7 @@ struct RequestTests {
         #expect(try org.last.header("X-Device-Fingerprint") == "print")
     }
 
-    @Test("a header that would end its line is not sent")
+    @Test("A header value with a line break is not sent")
     func headerInjection() async throws {
         let org = try Org()
         org.start.restApi.deviceToken = "a\r\nAuthorization: SSWS x"
@@ -126,7 +126,7 @@ struct RequestTests {
         #expect(org.server.arrivals.isEmpty)
     }
 
-    @Test("each function of the API sends what the protocol asks for")
+    @Test("Each function of the API sends the documented request")
     func functions() async throws {
         let org = try Org()
         let api = org.start.restApi
@@ -181,7 +181,7 @@ struct RequestTests {
         #expect(org.server.arrivals.compactMap(\.query) == ["autoPush=false&rememberDevice=true"])
     }
 
-    @Test("a request of the app's own is made and run by hand")
+    @Test("The app can build and run its own request")
     func byHand() async throws {
         let org = try Org()
         org.server.answer(Answers.lockedOut)
@@ -207,7 +207,7 @@ struct RequestTests {
         #expect(last.request.httpBody == Data())
     }
 
-    @Test("a session token buys a session once, or a page that sets its cookie")
+    @Test("A session token can be exchanged once for a session, or for a page that sets the cookie")
     func sessions() async throws {
         let org = try Org("https://id.example.test/oauth2/default")
         let success = try await org.status(OktaAuthStatusSuccess.self, Answers.success)

@@ -8,13 +8,13 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("Cancelling the classic sign-in")
+@Suite("Cancelling a classic sign-in")
 struct CancelTests {
     private func challenge(_ org: Org) async throws -> OktaAuthStatusFactorChallenge {
         try await org.status(OktaAuthStatusFactorChallenge.self, Answers.challenge("push", next: "poll", result: "WAITING"))
     }
 
-    @Test("cancelling revokes the transaction, whatever body its answer has", arguments: ["{}", #"{"_embedded":{}}"#, ""])
+    @Test("Cancelling revokes the transaction, whatever the body of the response", arguments: ["{}", #"{"_embedded":{}}"#, ""])
     func cancels(body: String) async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -24,7 +24,7 @@ struct CancelTests {
         #expect(try org.lastSent == #"POST /cancel {"stateToken":"state-1"}"#)
     }
 
-    @Test("both closures of a cancellation may be left out")
+    @Test("Both closures of a cancellation are optional")
     func withoutClosures() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -35,14 +35,14 @@ struct CancelTests {
         #expect(try org.last.path == "/api/v1/authn/cancel")
     }
 
-    @Test("there is nothing to cancel before a transaction, and nothing is sent")
+    @Test("Cancelling before a transaction sends nothing")
     func unauthenticated() async throws {
         let org = try Org()
         try await org.start.cancelTransaction()
         #expect(org.server.arrivals.isEmpty)
     }
 
-    @Test("after a cancellation the answers that were on their way call nothing, and who waits for them is told")
+    @Test("After a cancellation, pending responses call no closure, and awaiting calls throw")
     func dropsAnswers() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -66,7 +66,7 @@ struct CancelTests {
         #expect(heard.count == 0)
     }
 
-    @Test("an answer that overtakes the cancellation waits, and comes if the transaction could not be cancelled")
+    @Test("A response during the cancellation is delivered only if the cancellation fails")
     func comesAfterAll() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -87,7 +87,7 @@ struct CancelTests {
         #expect(polled.statuses.map(\.statusType) == [.success])
     }
 
-    @Test("another transaction of the same start is not cancelled with the first")
+    @Test("Another transaction of the same start is not cancelled")
     func another() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -100,7 +100,7 @@ struct CancelTests {
         #expect(try await next.availableFactors.first?.select() is OktaAuthStatusFactorChallenge)
     }
 
-    @Test("cancelling the task ends the wait at once, and the late answer changes nothing")
+    @Test("Cancelling the task ends the wait immediately, and a late response has no effect")
     func taskCancelled() async throws {
         let org = try Org()
         let status = try await challenge(org)
@@ -114,7 +114,7 @@ struct CancelTests {
         await Heard().turn()
     }
 
-    @Test("a request that is cancelled calls nothing")
+    @Test("A cancelled request calls no closure")
     func requestCancelled() async throws {
         let org = try Org()
         let listener = StepByStep()

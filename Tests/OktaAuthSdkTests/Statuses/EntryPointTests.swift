@@ -7,10 +7,10 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("Entry points of the classic sign-in")
+@Suite("Entry points of the classic API")
 struct EntryPointTests {
     @Test(
-        "an unlock and a recovery name the person and how they are reached, in lower case",
+        "An unlock and a recovery send the user name and the lower-case channel",
         arguments: [
             (OktaRecoveryFactors.sms, "sms"), (.call, "call"), (.email, "email"),
         ])
@@ -24,7 +24,7 @@ struct EntryPointTests {
         #expect(try org.lastSent == #"POST /recovery/password {"factorType":"\#(word)","username":"ana"}"#)
     }
 
-    @Test("a transaction is taken up again by its token alone")
+    @Test("A transaction can be resumed by its state token")
     func fetch() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("sms")))
@@ -32,7 +32,7 @@ struct EntryPointTests {
         #expect(status.stateToken == "state-1")
     }
 
-    @Test("a recovery token from a mail begins its transaction without a state token")
+    @Test("A recovery token starts its transaction without a state token")
     func recoveryToken() async throws {
         let org = try Org()
         org.server.answer(Answers.recovery)
@@ -41,7 +41,7 @@ struct EntryPointTests {
         #expect(status is OktaAuthStatusRecovery)
     }
 
-    @Test("an activation token begins its transaction alone")
+    @Test("An activation token starts its transaction without other parameters")
     func activationToken() async throws {
         let org = try Org()
         org.server.answer(Answers.passwordReset)
@@ -50,7 +50,7 @@ struct EntryPointTests {
         #expect(try org.lastSent == "POST  {" + options + #","token":"activation-1"}"#)
     }
 
-    @Test("the class functions reach a server over the network, and say what stood in the way on the main queue")
+    @Test("The class functions reach a server over the network, and report errors on the main queue")
     func classFunctions() async throws {
         // Nobody listens on the port of discard.
         let url = try #require(URL(string: "http://127.0.0.1:9"))
@@ -72,7 +72,7 @@ struct EntryPointTests {
         }
     }
 
-    @Test("a call back comes once, on the main queue, and not within the call, whatever thread the answer comes from")
+    @Test("A closure is called once, asynchronously, on the main queue, whatever the thread of the response")
     func callsBackOnce() async throws {
         let org = try Org()
         let heard = Heard()
@@ -84,7 +84,7 @@ struct EntryPointTests {
         #expect(heard.errors.isEmpty)
     }
 
-    @Test("a library that answers twice is heard once")
+    @Test("Only the first of two responses of an HTTP implementation counts")
     func answersTwice() async throws {
         let org = try Org()
         org.start.restApi.httpRequestListener = TwiceAnswering(body: Answers.success)
@@ -94,7 +94,7 @@ struct EntryPointTests {
         #expect(heard.count == 1)
     }
 
-    @Test("what the status does not allow is refused on the main queue after the call, and nothing is sent")
+    @Test("A call that the status does not allow fails on the main queue, and sends nothing")
     func refusedLater() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusSuccess.self, Answers.success)

@@ -109,9 +109,9 @@ private final class CountingAPI: OktaAPI {
 }
 
 @MainActor
-@Suite("Extending the classic sign-in")
+@Suite("Extensions of the classic API")
 struct ExtensionTests {
-    @Test("a handler of the app's makes statuses of its own from states that the module does not know")
+    @Test("The app's response handler can create its own statuses for unknown states")
     func newStatus() async throws {
         let org = try Org(handler: ConsentHandler())
         let status = try await org.status(
@@ -129,7 +129,7 @@ struct ExtensionTests {
         #expect(try org.lastSent == #"POST /consent {"consent":true,"stateToken":"state-1"}"#)
     }
 
-    @Test("a handler of the app's polls by a rule of its own")
+    @Test("The app's response handler can set its own polling rule")
     func ownPolling() async throws {
         let org = try Org(handler: PollingHandler())
         let required = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(Answers.selectable("push")))
@@ -139,7 +139,7 @@ struct ExtensionTests {
         #expect(org.server.arrivals.count == 5)
     }
 
-    @Test("each later status inherits the handler and the API")
+    @Test("Each later status inherits the handler and the API")
     func inherits() async throws {
         let handler = GreetingHandler()
         let org = try Org(handler: handler)
@@ -154,7 +154,7 @@ struct ExtensionTests {
         #expect(success.greeting == "Hello, Ana")
     }
 
-    @Test("what a handler throws that is no OktaError is told as an unexpected answer")
+    @Test("A handler's error that is not an OktaError is reported as an unexpected response")
     func failing() async throws {
         let org = try Org(handler: FailingHandler())
         org.server.answer(Answers.success)
@@ -165,7 +165,7 @@ struct ExtensionTests {
         }
     }
 
-    @Test("a handler may call back from another thread: the app hears of it on the main queue")
+    @Test("A handler can call back on another thread, and the app is called on the main queue")
     func distant() async throws {
         let org = try Org(handler: DistantHandler())
         org.server.answer(Answers.success)
@@ -175,7 +175,7 @@ struct ExtensionTests {
         #expect(heard.statuses.count == 1)
     }
 
-    @Test("the API can be subclassed, and its common closure hears of each request after its own")
+    @Test("The API can be subclassed, and its common closure is called after each request's own")
     func ownAPI() async throws {
         let org = try Org()
         let api = CountingAPI(oktaDomain: org.start.restApi.oktaDomain)
@@ -202,7 +202,7 @@ struct ExtensionTests {
                 + #""password":"x","relayState":"there","username":"ana"}"#)
     }
 
-    @Test("a session of the app's sends the requests")
+    @Test("The app's own URL session sends the requests")
     func ownSession() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [AnsweringProtocol.self]

@@ -13,7 +13,7 @@ struct PrimaryAuthenticationTests {
         start.restApi.httpRequestListener = server
     }
 
-    @Test("a password leads to a success with its session token")
+    @Test("A password returns a success status with a session token")
     func success() async throws {
         server.answer(
             #"""

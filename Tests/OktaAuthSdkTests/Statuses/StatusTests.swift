@@ -3,9 +3,9 @@ import OktaAuthSdk
 import Testing
 
 @MainActor
-@Suite("Statuses of the classic sign-in")
+@Suite("Statuses of the classic API")
 struct StatusTests {
-    @Test("each state becomes its class, with its type, its token and the person")
+    @Test("Each state becomes its status class, with type, state token and user")
     func classes() async throws {
         let sms = Answers.selectable("sms")
         let rows: [(String, AuthStatus, OktaAuthStatus.Type)] = [
@@ -30,7 +30,7 @@ struct StatusTests {
         }
     }
 
-    @Test("a password that expires soon is changed or left for later")
+    @Test("A password that expires soon can be changed or postponed")
     func warning() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusPasswordWarning.self, Answers.passwordWarning)
@@ -50,7 +50,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /skip {"stateToken":"state-1"}"#)
     }
 
-    @Test("an expired password is changed, and can't be left for later")
+    @Test("An expired password can be changed, and cannot be postponed")
     func expired() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusPasswordExpired.self, Answers.passwordExpired)
@@ -62,7 +62,7 @@ struct StatusTests {
                 == #"POST /credentials/change_password {"newPassword":"new","oldPassword":"old","stateToken":"state-1"}"#)
     }
 
-    @Test("a recovery goes from the code over the question to a new password")
+    @Test("A recovery continues from the code to the question and to a new password")
     func recovery() async throws {
         let org = try Org()
         let challenge = try await org.status(OktaAuthStatusRecoveryChallenge.self, Answers.recoveryChallenge)
@@ -90,7 +90,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /credentials/reset_password {"newPassword":"new","stateToken":"state-1"}"#)
     }
 
-    @Test("a recovery by e-mail ends here, since its link is followed elsewhere")
+    @Test("A recovery by mail ends without a token, because the link continues elsewhere")
     func recoveryByMail() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusRecoveryChallenge.self, Answers.recoveryByMail)
@@ -103,7 +103,7 @@ struct StatusTests {
         await #expect { _ = try await status.resendFactor() } throws: { isWrongStatus($0) }
     }
 
-    @Test("a recovery of a trusted caller goes on with its recovery token, and no state token is sent")
+    @Test("A recovery of a trusted caller continues with its recovery token, without a state token")
     func trustedRecovery() async throws {
         let org = try Org()
         let status = try await org.status(
@@ -117,7 +117,7 @@ struct StatusTests {
         #expect(next.stateToken == "state-1")
     }
 
-    @Test("a recovery token goes along with the state token where there is one")
+    @Test("A recovery token is sent with the state token if there is one")
     func recoveryTokens() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusRecoveryChallenge.self, Answers.recoveryChallenge)
@@ -126,7 +126,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /recovery/factors/SMS/verify {"recoveryToken":"recovery-1","stateToken":"state-1"}"#)
     }
 
-    @Test("unlocking a locked account is a transaction of its own")
+    @Test("An unlock is a separate transaction")
     func lockedOut() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusLockedOut.self, Answers.lockedOut)
@@ -137,7 +137,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /recovery/unlock {"factorType":"call","username":"ana"}"#)
     }
 
-    @Test("a locked account without a link can't be unlocked by the person")
+    @Test("A locked account without an unlock link cannot be unlocked by the user")
     func lockedForGood() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusLockedOut.self, #"{"status":"LOCKED_OUT"}"#)
@@ -146,7 +146,7 @@ struct StatusTests {
         #expect(org.server.arrivals.count == 1)
     }
 
-    @Test("the success of an unlock has no session token")
+    @Test("A successful unlock has no session token")
     func unlocked() async throws {
         let org = try Org()
         let status = try await org.status(OktaAuthStatusSuccess.self, Answers.unlocked)
@@ -156,7 +156,7 @@ struct StatusTests {
         #expect(status.sessionCookieRedirect(to: try #require(URL(string: "https://app.example.test"))) == nil)
     }
 
-    @Test("going back and leaving an enrolment out follow their links")
+    @Test("Going back and skipping an enrolment use their links")
     func backAndSkip() async throws {
         let org = try Org()
         let enroll = try await org.status(
@@ -173,7 +173,7 @@ struct StatusTests {
         #expect(try org.lastSent == #"POST /previous {"stateToken":"state-1"}"#)
     }
 
-    @Test("without its link nothing can be done, and nothing is sent")
+    @Test("An action without its link fails and sends nothing")
     func noLinks() async throws {
         let org = try Org()
         func bare<Status: OktaAuthStatus>(_ type: Status.Type, _ name: String, _ embedded: String = Answers.user) async throws -> Status {
@@ -207,7 +207,7 @@ struct StatusTests {
     }
 
     @Test(
-        "an answer that lacks what its status needs is refused",
+        "A response without a member that its status requires is rejected",
         arguments: [
             #"{"status":"PASSWORD_WARN"}"#, #"{"status":"PASSWORD_EXPIRED"}"#, #"{"status":"PASSWORD_RESET"}"#, #"{"status":"RECOVERY"}"#,
             #"{"status":"MFA_ENROLL","_embedded":{"factors":[]}}"#, #"{"status":"MFA_ENROLL","stateToken":"s"}"#,
@@ -224,7 +224,7 @@ struct StatusTests {
         }
     }
 
-    @Test("a state that is not known is named, and one without a transaction is none")
+    @Test("The error for an unknown state names it, and a state without a transaction is rejected")
     func unknownStates() async throws {
         let org = try Org()
         org.server.answer(#"{"status":"CONSENT_REQUIRED","stateToken":"s"}"#)

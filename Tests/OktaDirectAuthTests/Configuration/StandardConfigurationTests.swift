@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The working directory belongs to the whole process, so each test runs itself once more, in a process of its own.
-@Suite("A flow that is given nothing")
+@Suite("Default configuration")
 struct StandardConfigurationTests {
     /// Runs a test in a process that starts in a folder with these settings; nil for an empty folder.
     private func run(_ test: String, with settings: [String: String]?) async throws {
@@ -22,7 +22,7 @@ struct StandardConfigurationTests {
         #expect(output.contains("Test run with 1 test "), "\(output)")
     }
 
-    @Test("takes the client of Okta.plist, and its further parameters", .timeLimit(.minutes(5)))
+    @Test("A flow without arguments uses the client and the additional parameters of Okta.plist", .timeLimit(.minutes(5)))
     func takesPropertyList() async throws {
         if TestProcess.isChild {
             let flow = try DirectAuthenticationFlow()
@@ -41,7 +41,7 @@ struct StandardConfigurationTests {
             ])
     }
 
-    @Test("is not made without Okta.plist, and the error says so", .timeLimit(.minutes(5)))
+    @Test("Without Okta.plist, the initializer throws an error that says so", .timeLimit(.minutes(5)))
     func needsPropertyList() async throws {
         if TestProcess.isChild {
             let error = #expect(throws: OAuth2Client.PropertyListConfigurationError.self) { try DirectAuthenticationFlow() }

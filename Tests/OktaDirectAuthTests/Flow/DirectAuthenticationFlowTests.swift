@@ -4,7 +4,7 @@ import Testing
 
 @testable import OktaDirectAuth
 
-@Suite("Direct sign-in")
+@Suite("Direct authentication")
 struct DirectAuthenticationFlowTests {
     private let server = DirectAuthServer()
     private typealias Failure = DirectAuthenticationFlowError
@@ -15,7 +15,7 @@ struct DirectAuthenticationFlowTests {
 
     private func challengedFlow() async throws -> DirectAuthenticationFlow { try await server.challengedFlow() }
 
-    @Test("a password brings tokens, and the server is told what the app can do")
+    @Test("A password returns tokens, and the request lists the app's grant types")
     func password() async throws {
         let flow = try flow(["audience": "api://x", "scope": "never"])
         server.answer("token", .tokens)
@@ -33,7 +33,7 @@ struct DirectAuthenticationFlowTests {
             ])
     }
 
-    @Test("what the sign-in asks for is sent and remembered in the token")
+    @Test("The parameters of the sign-in are sent, and stored with the token")
     func context() async throws {
         let flow = try flow()
         server.answer("token", .tokens)
@@ -47,7 +47,7 @@ struct DirectAuthenticationFlowTests {
         #expect(token.context.acrValues == ["a", "b"])
     }
 
-    @Test("a wrong password is thrown with the server's words, and ends the sign-in")
+    @Test("A wrong password throws the server's error and ends the sign-in")
     func wrongPassword() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"))
@@ -58,7 +58,7 @@ struct DirectAuthenticationFlowTests {
         await #expect(throws: Failure.flowNotStarted) { try await flow.resume(with: .otp(code: "1")) }
     }
 
-    @Test("a second factor that is asked for comes back as mfaRequired")
+    @Test("A required second factor returns the status mfaRequired")
     func mfaRequired() async throws {
         let flow = try await challengedFlow()
         guard case .mfaRequired(let context)? = flow.context?.currentStatus else { throw Failure.flowNotStarted }
@@ -67,7 +67,7 @@ struct DirectAuthenticationFlowTests {
     }
 
     @Test(
-        "mfa_required is read in each of its forms",
+        "Every form of mfa_required is decoded",
         arguments: [
             (#","mfa_token":"m""#, nil),
             (#","mfa_token":"m","supported_challenge_types":["http://auth0.com/oauth/grant-type/mfa-oob"]"#, [GrantType.oobMFA]),
@@ -79,14 +79,14 @@ struct DirectAuthenticationFlowTests {
         #expect(context.supportedChallengeTypes == types)
     }
 
-    @Test("mfa_required without its token is an error that names it")
+    @Test("An mfa_required response without its token is an error that names it")
     func mfaWithoutToken() async throws {
         let flow = try flow()
         server.answer("token", .refusal("mfa_required"))
         await #expect(throws: OAuth2Error.missingOAuth2ResponseKey("mfa_token")) { try await flow.start("jane", with: .password("x")) }
     }
 
-    @Test("a one-time code goes without a challenge, and a wrong one can be typed again")
+    @Test("A one-time code needs no challenge, and a wrong one can be retried")
     func secondFactorCode() async throws {
         let flow = try await challengedFlow()
         server.answer("token", .refusal("invalid_grant"), .tokens)
@@ -97,7 +97,7 @@ struct DirectAuthenticationFlowTests {
     }
 
     @Test(
-        "a network that fails is told in words that a person can act on",
+        "A network error has a text that the user can act on",
         arguments: [
             (URLError.Code.notConnectedToInternet, "This device is not connected to the internet."),
             (.networkConnectionLost, "The connection to the server was lost. Try again."),
@@ -116,7 +116,7 @@ struct DirectAuthenticationFlowTests {
         #expect(error.map { DirectAuthenticationFlowError($0).localizedDescription } == error?.localizedDescription)
     }
 
-    @Test("a number to pick is shown first, and polled for when the app goes on", arguments: [#""95""#, "95"])
+    @Test("A number challenge returns the number first, and polling starts when the app resumes", arguments: [#""95""#, "95"])
     func transfer(code: String) async throws {
         let flow = try flow()
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: ",\"binding_code\":\(code)"))
@@ -131,13 +131,13 @@ struct DirectAuthenticationFlowTests {
         #expect(server.forms("primary-authenticate").first?["challenge_hint"] == "urn:okta:params:oauth:grant-type:oob")
     }
 
-    @Test("a number to pick that is missing is an error")
+    @Test("A number challenge without a number is an error")
     func missingCode() async throws {
         server.answer("primary-authenticate", .outOfBand(binding: "transfer"))
         await #expect(throws: Failure.bindingCodeMissing) { try await flow().start("jane", with: .oob(channel: .push)) }
     }
 
-    @Test("a code by text message is typed in, without polling, and another can be asked for")
+    @Test("A text message code is entered without polling, and another one can be requested")
     func prompt() async throws {
         let flow = try await challengedFlow()
         server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
@@ -151,7 +151,7 @@ struct DirectAuthenticationFlowTests {
         #expect(server.clock.waits.isEmpty)
     }
 
-    @Test("an answer that nothing asked for is refused before it is sent")
+    @Test("An answer without a challenge is rejected before it is sent")
     func wrongState() async throws {
         let flow = try await challengedFlow()
         let before = server.forms("token").count
@@ -163,7 +163,7 @@ struct DirectAuthenticationFlowTests {
         #expect(server.forms("token").count == before + 1)
     }
 
-    @Test("a passkey signs what the server asks for", arguments: [false, true])
+    @Test("A passkey signs the server's challenge", arguments: [false, true])
     func passkey(isSecondFactor: Bool) async throws {
         let options = DirectAuthServer.Reply(
             body:
@@ -187,7 +187,7 @@ struct DirectAuthenticationFlowTests {
         #expect(form["mfa_token"] == (isSecondFactor ? "mfa-1" : nil) && form["clientDataJSON"] == "c" && form["userHandle"] == "u")
     }
 
-    @Test("one flow serves sign-ins one after the other")
+    @Test("One flow can be used for several sign-ins in sequence")
     func again() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"), .tokens, .tokens)
@@ -199,7 +199,7 @@ struct DirectAuthenticationFlowTests {
         #expect(flow.context == nil && !flow.isAuthenticating)
     }
 
-    @Test("completion handlers get the server's error by its own case")
+    @Test("Completion handlers get the server's error as its own case")
     func completion() async throws {
         let flow = try flow()
         server.answer("token", .refusal("invalid_grant"))
@@ -209,7 +209,7 @@ struct DirectAuthenticationFlowTests {
         #expect(result == .failure(.server(error: OAuth2ServerError(code: "invalid_grant", description: "Said the server."))))
     }
 
-    @Test("delegates are told on the main actor")
+    @Test("Delegates are called on the main actor")
     func delegates() async throws {
         final class Observer: DirectAuthenticationFlowDelegate {
             let heard = Locked<[String]>([])
@@ -232,7 +232,7 @@ struct DirectAuthenticationFlowTests {
         #expect(observer.heard.withLock { $0 } == ["started", "status", "token", "finished", "started", "error", "finished"])
     }
 
-    @Test("factors show no secret")
+    @Test("The description of a factor contains no secret")
     func redacts() {
         #expect(!"\(DirectAuthenticationFlow.PrimaryFactor.password("s3cret"))".contains("s3cret"))
         #expect(!String(reflecting: DirectAuthenticationFlow.SecondaryFactor.otp(code: "s3cret")).contains("s3cret"))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OktaDirectAuth
 
-@Suite("Values of direct sign-in")
+@Suite("Values of direct authentication")
 struct DirectAuthenticationValuesTests {
-    @Test("no description or mirror of an answer shows its code")
+    @Test("No description or mirror of a response contains its code")
     func hidesCodes() {
         let factor = DirectAuthenticationFlow.ContinuationFactor.prompt(code: "314159")
         var dumped = ""
@@ -14,7 +14,7 @@ struct DirectAuthenticationValuesTests {
         for text in ["\(factor)", String(reflecting: factor), dumped] { #expect(!text.contains("314159"), "\(text)") }
     }
 
-    @Test("no description or mirror of a status shows the number to pick")
+    @Test("No description or mirror of a status contains the number of the challenge")
     func hidesNumber() async throws {
         let server = DirectAuthServer()
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95731""#))
@@ -26,7 +26,7 @@ struct DirectAuthenticationValuesTests {
         for text in ["\(status)", String(reflecting: status), dumped] { #expect(!text.contains("95731"), "\(text)") }
     }
 
-    @Test("a passkey's time-out of any size can be passed on", arguments: ["60000", "1e300", "-1e300", "0.5"])
+    @Test("A passkey timeout of any size is passed on", arguments: ["60000", "1e300", "-1e300", "0.5"])
     func encodesTimeout(timeout: String) throws {
         let text = #"{"publicKey":{"challenge":"q0x3bX","timeout":\#(timeout)}}"#
         let options = try JSONDecoder().decode(WebAuthn.CredentialRequestOptions.self, from: Data(text.utf8))

@@ -5,13 +5,13 @@ import Testing
 
 @testable import OktaDirectAuth
 
-@Suite("Several calls and several flows", .timeLimit(.minutes(1)))
+@Suite("Overlapping calls and flows", .timeLimit(.minutes(1)))
 struct OverlappingCallsTests {
     private let server = DirectAuthServer()
     private let clock = ManualClock()
     private typealias Failure = DirectAuthenticationFlowError
 
-    @Test("a code typed while a push is awaited takes its place, in the same sign-in")
+    @Test("A code that is entered during a push replaces it in the same sign-in")
     func codeInsteadOfPush() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -25,7 +25,7 @@ struct OverlappingCallsTests {
         #expect(server.forms("token").last?["mfa_token"] == "mfa-1" && server.forms("revoke").isEmpty)
     }
 
-    @Test("a person who goes on twice with one number is asked for once at a time")
+    @Test("Two resumed calls with one number poll one at a time")
     func goesOnTwice() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
@@ -37,7 +37,7 @@ struct OverlappingCallsTests {
         await #expect(throws: Failure.inconsistentContextState) { try await first.value }
     }
 
-    @Test("a call that was superseded ends nothing when its task is cancelled afterwards")
+    @Test("Cancelling the task of a replaced call has no effect")
     func cancelledAfterwards() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -55,7 +55,7 @@ struct OverlappingCallsTests {
         #expect(server.forms("revoke").isEmpty)
     }
 
-    @Test("a sign-in outlives the end of the one whose place it took")
+    @Test("A sign-in continues after the end of the one that it replaced")
     func startedAnew() async throws {
         let flow = try DirectAuthenticationFlow(client: server.client(clock: clock))
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
@@ -73,7 +73,7 @@ struct OverlappingCallsTests {
         guard case .success = try await second.value else { throw Failure.flowNotStarted }
     }
 
-    @Test("a status that has come is not taken over after a cancel or a reset", arguments: [true, false])
+    @Test("A status from before a cancellation or reset cannot be resumed", arguments: [true, false])
     func notTaken(isCancelled: Bool) async throws {
         let flow = try await server.challengedFlow()
         let status = try #require(flow.context?.currentStatus)
@@ -89,7 +89,7 @@ struct OverlappingCallsTests {
         #expect(state.end(by: call) == nil && state.context != nil)
     }
 
-    @Test("two flows of one client don't know of each other")
+    @Test("Two flows of one client are independent")
     func twoFlows() async throws {
         let client = try server.client(clock: clock)
         let (first, second) = (DirectAuthenticationFlow(client: client), DirectAuthenticationFlow(client: client))
@@ -114,7 +114,7 @@ struct OverlappingCallsTests {
         #expect(server.forms("token").map { $0["oob_code"] } == ["oob-1", "oob-2", "oob-2"] && first.context == nil)
     }
 
-    @Test("after a cancel, a reset or a denial one flow serves the next sign-in", arguments: ["cancel", "reset", "denial"])
+    @Test("After a cancellation, a reset or a denial, the flow can start the next sign-in", arguments: ["cancel", "reset", "denial"])
     func reuse(after end: String) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -157,7 +157,7 @@ struct OverlappingCallsTests {
         }
     }
 
-    @Test("delegates hear of each step of a push, and of its end", arguments: ["approval", "denial", "cancel", "reset"])
+    @Test("Delegates are informed about each step of a push and its end", arguments: ["approval", "denial", "cancel", "reset"])
     func delegates(end: String) async throws {
         let flow = try DirectAuthenticationFlow(client: server.client(clock: clock))
         let observer = Observer()
@@ -180,7 +180,7 @@ struct OverlappingCallsTests {
         #expect(observer.heard.withLock { $0 } == ["started", "mfaRequired", "continuation"] + (expected[end] ?? []))
     }
 
-    @Test("each step has a form with a completion handler, which is called once")
+    @Test("Each step has a variant whose completion handler is called once")
     func completions() async throws {
         let flow = try DirectAuthenticationFlow(client: server.client())
         server.answer("token", .mfaRequired, .pending, .tokens)
@@ -195,7 +195,7 @@ struct OverlappingCallsTests {
         #expect(flow.context == nil)
     }
 
-    @Test("a completion handler hears of a reset, of a denial and of an expiry by their own cases")
+    @Test("A completion handler gets a reset, a denial and an expiry as separate errors")
     func completionErrors() async throws {
         server.answer("challenge", .outOfBand(binding: "none"))
         server.answer("revoke", .init(body: ""))

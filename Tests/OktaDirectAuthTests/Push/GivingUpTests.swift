@@ -6,7 +6,7 @@ import Testing
 @testable import OktaDirectAuth
 
 /// Cancel, reset and a new start: each ends the call at once, signs nobody in, and tells the server.
-@Suite("Giving a sign-in up", .timeLimit(.minutes(1)))
+@Suite("Cancelling a sign-in", .timeLimit(.minutes(1)))
 struct GivingUpTests {
     private let server = DirectAuthServer()
     private let clock = ManualClock()
@@ -53,7 +53,7 @@ struct GivingUpTests {
         return told()
     }
 
-    @Test("between two requests: the second factor ends at once, and the server is told once, by the mfa_token", arguments: Way.allCases)
+    @Test("Cancelling between two requests ends a second factor immediately and revokes its mfa_token once", arguments: Way.allCases)
     func whileWaiting(way: Way) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("token", .pending)
@@ -69,7 +69,7 @@ struct GivingUpTests {
         await #expect(throws: Failure.flowNotStarted) { try await flow.resume(with: .oob(channel: .push)) }
     }
 
-    @Test("between two requests: the first factor ends at once, and the server is told once, by the oob_code", arguments: Way.allCases)
+    @Test("Cancelling between two requests ends a first factor immediately and revokes its oob_code once", arguments: Way.allCases)
     func whileWaitingForFirstFactor(way: Way) async throws {
         let flow = try Flow(client: server.client(clock: clock))
         server.answer("token", .pending)
@@ -81,7 +81,7 @@ struct GivingUpTests {
         #expect(clock.waits.isEmpty && server.forms("token").count { $0["oob_code"] != nil } == 1)
     }
 
-    @Test("while a number is shown, or a factor is awaited, the server is told as well", arguments: [false, true])
+    @Test("Cancelling while a number is shown or a factor is awaited informs the server", arguments: [false, true])
     func betweenCalls(isShowingNumber: Bool) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         if isShowingNumber {
@@ -94,7 +94,7 @@ struct GivingUpTests {
     }
 
     @Test(
-        "while a request is on its way: the call does not wait for it, and the tokens that it brings are revoked", arguments: Way.allCases)
+        "Cancelling during a request does not wait for it, and its tokens are revoked", arguments: Way.allCases)
     func lateTokens(way: Way) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         let gate = server.hold("token")
@@ -108,7 +108,7 @@ struct GivingUpTests {
         #expect(flow.context == nil)
     }
 
-    @Test("tokens that a password brings too late are revoked, and nothing else is told", arguments: Way.allCases)
+    @Test("Late tokens of a password are revoked, and nothing else is sent", arguments: Way.allCases)
     func latePassword(way: Way) async throws {
         let flow = try Flow(client: server.client(clock: clock))
         let gate = server.hold("token")
@@ -121,7 +121,7 @@ struct GivingUpTests {
         #expect(Set(try await withdrawals(2).compactMap { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("an mfa_required or a challenge that comes too late is told of when it comes", arguments: [Way.cancel, .reset])
+    @Test("A late mfa_required or challenge is withdrawn when it arrives", arguments: [Way.cancel, .reset])
     func lateChallenge(way: Way) async throws {
         for (endpoint, factor, name) in [
             ("token", Flow.PrimaryFactor.password("x"), "mfa-1"), ("primary-authenticate", .oob(channel: .push), "oob-1"),
@@ -144,7 +144,7 @@ struct GivingUpTests {
         }
     }
 
-    @Test("an approval that arrives as the person cancels signs nobody in", arguments: 0..<50)
+    @Test("An approval that arrives during the cancellation signs in no user", arguments: 0..<50)
     func cancelledApproval(attempt: Int) async throws {
         let flow = try Flow(client: server.client())
         let task = Locked<Task<Flow.Status, any Error>?>(nil)
@@ -161,7 +161,7 @@ struct GivingUpTests {
         #expect(!flow.isAuthenticating && flow.context == nil)
     }
 
-    @Test("a task that is cancelled before it begins sends nothing")
+    @Test("A task that is cancelled before its start sends nothing")
     func cancelledBefore() async throws {
         let flow = try Flow(client: server.client(clock: clock))
         let task = Task {
@@ -173,7 +173,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("a password that the rate limit holds back is not sent after the person has cancelled", arguments: [false, true])
+    @Test("A password that waits for a rate limit is not sent after a cancellation", arguments: [false, true])
     func rateLimited(isOnItsWay: Bool) async throws {
         let flow = try Flow(client: server.client(clock: clock))
         let headers = [
@@ -203,7 +203,7 @@ struct GivingUpTests {
 
     enum End: CaseIterable, Sendable { case success, denial, serverExpiry, localExpiry, expiryOfNumber }
 
-    @Test("nothing is told after a success, a denial or an expiry", arguments: End.allCases)
+    @Test("After a success, a denial or an expiry, nothing is withdrawn", arguments: End.allCases)
     func ended(by end: End) async throws {
         let flow = try await server.challengedFlow()
         switch end {
@@ -223,7 +223,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("nothing is told when the first factor is denied or expires", arguments: ["access_denied", "authorization_pending"])
+    @Test("After a denied or expired first factor, nothing is withdrawn", arguments: ["access_denied", "authorization_pending"])
     func firstFactorEnded(code: String) async throws {
         let flow = try Flow(client: server.client())
         server.answer("token", .refusal(code))
@@ -231,7 +231,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("after a push that was denied or has expired another can be asked for, and given up")
+    @Test("After a denied or expired push, another push can be requested and cancelled")
     func again() async throws {
         let flow = try await server.challengedFlow()
         server.answer("token", .pending)
@@ -242,7 +242,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"])
     }
 
-    @Test("a first factor that fails for another reason is told of, as nobody goes on with it")
+    @Test("A first factor that fails for another reason is withdrawn")
     func failed() async throws {
         let flow = try Flow(client: server.client())
         server.answer("token", .refusal("invalid_request"))
@@ -250,7 +250,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["oob-1"])
     }
 
-    @Test("a wrong code leaves the sign-in open, and nothing is told")
+    @Test("A wrong code keeps the sign-in open, and nothing is withdrawn")
     func wrongCode() async throws {
         let flow = try await server.challengedFlow()
         server.answer("token", .refusal("invalid_grant"), .tokens)
@@ -260,7 +260,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty)
     }
 
-    @Test("another first push withdraws the one before it")
+    @Test("Another first push withdraws the previous one")
     func anotherPush() async throws {
         let flow = try Flow(client: server.client(clock: clock))
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
@@ -279,7 +279,7 @@ struct GivingUpTests {
     // MARK: A server that can't be told
 
     @Test(
-        "whatever becomes of telling changes nothing, and it is not repeated",
+        "A failed withdrawal has no effect and is not repeated",
         arguments: [
             DirectAuthServer.Reply.failing(.notConnectedToInternet), .init(status: 503, body: ""), .refusal("invalid_client", status: 401),
             .init(
@@ -300,7 +300,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"] && clock.waits.isEmpty)
     }
 
-    @Test("a server that does not answer keeps nobody waiting")
+    @Test("A server that does not respond to the withdrawal does not delay the app")
     func unanswered() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         let gate = server.hold("revoke")
@@ -315,7 +315,7 @@ struct GivingUpTests {
         gate.open()
     }
 
-    @Test("an issuer that can't revoke is told nothing")
+    @Test("Nothing is sent to an issuer without a revocation endpoint")
     func noEndpoint() async throws {
         server.hasRevocation.withLock { $0 = false }
         let flow = try await server.challengedFlow(clock: clock)

@@ -4,7 +4,7 @@ import OktaDirectAuth
 import TestSupport
 import Testing
 
-@Suite("Waiting for a push at a server that holds polls", .timeLimit(.minutes(1)))
+@Suite("Push with long polling", .timeLimit(.minutes(1)))
 struct HeldPushPollTests {
     private let server = DirectAuthServer()
 
@@ -22,14 +22,14 @@ struct HeldPushPollTests {
         return try await flow.resume(with: .oob(channel: .push))
     }
 
-    @Test("Each poll prefers to be held for 25 seconds, and no other request does.")
+    @Test("Only polls ask the server to hold them for 25 seconds")
     func header() async throws {
         _ = try await wait(holding: [25], .pending, .tokens)
         #expect(server.headers("token", "Prefer") == [nil, "wait=25", "wait=25"])
         #expect(server.headers("challenge", "Prefer") == [nil])
     }
 
-    @Test("A code that the user types is not sent as a poll.")
+    @Test("A code that the user enters is not sent as a poll")
     func typedCode() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
@@ -39,13 +39,13 @@ struct HeldPushPollTests {
         #expect(server.headers("token", "Prefer") == [nil, nil])
     }
 
-    @Test("The interval counts from sending: a poll that was held for longer is followed by the next one at once.")
+    @Test("The interval counts from sending: after a poll that was held for longer, the next one follows immediately")
     func interval() async throws {
         _ = try await wait(holding: [25, 5, 2, 4.5, 0], .pending, .pending, .pending, .pending, .pending, .tokens)
         #expect(server.clock.waits == [3, 0.5, 5])
     }
 
-    @Test("After slow_down, a failure or a rate limit the whole interval passes, although the answer took its time.")
+    @Test("After slow_down, a failure or a rate limit, the whole interval passes, even if the response was slow")
     func wholeInterval() async throws {
         let limited = DirectAuthServer.Reply(status: 429, body: #"{"error":"invalid_grant"}"#, headers: ["Retry-After": "12"])
         _ = try await wait(
@@ -53,7 +53,7 @@ struct HeldPushPollTests {
         #expect(server.clock.waits == [10, 10, 10, 12])
     }
 
-    @Test("Time for which polls are held counts towards the end of the challenge, and there is no poll after it.")
+    @Test("The time of held polls counts towards the expiry of the challenge, and no poll follows it")
     func end() async throws {
         await #expect(throws: DirectAuthenticationFlowError.pollingTimeoutExceeded) {
             try await wait(holding: Array(repeating: 25, count: 9), .pending)
@@ -62,7 +62,7 @@ struct HeldPushPollTests {
         #expect(server.forms("token").count == 4 && server.clock.waits.isEmpty)
     }
 
-    @Test("A clock that is set back while polls are held makes no longer wait.")
+    @Test("A clock that is set back during held polls does not lengthen the wait")
     func clockSetBack() async throws {
         await #expect(throws: DirectAuthenticationFlowError.pollingTimeoutExceeded) {
             try await wait(interval: "20", holding: Array(repeating: -1_000, count: 9), .pending)

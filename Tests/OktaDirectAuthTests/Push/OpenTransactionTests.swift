@@ -5,7 +5,7 @@ import Testing
 
 @testable import OktaDirectAuth
 
-@Suite("What the server keeps open")
+@Suite("Open transactions at the server")
 struct OpenTransactionTests {
     private let clock = ManualClock()
     private let told = Locked<[String]>([])
@@ -17,7 +17,7 @@ struct OpenTransactionTests {
 
     private var names: [String] { told.withLock { $0 } }
 
-    @Test("is told of once when it is given up")
+    @Test("A cancelled transaction is withdrawn once")
     func once() {
         transaction.opened("mfa-1")
         #expect(names.isEmpty)
@@ -27,7 +27,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-1"])
     }
 
-    @Test("is not told of before it was opened, nor after it has ended")
+    @Test("A transaction is not withdrawn before its start or after its end")
     func ended() {
         transaction.abandon()
         #expect(names.isEmpty)
@@ -38,7 +38,7 @@ struct OpenTransactionTests {
         #expect(names.isEmpty)
     }
 
-    @Test("is not told of after it has expired, and is until then", arguments: [(59.0, ["oob-1"]), (60.0, [])])
+    @Test("A transaction is withdrawn until it expires, and not afterwards", arguments: [(59.0, ["oob-1"]), (60.0, [])])
     func expired(after time: TimeInterval, names: [String]) {
         transaction.opened("oob-1", until: clock.now.addingTimeInterval(60))
         clock.advance(by: time)
@@ -46,7 +46,7 @@ struct OpenTransactionTests {
         #expect(self.names == names)
     }
 
-    @Test("is known by its newest name")
+    @Test("A transaction is withdrawn by its newest token")
     func renamed() {
         transaction.opened("oob-1", isAnother: true)
         transaction.opened("mfa-1")
@@ -55,7 +55,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-2"])
     }
 
-    @Test("is told of when another is opened in its place")
+    @Test("A replaced transaction is withdrawn")
     func replaced() {
         transaction.opened("oob-1", isAnother: true)
         transaction.opened("oob-1", isAnother: true)
@@ -66,7 +66,7 @@ struct OpenTransactionTests {
         #expect(names == ["oob-1", "oob-2"])
     }
 
-    @Test("is told of at once when it comes to light after all was given up")
+    @Test("A transaction that starts after the cancellation is withdrawn immediately")
     func late() {
         transaction.opened("mfa-1")
         transaction.abandon()
@@ -75,7 +75,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-1", "mfa-2", "oob-1"])
     }
 
-    @Test("is told of again for a challenge that was started after one that expired")
+    @Test("A challenge that starts after an expired one is withdrawn too")
     func reopened() {
         transaction.opened("mfa-1", until: clock.now)
         transaction.closed()
@@ -84,7 +84,7 @@ struct OpenTransactionTests {
         #expect(names == ["mfa-1"])
     }
 
-    @Test("shows no name in a dump")
+    @Test("A dump of a transaction contains no token")
     func hidden() {
         transaction.opened("mfa-1")
         var dumped = ""

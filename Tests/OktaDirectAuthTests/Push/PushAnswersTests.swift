@@ -5,7 +5,7 @@ import Testing
 @testable import OktaDirectAuth
 
 /// What a server may answer that starts a push, well-meaning or not.
-@Suite("Answers that start a push", .timeLimit(.minutes(1)))
+@Suite("Responses that start a push", .timeLimit(.minutes(1)))
 struct PushAnswersTests {
     private let server = DirectAuthServer()
     private typealias Failure = DirectAuthenticationFlowError
@@ -16,7 +16,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "an interval of any kind is kept to, but for less than a second",
+        "An interval in any numeric format is used, and raised to at least a second",
         arguments: [
             ("0", 1.0), ("-5", 1), ("0.001", 1), ("1", 1), ("2.5", 2.5), (#""7""#, 7), (#"" 7 ""#, 7), ("-1e300", 1),
         ])
@@ -27,7 +27,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "an interval that is no number is missing, which matters only where there is polling",
+        "An interval that is not a number counts as missing, which matters only for polling",
         arguments: [#""NaN""#, #""inf""#, #""soon""#, "null", "true", "[5]", "{}", #""""#])
     func noInterval(written: String) async throws {
         let rest = #""oob_code":"o","channel":"push","expires_in":60,"interval":\#(written)"#
@@ -37,7 +37,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "Whatever numbers the server sends, polling is bounded: an hour in all, and a second between two requests.",
+        "Polling lasts at most an hour, with at least a second between requests, whatever the server sends",
         arguments: [
             "-1", "0", "0.001", "1e300", "-1e300", "1e-300", "9223372036854775807", "9223372036854775808", "-9223372036854775809",
             #""1e300""#, #""NaN""#, #""-1""#, "1e400", "null", "true",
@@ -60,7 +60,7 @@ struct PushAnswersTests {
         }
     }
 
-    @Test("without an interval at all there is no polling")
+    @Test("Without an interval, there is no polling")
     func absentInterval() async throws {
         await #expect(throws: Failure.missingArguments(["interval"])) {
             try await start(#""oob_code":"o","channel":"push","expires_in":60,"binding_method":"none""#)
@@ -68,7 +68,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "a lifetime is waited out, but for no longer than an hour",
+        "The flow waits for the whole lifetime, but at most an hour",
         arguments: [("-1", 0.0), ("0", 0), ("-1e300", 0), ("30", 30), (#""30""#, 30), ("1e9", 3600), ("1e300", 3600)])
     func lifetime(written: String, length: TimeInterval) async throws {
         server.answer("token", .pending)
@@ -80,7 +80,7 @@ struct PushAnswersTests {
     }
 
     @Test(
-        "what a challenge can't be without is missed by name",
+        "The error for a missing member of a challenge names it",
         arguments: [
             (#""oob_code":"","expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
             (#""expires_in":60,"interval":5,"binding_method":"none""#, "oob_code"),
@@ -97,14 +97,18 @@ struct PushAnswersTests {
         #expect(server.forms("token").isEmpty)
     }
 
-    @Test("a number to pick may be a string or a number", arguments: [(#""95""#, "95"), ("95", "95"), (#""07""#, "07"), (#"" 7 ""#, "7")])
+    @Test(
+        "The number of a challenge can be a JSON string or number",
+        arguments: [(#""95""#, "95"), ("95", "95"), (#""07""#, "07"), (#"" 7 ""#, "7")])
     func number(written: String, shown: String) async throws {
         let status = try await start(
             #""oob_code":"o","channel":"push","binding_method":"transfer","expires_in":60,"interval":5,"binding_code":\#(written)"#)
         guard case .continuation(.transfer(_, code: shown)) = status else { throw Failure.flowNotStarted }
     }
 
-    @Test("a number to pick that can't be shown is missing", arguments: ["null", #""""#, #""  ""#, "[9]", "9.5", "1e40", "true"])
+    @Test(
+        "A number of a challenge that cannot be shown counts as missing",
+        arguments: ["null", #""""#, #""  ""#, "[9]", "9.5", "1e40", "true"])
     func noNumber(written: String) async throws {
         await #expect(throws: Failure.bindingCodeMissing) {
             try await start(
@@ -113,7 +117,7 @@ struct PushAnswersTests {
         #expect(Failure.bindingCodeMissing.localizedDescription == "The server asks to show a code and gives none.")
     }
 
-    @Test("members and channels that are not known are passed over, also where a known one is of no use")
+    @Test("Unknown members and channels are ignored")
     func unknownMembers() async throws {
         server.answer("token", .init(status: 400, body: #"{"error":"authorization_pending","new":[{"a":1}],"id":7}"#), .tokens)
         let status = try await start(
@@ -122,7 +126,7 @@ struct PushAnswersTests {
         guard case .success = status else { throw Failure.flowNotStarted }
     }
 
-    @Test("an mfa_required whose token is none is an error that names it", arguments: ["null", "7", #""""#, "{}"])
+    @Test("An mfa_required response with an invalid token is an error that names it", arguments: ["null", "7", #""""#, "{}"])
     func noToken(written: String) async throws {
         let flow = try DirectAuthenticationFlow(client: server.client())
         server.answer("token", .refusal("mfa_required", status: 403, more: #","mfa_token":\#(written)"#))

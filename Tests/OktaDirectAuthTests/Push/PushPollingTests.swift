@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Waiting for a push", .timeLimit(.minutes(1)))
+@Suite("Push polling", .timeLimit(.minutes(1)))
 struct PushPollingTests {
     private let server = DirectAuthServer()
     private typealias Failure = DirectAuthenticationFlowError
@@ -29,19 +29,19 @@ struct PushPollingTests {
         #expect(!flow.isAuthenticating)
     }
 
-    @Test("asks at once and then after each interval, and each slow_down adds five seconds")
+    @Test("Polling starts immediately and repeats after each interval, and each slow_down adds five seconds")
     func intervals() async throws {
         try await success(.pending, .refusal("slow_down"), .refusal("direct_auth_authorization_pending"), .refusal("slow_down"), .pending)
         #expect(server.clock.waits == [5, 10, 10, 15, 15])
     }
 
-    @Test("a push that was approved already takes no wait")
+    @Test("A push that is approved already needs no wait")
     func approvedAlready() async throws {
         try await success()
         #expect(server.clock.waits.isEmpty && server.forms("token").count == 2)
     }
 
-    @Test("mfa_required after the approval leads on to another factor, with the newest token")
+    @Test("After an approval, mfa_required continues with another factor and the newest token")
     func anotherFactor() async throws {
         let flow = try DirectAuthenticationFlow(client: server.client())
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
@@ -55,7 +55,7 @@ struct PushPollingTests {
     }
 
     @Test(
-        "ends when the challenge has expired, not before and without another request",
+        "Polling ends exactly at the expiry of the challenge, without another request",
         arguments: [("20", [20.0, 20, 20], 4), ("25", [25, 25, 10], 4), ("1e9", [60], 2)])
     func expires(interval: String, waits: [TimeInterval], requests: Int) async throws {
         let error = try await failure(interval: interval, .pending)
@@ -64,7 +64,7 @@ struct PushPollingTests {
         #expect(server.clock.waits == waits && server.forms("token").count == requests)
     }
 
-    @Test("time that passes before the app goes on with a number counts")
+    @Test("The time before the app resumes with a number counts towards the expiry")
     func expiresWhileShown() async throws {
         let clock = server.clock
         let flow = try DirectAuthenticationFlow(client: server.client())
@@ -78,7 +78,7 @@ struct PushPollingTests {
         #expect(clock.waits.count == 4 && server.forms("token").count == 3)
     }
 
-    @Test("a clock that is set back makes no longer wait")
+    @Test("A clock that is set back does not lengthen the wait")
     func clockSetBack() async throws {
         let clock = server.clock
         clock.atWait { if clock.waits.count < 50 { clock.setBack(by: 1000) } }
@@ -89,7 +89,7 @@ struct PushPollingTests {
     // MARK: Denial
 
     @Test(
-        "a denial ends it, in words for the person",
+        "A denial ends polling with a text for the user",
         arguments: [
             (
                 #"{"error":"access_denied","error_description":"The user rejected it."}"#,
@@ -112,7 +112,7 @@ struct PushPollingTests {
     // MARK: The network
 
     @Test(
-        "a network or a server that fails for a while does not end it",
+        "Temporary failures of network or server do not end polling",
         arguments: [
             DirectAuthServer.Reply.failing(.notConnectedToInternet), .failing(.networkConnectionLost), .failing(.timedOut),
             .failing(.cannotFindHost), .failing(.dnsLookupFailed), .failing(.cannotConnectToHost), .failing(.dataNotAllowed),
@@ -123,7 +123,7 @@ struct PushPollingTests {
         #expect(server.clock.waits == [5, 5, 5, 5])
     }
 
-    @Test("a network that fails until the end is what is told then")
+    @Test("A network failure that lasts until the expiry is the reported error")
     func lastingFailure() async throws {
         let error = try await failure(interval: "20", .pending, .failing(.notConnectedToInternet))
         #expect(error?.localizedDescription == "This device is not connected to the internet.")
@@ -131,7 +131,7 @@ struct PushPollingTests {
     }
 
     @Test(
-        "what will not pass ends it at once",
+        "A permanent error ends polling immediately",
         arguments: [
             DirectAuthServer.Reply.failing(.serverCertificateUntrusted), .failing(.secureConnectionFailed), .failing(.badURL),
             .init(body: "<html>"), .init(status: 404, body: ""), .refusal("invalid_client", status: 401), .refusal("invalid_request"),
@@ -155,7 +155,7 @@ struct PushPollingTests {
     }
 
     @Test(
-        "a rate limit makes it wait as long as the server says, and not end",
+        "A rate limit delays polling as long as the server says",
         arguments: [
             ([:], 5), (["Retry-After": "12"], 12), (["Retry-After": "2"], 5), (["Retry-After": "soon"], 5),
             (["Retry-After": "-9"], 5), (exhausted, 8), (exhausted.merging(["x-rate-limit-remaining": "1"]) { $1 }, 5),
@@ -166,7 +166,7 @@ struct PushPollingTests {
         #expect(server.headers("token", "X-Okta-Retry-Count").allSatisfy { $0 == nil })
     }
 
-    @Test("a rate limit that outlasts the challenge is told when it expires, not later", arguments: ["90", "1e300"])
+    @Test("A rate limit that outlasts the challenge is reported at the expiry", arguments: ["90", "1e300"])
     func rateLimitBeyondExpiry(delay: String) async throws {
         let body = #"{"errorCode":"E0000047","errorSummary":"Too many requests.","errorLink":"E0000047","errorId":"x","errorCauses":[]}"#
         let error = try await failure(Self.limited(["Retry-After": delay], body: body))
@@ -174,7 +174,7 @@ struct PushPollingTests {
         #expect(server.clock.waits == [60])
     }
 
-    @Test("a rate limit on a password is waited for by the client, and the request sent again")
+    @Test("After a rate limit on a password, the client waits and repeats the request")
     func rateLimitOfPassword() async throws {
         let flow = try DirectAuthenticationFlow(client: server.client())
         server.answer("token", Self.limited(Self.exhausted), .tokens)

@@ -16,7 +16,7 @@ struct PushWireTests {
     private static let mfaOOB = "http%3A%2F%2Fauth0.com%2Foauth%2Fgrant-type%2Fmfa-oob"
     private static let oob = "urn%3Aokta%3Aparams%3Aoauth%3Agrant-type%3Aoob"
 
-    @Test("6.2: a password, then a push")
+    @Test("A password and then a push send the documented requests (OAuth.md §6.2)")
     func passwordThenPush() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none"))
@@ -34,7 +34,7 @@ struct PushWireTests {
         #expect(server.bodies("revoke").isEmpty && server.bodies("primary-authenticate").isEmpty)
     }
 
-    @Test("6.3: a password, then a push with a number, which is not sent")
+    @Test("A password and then a push with a number send the documented requests without the number (OAuth.md §6.3)")
     func passwordThenNumber() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
@@ -49,7 +49,9 @@ struct PushWireTests {
         #expect(server.bodies("token").dropFirst() == [poll, poll])
     }
 
-    @Test("6.7: a push as the first factor, with or without a number", arguments: ["none", "transfer"])
+    @Test(
+        "A push as the first factor sends the documented requests, with and without a number (OAuth.md §6.7)",
+        arguments: ["none", "transfer"])
     func primaryPush(binding: String) async throws {
         let flow = try DirectAuthenticationFlow(client: server.client())
         server.answer("primary-authenticate", .outOfBand(binding: binding, more: #","binding_code":"07""#))
@@ -65,7 +67,7 @@ struct PushWireTests {
         #expect(server.bodies("token") == [poll, poll])
     }
 
-    @Test("what client and context add goes with each request, and a withdrawal is authenticated like them")
+    @Test("Each request has the additional parameters of client and context, and a withdrawal is authenticated too")
     func clientAndContext() async throws {
         let client = try server.client(authentication: .clientSecret("s3cret"), redirectUri: URL(string: "com.app:/callback"))
         let flow = DirectAuthenticationFlow(client: client, supportedGrants: [.oob, .oobMFA])

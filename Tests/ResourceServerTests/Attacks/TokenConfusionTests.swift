@@ -30,14 +30,14 @@ struct TokenConfusionTests {
         return code
     }
 
-    @Test("An access token is accepted with the type at+jwt, with the general type JWT, and without a type, as Okta issues it.")
+    @Test("An access token is accepted with the type at+jwt, with the type JWT, and without a type, as Okta issues it")
     func accepted() async throws {
         for type in [nil, "at+jwt", "AT+JWT", "application/at+jwt", "JWT", "jwt"] {
             #expect(try await refusedToken(["aud": "app"], type: type) == nil, "\(type ?? "no type")")
         }
     }
 
-    @Test("An ID token is refused with any claims and any general type.")
+    @Test("An ID token is rejected with any claims and any general type")
     func idTokens() async throws {
         let variants: [[String: JSONValue?]] = [
             [:], ["nonce": "n"], ["at_hash": "h"], ["c_hash": "h"], ["azp": "app"], ["nonce": "n", "at_hash": "h", "sid": "ses1"],
@@ -52,7 +52,7 @@ struct TokenConfusionTests {
         }
     }
 
-    @Test("A logout token is refused by its type, and by its event if it has no type.")
+    @Test("A logout token is rejected by its type, and by its event if it has no type")
     func logoutTokens() async throws {
         let claims = Self.idToken.merging([
             "sid": "ses1", "events": ["http://schemas.openid.net/event/backchannel-logout": [:]], "scope": "openid",
@@ -63,7 +63,7 @@ struct TokenConfusionTests {
     }
 
     @Test(
-        "A token of any other type is refused, though its claims are an access token's.",
+        "A token of any other type is rejected, even if its claims are those of an access token",
         arguments: [
             "okta-pushbind+jwt", "dpop+jwt", "client-authentication+jwt", "secevent+jwt", "JOSE", "at+jwt2", "", "application/",
             "application/application/at+jwt",
@@ -72,7 +72,7 @@ struct TokenConfusionTests {
         #expect(try await refusedToken(["aud": "app"], type: type) == .wrongType)
     }
 
-    @Test("An ID token is refused in introspection mode too, where the issuer says that it is active.")
+    @Test("An ID token is rejected in introspection mode too, even if the issuer reports it as active")
     func introspected() async throws {
         let client = AccessTokenVerifier.IntrospectionClient(id: "app", secret: "secret")
         let asking = AccessTokenVerifier(

@@ -4,7 +4,7 @@ import Testing
 @Suite("Whatever a client of the classic API does, in whatever order")
 struct ClassicExplorationTests {
     @Test(
-        "Each response equals that of an oracle that is written from Documentation/Protocol/Authn.md §3.4, not from the code.",
+        "Each response of the classic API equals that of an oracle written from Authn.md §3.4",
         arguments: 0..<UInt64(24))
     func walks(seed: UInt64) async throws {
         var seen: Set<String> = []
@@ -16,7 +16,7 @@ struct ClassicExplorationTests {
         #expect(seen.count > 20)
     }
 
-    @Test("and it goes everywhere: each status, each refusal")
+    @Test("The exploration reaches each status and each error")
     func everywhere() async throws {
         var seen: Set<String> = []
         for seed in 500..<UInt64(540) {

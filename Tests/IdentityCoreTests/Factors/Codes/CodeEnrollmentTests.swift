@@ -55,7 +55,7 @@ struct CodeEnrollmentTests {
         try await person().enrollments.filter { $0.status == .active }.compactMap { $0.sentCode?.destination.key }
     }
 
-    @Test("takes a code that is sent there, once", arguments: [CodeChannel.sms, .voice])
+    @Test("A phone or mail address is enrolled by its code, which is valid once", arguments: [CodeChannel.sms, .voice])
     func ceremony(_ channel: CodeChannel) async throws {
         let begun = try await begin(channel, at: 1)
         #expect(try begun.message.purpose == .enrollment && begun.message.channel == channel)
@@ -69,14 +69,14 @@ struct CodeEnrollmentTests {
         #expect(try await confirm(begun.enrollment.id, code, at: 5).refusal == .notPending)
     }
 
-    @Test("uses the person's own address for mail")
+    @Test("A mail enrolment uses the user's address")
     func mail() async throws {
         let begun = try await begin(.email, nil, at: 1)
         #expect(try begun.message.destination.mailAddress?.text == "jane.doe@example.com")
         #expect(try await confirm(begun.enrollment.id, #require(begun.message.code), at: 2).refusal == nil)
     }
 
-    @Test("replaces a number only by one that is confirmed, and if that is asked for")
+    @Test("A number is replaced only by a confirmed one, on request")
     func replacing() async throws {
         let first = try await begin(at: 1)
         _ = try await confirm(first.enrollment.id, #require(first.message.code), at: 2)
@@ -91,7 +91,7 @@ struct CodeEnrollmentTests {
     }
 
     @Test(
-        "refuses what is no number",
+        "An invalid phone number is rejected",
         arguments: [
             ("555 123 4821", nil, CodeRefusal.invalidNumber), ("+1 555 123 4821", "12a", .invalidExtension),
             ("+1 555 123 4821", String(repeating: "1", count: 16), .invalidExtension), (nil, nil, .noNumber),
@@ -100,7 +100,7 @@ struct CodeEnrollmentTests {
         await #expect(throws: refusal) { _ = try await begin(.voice, number, extension: more, at: 1) }
     }
 
-    @Test("begun again sends no second code too soon, and with another number no sooner")
+    @Test("A restarted enrolment keeps the message limit, even with another number")
     func limits() async throws {
         _ = try await begin(at: 1)
         await #expect(throws: CodeRefusal.tooSoon(.sms, until: TestOrganization.time(31))) { _ = try await begin(at: 30) }
@@ -119,7 +119,7 @@ struct CodeEnrollmentTests {
         await #expect(throws: CodeRefusal.tooMany(.sms, until: TestOrganization.time(332))) { _ = try await begin(at: 62) }
     }
 
-    @Test("goes to the countries only that the organization chose")
+    @Test("Messages are sent only to allowed country codes")
     func callingCodes() async throws {
         let organization = try await PushFixture { $0.callingCodes = ["1", "353"] }
         let user = try #require(try await organization.engine.user(login: PushFixture.jane))
@@ -138,7 +138,7 @@ struct CodeEnrollmentTests {
         }
     }
 
-    @Test("waits ten minutes")
+    @Test("A pending enrolment expires after ten minutes")
     func waiting() async throws {
         let begun = try await begin(at: 1)
         #expect(try await confirm(begun.enrollment.id, #require(begun.message.code), at: 602).refusal == .notPending)

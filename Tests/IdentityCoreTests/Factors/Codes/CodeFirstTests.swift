@@ -22,7 +22,7 @@ struct CodeFirstTests {
             at: seconds)
     }
 
-    @Test("signs in where one factor is enough, also after a wrong code")
+    @Test("A sent code as first factor signs in if one factor is enough, even after a wrong code")
     func oneFactor() async throws {
         let fixture = try await CodeFixture()
         let (oobCode, code) = try await begin(fixture)
@@ -32,7 +32,7 @@ struct CodeFirstTests {
         #expect(try await present(code, oobCode, fixture).refused == .invalidGrant)
     }
 
-    @Test("leads on to nothing where the code is all that the person has")
+    @Test("A sent code as first factor is refused if the policy requires a factor that the user lacks")
     func twoFactors() async throws {
         let fixture = try await CodeFixture()
         let (oobCode, code) = try await begin(fixture, client: "direct-app")

@@ -31,7 +31,7 @@ struct MailLinkTests {
         return false
     }
 
-    @Test("lets the sign-in go on that it was sent for, once somebody says yes")
+    @Test("A mailed link continues its sign-in after the user approves")
     func approving() async throws {
         let (token, _) = try await send()
         let question = try await fixture.engine.mailLink(token, context: PushFixture.context(2))
@@ -48,7 +48,7 @@ struct MailLinkTests {
         #expect(try await !verdict(.confirmedLink, at: 302))
     }
 
-    @Test("takes no for an answer: the code is good no more")
+    @Test("Denying a mailed link invalidates its code")
     func denying() async throws {
         let (token, code) = try await send()
         #expect(try await fixture.engine.answerMailLink(token, isApproved: false, context: PushFixture.context(2)))
@@ -58,7 +58,7 @@ struct MailLinkTests {
             try await fixture.organization.log("user.account.report_suspicious_activity").map(\.reason) == ["by the link: it was not me"])
     }
 
-    @Test("is good for nothing when it is old, replaced, or made up")
+    @Test("An expired, replaced or forged mailed link is rejected")
     func useless() async throws {
         let (first, _) = try await send()
         #expect(try await fixture.engine.mailLink(first, context: PushFixture.context(301)) == nil)
@@ -70,7 +70,7 @@ struct MailLinkTests {
         #expect(try await fixture.engine.mailLink(second, context: PushFixture.context(21)) != nil)
     }
 
-    @Test("is closed with the code that came with it")
+    @Test("A mailed link ends when its code is consumed")
     func spent() async throws {
         let (token, code) = try await send()
         let verifier = CodeVerifier(

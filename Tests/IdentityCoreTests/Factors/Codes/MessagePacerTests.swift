@@ -16,7 +16,7 @@ struct MessagePacerTests {
             .sms, to: key, occasion, limit: limit, unconfirmed: unconfirmed, requestID: request ?? "\(seconds)", now: now) == nil
     }
 
-    @Test("to a number that is not confirmed are twelve an hour, whoever says that it is theirs; to who confirmed it they do not count")
+    @Test("An unconfirmed number gets twelve messages an hour, and confirmed numbers are not counted")
     func unconfirmed() {
         let sent = (0..<100).count { round in
             isSent("person \(round % 10) +491", .known, at: Double(round) * 31, unconfirmed: "+491")
@@ -27,7 +27,7 @@ struct MessagePacerTests {
         #expect(isSent("person 1 +491", .known, at: 3_700, unconfirmed: "+491"))
     }
 
-    @Test("that anybody can ask for use up none of those by which somebody signs in, and are twelve an hour together with them")
+    @Test("Recovery messages do not use up sign-in messages, and both together are twelve an hour")
     func shares() {
         let recoveries = (0..<40).count { isSent("+491", .anybody, at: Double($0) * 31) }
         #expect(recoveries == 4)
@@ -39,7 +39,7 @@ struct MessagePacerTests {
         #expect(!isSent("+491", .anybody, at: 3_620) && !isSent("+491", .known, at: 3_620))
     }
 
-    @Test("are limited for everybody together, minute by minute; a request that is tried again counts once")
+    @Test("Messages of all users share a limit per minute, and a repeated request counts once")
     func everybody() {
         for number in 0..<3 { #expect(isSent("+4910\(number)", .known, at: 1, limit: 3, request: "r\(number)")) }
         #expect(isSent("+49102", .known, at: 1, limit: 3, request: "r2"))

@@ -21,7 +21,7 @@ struct PhoneNumberTests {
     }
 
     @Test(
-        "are none without a calling code, with other signs, or of another length",
+        "A phone number without a calling code, with other characters or of another length is invalid",
         arguments: [
             "", "+", "555 123 4821", "020 7946 0958", "+0123456789", "000123456789", "+1555123", "+1234567890123456",
             "+1 555 123 4821;ext=1",
@@ -30,7 +30,7 @@ struct PhoneNumberTests {
     func notNumbers(_ typed: String) { #expect(PhoneNumber(typed) == nil) }
 
     @Test(
-        "addresses are masked by their first and last character",
+        "Addresses are masked except their first and last character",
         arguments: [
             ("ana@example.test", "a...a@example.test"), ("jane.doe@Example.COM", "j...e@example.com"), ("a@b.co", "a...@b.co"),
         ])
@@ -41,7 +41,7 @@ struct PhoneNumberTests {
     }
 
     @Test(
-        "an address holds nothing that could end a header or a command",
+        "An address cannot contain characters that end a header or a command",
         arguments: [
             "", "jane", "@example.com", "jane@", "jane@@example.com", "jane@example.com\r\nBcc: all@example.com", "jane@example.com>",
             "jane doe@example.com", "\"jane doe\"@example.com", "jane@example.com\0", ".jane@example.com", "jane.@example.com",

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Signing in with a code that was sent")
 struct SentCodeTests {
-    @Test("takes the code as the second factor", arguments: [("sms", CodeChannel.sms, "sms"), ("voice", .voice, "tel")])
+    @Test("A sent code is accepted as the second factor", arguments: [("sms", CodeChannel.sms, "sms"), ("voice", .voice, "tel")])
     func secondFactor(_ hint: String, _ channel: CodeChannel, _ method: String) async throws {
         let fixture = try await CodeFixture([channel])
         let token = try await fixture.organization.mfaToken()
@@ -37,7 +37,7 @@ struct SentCodeTests {
         #expect(try await fixture.present(code, oobCode, token).refused == .invalidGrant)
     }
 
-    @Test("asks again for a wrong code, and wants one at all")
+    @Test("A wrong code can be retried, and a missing one is an error")
     func wrongCode() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken()
@@ -48,7 +48,7 @@ struct SentCodeTests {
         #expect(try await fixture.present(sent.code, sent.oobCode, token).refused == nil)
     }
 
-    @Test("takes no code of another sign-in, client or person")
+    @Test("A sent code of another sign-in, client or user is rejected")
     func foreignCodes() async throws {
         let fixture = try await CodeFixture()
         try await fixture.grant(.sms, to: PushFixture.john, number: "+15557654321")
@@ -68,7 +68,7 @@ struct SentCodeTests {
         #expect(try await fixture.present(secondCode.code, secondCode.oobCode, second, at: 64).refused == nil)
     }
 
-    @Test("takes no code after five minutes")
+    @Test("A sent code expires after five minutes")
     func lateCode() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken(at: 10)
@@ -76,7 +76,7 @@ struct SentCodeTests {
         #expect(try await fixture.present(sent.code, sent.oobCode, token, at: 311).refused == .expiredToken)
     }
 
-    @Test("sends no second code within thirty seconds, and five in ten minutes at most")
+    @Test("Codes are sent at most every thirty seconds, and five times in ten minutes")
     func resending() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken(at: 10)
@@ -91,7 +91,7 @@ struct SentCodeTests {
         #expect(try await fixture.ask(token, at: 161).reason == "sms: too many messages, or wrong answers")
     }
 
-    @Test("keeps two accounts that have one number apart: what one of them is sent holds the other up in nothing")
+    @Test("Two accounts with one number have separate limits")
     func sharedNumber() async throws {
         let fixture = try await CodeFixture()
         try await fixture.grant(.sms, to: PushFixture.john)
@@ -103,7 +103,7 @@ struct SentCodeTests {
         #expect(try await fixture.ask(janes, at: 41).refused == nil)
     }
 
-    @Test("closes the factor for five minutes after five wrong codes, over however many sign-ins")
+    @Test("Five wrong codes close the factor for five minutes, across sign-ins")
     func guessing() async throws {
         let fixture = try await CodeFixture()
         var last: (token: String, code: String, oobCode: String)?
@@ -122,7 +122,7 @@ struct SentCodeTests {
         #expect(try await fixture.ask(fixture.organization.mfaToken(at: 611), at: 612).refused == nil)
     }
 
-    @Test("keeps the code nowhere that somebody could read it")
+    @Test("A sent code is in neither store nor logs")
     func secrecy() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken()
@@ -137,7 +137,7 @@ struct SentCodeTests {
         #expect(log.map(\.reason) == ["sms, signIn"])
     }
 
-    @Test("tells of a message that was not delivered, by its channel only")
+    @Test("An undelivered message is reported with its channel only")
     func undelivered() async throws {
         let fixture = try await CodeFixture()
         let sent = try await fixture.sentCode(fixture.organization.mfaToken())
@@ -147,7 +147,7 @@ struct SentCodeTests {
         #expect(log.first?.userID == sent.message.recipient.userID && log.first?.outcome == .failure)
     }
 
-    @Test("is refused where the channel is not set up, or no further factor is asked for")
+    @Test("A code cannot be requested without the factor, or if no further factor is required")
     func notEnrolled() async throws {
         let fixture = try await CodeFixture()
         let token = try await fixture.organization.mfaToken()
@@ -155,7 +155,7 @@ struct SentCodeTests {
         #expect(refused.refused == .accessDenied && refused.reason == "challenge: the channel is not enrolled")
     }
 
-    @Test("of somebody who began with a push closes the push")
+    @Test("A sent code after a push closes the push")
     func replacesPush() async throws {
         let fixture = try await CodeFixture([])
         _ = try await fixture.organization.enroll()

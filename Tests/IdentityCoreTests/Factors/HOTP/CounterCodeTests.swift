@@ -20,13 +20,13 @@ struct CounterCodeTests {
 
     private static func code(_ counter: Int64) -> String { TimeBasedCode.code(secret: secret, step: counter) }
 
-    @Test("are those of the RFC, each of which is right at its turn", arguments: vectors.indices)
+    @Test("HOTP codes equal those of RFC 4226, each valid at its counter", arguments: vectors.indices)
     func rightAtItsTurn(index: Int) throws {
         #expect(Self.code(Int64(index)) == Self.vectors[index])
         #expect(try Self.method(counter: Int64(index)).match(Self.vectors[index], secret: Self.secret) == .right(next: Int64(index) + 1))
     }
 
-    @Test("are right when the button was pressed for nothing up to nine times, and no further")
+    @Test("An HOTP code is accepted up to nine counters ahead")
     func window() throws {
         let method = try Self.method(counter: 1_000)
         for ahead in 0..<Int64(10) {
@@ -38,7 +38,7 @@ struct CounterCodeTests {
         #expect(method.match(" 12 ", secret: Self.secret) == .wrong && method.match("", secret: Self.secret) == .wrong)
     }
 
-    @Test("are told to have been used, for some time")
+    @Test("Recently used HOTP codes are reported as used")
     func used() throws {
         let method = try Self.method(counter: 1_000)
         #expect(method.match(Self.code(999), secret: Self.secret) == .used)
@@ -46,7 +46,7 @@ struct CounterCodeTests {
         #expect(method.match(Self.code(989), secret: Self.secret) == .wrong)
     }
 
-    @Test("set a device right that ran far ahead, two in a row and no others")
+    @Test("Two consecutive codes resynchronize a device that ran ahead, and no other pair")
     func resynchronized() throws {
         var method = try Self.method(counter: 1_000)
         method.aheadCounter = 1_050
@@ -56,7 +56,7 @@ struct CounterCodeTests {
         #expect(method.match(Self.code(1_003), secret: Self.secret) == .right(next: 1_004))
     }
 
-    @Test("are typed with spaces as well")
+    @Test("HOTP codes can be entered with spaces")
     func spaces() throws {
         #expect(try Self.method(counter: 0).match("755 224", secret: Self.secret) == .right(next: 1))
     }

@@ -8,7 +8,7 @@ import Testing
 struct QuestionTests {
     private static let award = SecurityQuestion.named("first_award") ?? SecurityQuestion(key: "", text: "")
 
-    @Test("The questions have the keys of Documentation/Protocol/Authn.md §4.15, each with a text.")
+    @Test("The questions have the keys of Authn.md §4.15, each with a text")
     func list() {
         #expect(SecurityQuestion.all.count == 20)
         #expect(Set(SecurityQuestion.all.map(\.key)).count == 20)
@@ -16,7 +16,7 @@ struct QuestionTests {
     }
 
     @Test(
-        "want four characters that are no part of the question",
+        "An answer needs four characters that are not part of the question",
         arguments: [
             ("abc", false), ("  a b ", false), ("the first prize", false), ("FIRST PRIZE", false), ("first award", false),
             ("What was the first prize that you won?", false), ("Seepferdchen", true), ("\u{1F3C6}\u{1F3C6}\u{1F3C6}\u{1F3C6}", true),
@@ -26,7 +26,7 @@ struct QuestionTests {
         #expect((SecurityAnswer.problem(answer, to: Self.award) == nil) == isFine)
     }
 
-    @Test("are answered without regard to case, spaces and how accents are composed")
+    @Test("Answers match regardless of case, spaces and Unicode composition")
     func comparing() async throws {
         let organization = try await PushFixture()
         let jane = try await organization.userID()
@@ -50,7 +50,7 @@ struct QuestionTests {
         #expect(try await verifier.verify(.answer("café am markt"), of: nil, policy: policy) == .failed)
     }
 
-    @Test("neither demand nor stand in for a second factor outside the classic API")
+    @Test("A security question neither requires nor replaces a second factor outside the classic API")
     func standing() async throws {
         let organization = try await PushFixture()
         let jane = try await organization.userID()

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Signing in with a code of an authenticator app")
 struct CodeSignInTests {
-    @Test("a password and a code are two factors")
+    @Test("A password and a code are two factors")
     func twoFactors() async throws {
         let fixture = try await AppFixture()
         let answer = try await fixture.organization.signIn()
@@ -29,7 +29,7 @@ struct CodeSignInTests {
         #expect(try await fixture.second(token, fixture.code(at: 42), at: 42).reason == "mfa_token: unknown")
     }
 
-    @Test("a code alone is one factor")
+    @Test("A code alone is one factor")
     func oneFactor() async throws {
         let fixture = try await AppFixture()
         let response = try await fixture.first(fixture.code(at: 12)).get()
@@ -38,7 +38,7 @@ struct CodeSignInTests {
         #expect(refused.refused == .accessDenied && refused.reason?.hasSuffix("no usable second factor") == true)
     }
 
-    @Test("after a code only a device that knows its person is a second factor")
+    @Test("After a code, only a phone with user verification is a second factor")
     func codeThenPush() async throws {
         let simple = try await AppFixture(prepare: { _ = try await $0.enroll() })
         #expect(try await simple.first(simple.code(at: 12), client: "direct-app").refused == .accessDenied)
@@ -50,7 +50,7 @@ struct CodeSignInTests {
         #expect(!token.isEmpty)
     }
 
-    @Test("after a code a device must verify its person, not just be there")
+    @Test("After a code, a phone must use its user verification key")
     func mustVerify() async throws {
         var enrolled: Phone?
         let fixture = try await AppFixture(prepare: { enrolled = try await $0.enroll(userVerification: true) })
@@ -67,7 +67,7 @@ struct CodeSignInTests {
         #expect(try claims(of: response.idToken)["amr"]?.stringArrayValue?.last == "mfa")
     }
 
-    @Test("a wrong code does not consume the mfa_token, five do")
+    @Test("Four wrong codes keep the mfa_token, and the fifth consumes it")
     func wrongCodes() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
@@ -83,7 +83,7 @@ struct CodeSignInTests {
         #expect(try await fixture.stored().failedFurther == nil)
     }
 
-    @Test("wrong codes lock the account, however often the password is right in between")
+    @Test("Wrong codes lock the account, even with correct passwords in between")
     func lockout() async throws {
         let fixture = try await AppFixture { $0.passwordPolicy.lockoutAttempts = 6 }
         for round in 0..<3 {
@@ -101,7 +101,7 @@ struct CodeSignInTests {
         #expect(try await fixture.first(fixture.code(at: 912), at: 912).refused == nil)
     }
 
-    @Test("codes for nobody, for somebody without an app and of a locked account are answered as wrong ones")
+    @Test("Codes for an unknown user, a user without an app and a locked account get the response of a wrong code")
     func sameAnswer() async throws {
         let fixture = try await AppFixture { $0.passwordPolicy.lockoutAttempts = 1 }
         let answers = [
@@ -115,7 +115,7 @@ struct CodeSignInTests {
         }
     }
 
-    @Test("attempts are limited per person, also with an mfa_token")
+    @Test("Attempts are limited per user, also with an mfa_token")
     func limits() async throws {
         let fixture = try await AppFixture { $0.rateLimits.perUser = 3 }
         let token = try await fixture.organization.mfaToken()
@@ -124,7 +124,7 @@ struct CodeSignInTests {
         #expect(try await fixture.first(fixture.code(at: 12)).refused == .tooManyRequests)
     }
 
-    @Test("a used code is refused, by whatever sign-in and grant, and so is one that was shown before it")
+    @Test("A used code and earlier ones are rejected in every sign-in and grant")
     func replay() async throws {
         let fixture = try await AppFixture()
         let code = fixture.code(at: 42)
@@ -135,7 +135,7 @@ struct CodeSignInTests {
         #expect(try await fixture.first(fixture.code(at: 72), at: 43).refused == nil)
     }
 
-    @Test("of many who use one code at one moment, one has it", arguments: [false, true])
+    @Test("Of concurrent uses of one code, one succeeds", arguments: [false, true])
     func race(_ isOnDisk: Bool) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-\(ProcessInfo.processInfo.globallyUniqueString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -162,7 +162,7 @@ struct CodeSignInTests {
         try await store.close()
     }
 
-    @Test("a mfa_token is good for its client and its server only, and for its time")
+    @Test("An mfa_token is valid only for its client, its server and its lifetime")
     func borrowed() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
@@ -177,7 +177,7 @@ struct CodeSignInTests {
         }
     }
 
-    @Test("an app that was taken away in the meantime proves nothing")
+    @Test("A code of a removed app is rejected")
     func takenAway() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
@@ -188,7 +188,7 @@ struct CodeSignInTests {
         #expect(try await fixture.second(token, fixture.code(at: 12)).reason == "wrong totp")
     }
 
-    @Test("A code signs the user in after a denied push, but not after one that was reported as suspicious.", arguments: [false, true])
+    @Test("A code signs in after a denied push, but not after one that was reported as suspicious", arguments: [false, true])
     func denied(isSuspicious: Bool) async throws {
         var enrolled: Phone?
         let fixture = try await AppFixture(prepare: { enrolled = try await $0.enroll() })
@@ -202,7 +202,7 @@ struct CodeSignInTests {
         #expect(try await fixture.organization.poll(waiting, at: 14).refused == .invalidGrant)
     }
 
-    @Test("a push that nobody answered does not stand in the way of a code, and is closed by it")
+    @Test("A code is accepted during an open push, and closes it")
     func instead() async throws {
         let fixture = try await AppFixture(prepare: { _ = try await $0.enroll() })
         let waiting = try await fixture.organization.waiting()
@@ -210,7 +210,7 @@ struct CodeSignInTests {
         #expect(try await fixture.organization.poll(waiting, at: 20).refused == .invalidGrant)
     }
 
-    @Test("the challenge endpoint says whether a code will do")
+    @Test("The challenge endpoint reports whether a code is accepted")
     func challenge() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
@@ -229,7 +229,7 @@ struct CodeSignInTests {
         #expect(try await fixture.organization.challenge(token, asked).refused == .accessDenied)
     }
 
-    @Test("the store holds the secret only sealed, and the log no code")
+    @Test("The store has the secret only encrypted, and the log has no code")
     func secrecy() async throws {
         let fixture = try await AppFixture()
         let code = fixture.code(at: 12)

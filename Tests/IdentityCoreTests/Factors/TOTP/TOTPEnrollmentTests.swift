@@ -47,7 +47,7 @@ struct TOTPEnrollmentTests {
         }
     }
 
-    @Test("takes a password, a secret that is shown once, and a code of it")
+    @Test("An app is enrolled by a password sign-in, a secret that is shown once, and its code")
     func ceremony() async throws {
         let offer = try await begin(proved()).get()
         #expect(offer.expiresAt == TestOrganization.time(601))
@@ -71,7 +71,7 @@ struct TOTPEnrollmentTests {
     }
 
     @Test(
-        "gives apps a URI that says whose account it is, and where",
+        "The URI for the app has account and organization",
         arguments: [
             ("Acme", "jane@example.com", "Acme:jane%40example.com", "Acme"),
             (
@@ -88,7 +88,7 @@ struct TOTPEnrollmentTests {
                 == "otpauth://totp/\(label)?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=\(parameter)&algorithm=SHA1&digits=6&period=30")
     }
 
-    @Test("a wrong code confirms nothing, and the right one still does")
+    @Test("A wrong code confirms nothing, and the correct one still does")
     func wrongCode() async throws {
         let offer = try await begin(proved()).get()
         let wrong = try shown(offer, at: 2) == "000000" ? "111111" : "000000"
@@ -97,7 +97,7 @@ struct TOTPEnrollmentTests {
         try await confirm(offer).get()
     }
 
-    @Test("a secret can be confirmed for ten minutes, once, by whom it was shown to")
+    @Test("A secret can be confirmed for ten minutes, once, by its user")
     func pending() async throws {
         let john = try await organization.userID(PushFixture.john)
         let offer = try await begin(proved()).get()
@@ -113,7 +113,7 @@ struct TOTPEnrollmentTests {
         #expect(try await enrollments().map(\.id) == [again.id])
     }
 
-    @Test("takes a sign-in of the last minutes, and with another factor both")
+    @Test("Enrolling an app needs a recent sign-in, with both factors if the user has another one")
     func permission() async throws {
         #expect(try await begin(proved(), at: 901).reason == "factor: sign-in is too old")
         #expect(try await begin(proved(by: "00unobody")).refused == .accessDenied)
@@ -127,7 +127,7 @@ struct TOTPEnrollmentTests {
         #expect(try await enrollments().filter { $0.status == .active }.count == 2)
     }
 
-    @Test("a second factor that a session remembers, with a password of now, is too old")
+    @Test("An old second factor of a session with a new password is not recent enough")
     func rememberedFactor() async throws {
         let time = TestOrganization.time(2_000)
         func both(since seconds: TimeInterval) -> AuthenticationContext {
@@ -142,7 +142,7 @@ struct TOTPEnrollmentTests {
         #expect(deletion.reason == "factor: sign-in is too old")
     }
 
-    @Test("replaces the app that the person had when it is confirmed, and not before")
+    @Test("A new app replaces the earlier one only when it is confirmed")
     func replacement() async throws {
         let first = try await begin(proved()).get()
         try await confirm(first).get()
@@ -154,7 +154,7 @@ struct TOTPEnrollmentTests {
         #expect(try await organization.log("user.mfa.factor.activate").map(\.reason) == ["totp", "totp, replaced"])
     }
 
-    @Test("of two that are confirmed at one moment, one is the person's")
+    @Test("Of two apps that are confirmed concurrently, one remains")
     func race() async throws {
         let offers = [try await begin(proved()).get(), try await begin(proved()).get()]
         let codes = try offers.map { try shown($0, at: 2) }
@@ -167,14 +167,14 @@ struct TOTPEnrollmentTests {
         #expect(try await enrollments().count == 1)
     }
 
-    @Test("five secrets wait at most, and the oldest makes room")
+    @Test("At most five secrets are pending, and the oldest is removed")
     func crowd() async throws {
         var offers: [TOTPEnrollmentOffer] = []
         for second in 1...6 { offers.append(try await begin(proved(), at: TimeInterval(second)).get()) }
         #expect(Set(try await enrollments().map(\.id)) == Set(offers.dropFirst().map(\.id)))
     }
 
-    @Test("is taken away by who has proved it, a moment ago")
+    @Test("An app can be removed after a recent sign-in with it")
     func deletion() async throws {
         let offer = try await begin(proved()).get()
         try await confirm(offer).get()

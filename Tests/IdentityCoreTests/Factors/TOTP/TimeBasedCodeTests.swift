@@ -9,7 +9,7 @@ struct TimeBasedCodeTests {
 
     /// RFC 6238 appendix B, the rows of SHA-1.
     @Test(
-        "are those of RFC 6238",
+        "TOTP codes equal the vectors of RFC 6238",
         arguments: [
             (59, "94287082"), (1_111_111_109, "07081804"), (1_111_111_111, "14050471"), (1_234_567_890, "89005924"),
             (2_000_000_000, "69279037"), (20_000_000_000, "65353130"),
@@ -21,7 +21,7 @@ struct TimeBasedCodeTests {
     }
 
     /// RFC 4226 appendix D.
-    @Test("count as RFC 4226 says")
+    @Test("HOTP codes equal the vectors of RFC 4226")
     func counterVectors() {
         let codes = (0..<10).map { TimeBasedCode.code(secret: Self.secret, step: $0) }
         #expect(
@@ -30,7 +30,7 @@ struct TimeBasedCodeTests {
 
     /// RFC 4648 section 10, without the padding.
     @Test(
-        "come from a secret that people can type",
+        "A TOTP secret can be typed",
         arguments: [
             ("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"), ("fooba", "MZXW6YTB"), ("foobar", "MZXW6YTBOI"),
         ])
@@ -39,10 +39,10 @@ struct TimeBasedCodeTests {
         #expect(Base32.decode(encoded.lowercased()) == Array(text.utf8))
     }
 
-    @Test("come from no text that is not Base32", arguments: ["0", "M1", "MZXW6===", "MZ=", "M", "MZX", "MZ", "é"])
+    @Test("A secret that is not Base32 is rejected", arguments: ["0", "M1", "MZXW6===", "MZ=", "M", "MZX", "MZ", "é"])
     func notBase32(_ text: String) { #expect(Base32.decode(text) == nil) }
 
-    @Test("are those of their steps and no others", arguments: 0..<5)
+    @Test("TOTP codes are those of their time steps", arguments: 0..<5)
     func allOthers(_ part: Int) {
         let now = Date(timeIntervalSince1970: 3_000)
         let right = Set((99...101).map { TimeBasedCode.code(secret: Self.secret, step: $0) })
@@ -52,7 +52,7 @@ struct TimeBasedCodeTests {
         #expect(Set(accepted).subtracting(right).isEmpty)
     }
 
-    @Test("are good for their step, the one before and the one after, and no longer")
+    @Test("TOTP codes are valid for their step, the one before and the one after")
     func window() {
         let now = Date(timeIntervalSince1970: 3_000)
         for (step, isGood) in [(98, false), (99, true), (100, true), (101, true), (102, false)] as [(Int64, Bool)] {
@@ -61,7 +61,7 @@ struct TimeBasedCodeTests {
         }
     }
 
-    @Test("are good once, and so are those that were shown before the one that was used")
+    @Test("A used TOTP code and earlier ones are rejected")
     func used() {
         let now = Date(timeIntervalSince1970: 3_000)
         func typed(_ step: Int64, after last: Int64) -> Int64? {
@@ -74,7 +74,7 @@ struct TimeBasedCodeTests {
         #expect(typed(101, after: 100) == 101)
     }
 
-    @Test("may be typed with the space that apps show, and with nothing else")
+    @Test("TOTP codes can be entered with a space, and with no other characters")
     func spelling() {
         let now = Date(timeIntervalSince1970: 0)
         func step(_ typed: String) -> Int64? { TimeBasedCode.step(ofTyped: typed, secret: Self.secret, now: now, after: nil) }

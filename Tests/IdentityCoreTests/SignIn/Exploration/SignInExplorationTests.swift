@@ -7,7 +7,7 @@ import Testing
 /// One policy at a time, to limit memory.
 @Suite("Sign-in exploration", .serialized)
 struct SignInExplorationTests {
-    @Test("The explored rules of each protocol module are the module's own.")
+    @Test("The explored rules of each protocol module are the module's own")
     func doors() {
         let application = Application(id: "app", name: "App", kind: .native, signOnPolicy: "any")
         #expect(ExploredPolicy.Door.direct.rules == SignInRequest(application: application, server: nil, scopes: []).rules)
@@ -17,7 +17,7 @@ struct SignInExplorationTests {
 
     /// Five inputs are a password, a challenge, an answer, a poll, and one that does not belong there. `make explore` explores longer
     /// sequences with optimized code, and checks more commits.
-    @Test("Every sequence of five inputs to a sign-in gives the results that the ledger expects.", arguments: ExploredPolicy.all)
+    @Test("Every sequence of five inputs to a sign-in gives the results that the ledger expects", arguments: ExploredPolicy.all)
     func explore(_ policy: ExploredPolicy) throws {
         var exploration = SignInExploration(policy, commitDepth: 2)
         try exploration.run(depth: 5)
