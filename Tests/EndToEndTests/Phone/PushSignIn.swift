@@ -9,40 +9,63 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A clock of a client whose waits end when the test says so, and which tells the test of each.
+/// A client's clock whose waits end when the test ends them.
 final class SteppedClock: OAuth2Clock {
-    /// A client that waits.
+    /// A wait of the client.
     struct Wait: Sendable {
-        /// For how many seconds it meant to.
+        /// The requested seconds.
         let interval: TimeInterval
         let end: AsyncStream<Never>.Continuation
     }
 
+    private enum Event: Sendable {
+        case wait(Wait)
+        /// The end of a call, by the hash value of its task.
+        case ended(Int)
+    }
+
     private let clock: SandboxClock
-    private let waits: AsyncStream<Wait>
-    private let entrance: AsyncStream<Wait>.Continuation
+    private let events: AsyncStream<Event>
+    private let entrance: AsyncStream<Event>.Continuation
 
     init(_ clock: SandboxClock) {
         self.clock = clock
-        (waits, entrance) = AsyncStream.makeStream(of: Wait.self)
+        (events, entrance) = AsyncStream.makeStream(of: Event.self)
     }
 
     var now: Date { clock.now }
 
     func sleep(for interval: TimeInterval) async throws {
         let (over, end) = AsyncStream.makeStream(of: Never.self)
-        entrance.yield(Wait(interval: interval, end: end))
+        entrance.yield(.wait(Wait(interval: interval, end: end)))
         for await _ in over {}
         try Task.checkCancellation()
     }
 
-    /// The next wait, which goes on until it is ended.
+    /// Returns the next wait, which continues until ``pass(_:)``.
     func nextWait() async throws -> Wait {
-        for await wait in waits { return wait }
+        for await event in events {
+            if case .wait(let wait) = event { return wait }
+        }
         throw CancellationError()
     }
 
-    /// Lets the time pass that a client waits for, on both sides.
+    /// Lets the next wait pass; returns without one if the call ends first.
+    func passNextWait(of call: Task<some Sendable, any Error>) async throws {
+        Task { [entrance] in
+            _ = await call.result
+            entrance.yield(.ended(call.hashValue))
+        }
+        for await event in events {
+            switch event {
+            case .wait(let wait): return pass(wait)
+            case .ended(let id): if id == call.hashValue { return }
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// Lets the time of a wait pass, for client and sandbox.
     func pass(_ wait: Wait) {
         clock.advance(by: wait.interval)
         wait.end.finish()
@@ -50,11 +73,11 @@ final class SteppedClock: OAuth2Clock {
 }
 
 extension Duration {
-    /// Longer than anything takes, on a machine that has much to do.
+    /// More time than any step needs, even on a busy machine.
     static let patience: Duration = .seconds(300)
 }
 
-/// A session that tells when a request has its answer.
+/// A session that reports when a request has its response.
 final class WatchedSession: URLSessionProtocol {
     private let session: any URLSessionProtocol
     private let answered: AsyncStream<String>
@@ -72,14 +95,14 @@ final class WatchedSession: URLSessionProtocol {
         return try await session.data(for: request)
     }
 
-    /// Waits for the answer of an endpoint. For one who waits at a time.
+    /// Waits for the response of an endpoint. Only one caller can wait at a time.
     func answer(of endpoint: String) async throws {
         for await name in answered where name == endpoint { return }
         throw CancellationError()
     }
 }
 
-/// A sign-in of Jane's with a password and a push, by an app that waits on a clock of its own.
+/// A sign-in with password and push, in an app with its own clock.
 struct PushSignIn: Sendable {
     let clock: SteppedClock
     let flow: DirectAuthenticationFlow
@@ -90,25 +113,23 @@ struct PushSignIn: Sendable {
             client: OAuth2Client(sandbox.configuration(application), session: session ?? sandbox.transport, clock: clock))
     }
 
-    /// Gives the password, and asks for the push.
-    ///
-    /// - Returns: What waits for the phone.
+    /// Sends the password and requests the push. Returns the call that waits for the phone.
     func begin(_ user: SandboxUser = .jane) async throws -> Task<DirectAuthenticationFlow.Status, any Error> {
         let status = try await flow.start(user.login, with: .password(user.password ?? ""))
         guard case .mfaRequired = status else { throw UnexpectedStatus(status: status) }
         return Task { try await flow.resume(with: .oob(channel: .push)) }
     }
 
-    /// The number that the app shows.
+    /// Returns the number that the app shows.
     func number(_ waiting: Task<DirectAuthenticationFlow.Status, any Error>) async throws -> String {
         let status = try await waiting.value
         guard case .continuation(.transfer(_, let code)) = status else { throw UnexpectedStatus(status: status) }
         return code
     }
 
-    /// What the app gets at its next poll.
+    /// Returns the tokens of an approved push. If the approval precedes the first poll, there is no wait to pass.
     func tokens(_ waiting: Task<DirectAuthenticationFlow.Status, any Error>) async throws -> Token {
-        clock.pass(try await clock.nextWait())
+        try await clock.passNextWait(of: waiting)
         let status = try await waiting.value
         guard case .success(let token) = status else { throw UnexpectedStatus(status: status) }
         return token
