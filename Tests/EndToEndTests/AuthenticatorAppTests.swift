@@ -18,7 +18,7 @@ struct AuthenticatorAppTests {
         DirectAuthenticationFlow(client: sandbox.client(.directAuth, by: reach))
     }
 
-    @Test("a password and a code are enough for an app that asks for two factors", arguments: Reach.allCases)
+    @Test("A password and a code sign in to an app that requires two factors", arguments: Reach.allCases)
     func passwordThenCode(by reach: Reach) async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -39,7 +39,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("a code is taken once, and the next one when the clock has moved on")
+    @Test("A code is accepted once, and the next one after the clock has advanced")
     func once() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -55,7 +55,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("a code alone is one factor, and not enough for an app that asks for two")
+    @Test("A code alone is one factor, which is not enough for an app that requires two")
     func codeAlone() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -64,7 +64,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("after a push was asked for, a code finishes the sign-in all the same")
+    @Test("A code completes a sign-in for which a push was requested")
     func insteadOfPush() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.phone(for: Self.jane.login)
@@ -78,7 +78,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("a phone is set up for a person who has an app, and what the app shows is still good")
+    @Test("A phone can be added for a user with an app, and the app's codes stay valid")
     func phoneBesideApp() async throws {
         try await withSandbox(.standing()) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -96,7 +96,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("an app that the organization's file brings is there from the start, and the control API shows its codes")
+    @Test("An app from the org file is enrolled at the start, and the control API shows its codes")
     func fromTheStart() async throws {
         let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         let users = [SandboxUser(login: "ada@example.com", password: "Correct-Horse-7", totpSecret: secret), .john]
@@ -145,7 +145,7 @@ struct AuthenticatorAppTests {
         }
     }
 
-    @Test("an app is set up from what a QR code says, and from nothing else")
+    @Test("An app is set up from a QR code's URI, and other texts are rejected")
     func scanning() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -165,7 +165,7 @@ struct AuthenticatorAppTests {
 }
 
 extension CommandTests {
-    @Test("a sign-in asks for the code of an authenticator app", .timeLimit(.minutes(5)))
+    @Test("A sign-in in the terminal asks for the code of an authenticator app", .timeLimit(.minutes(5)))
     func signInWithCode() async throws {
         try await withSandbox { sandbox in
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)

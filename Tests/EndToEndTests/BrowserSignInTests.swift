@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A sign-in in a browser", .timeLimit(.minutes(10)))
 struct BrowserSignInTests {
-    @Test("a password and a push bring tokens, and the pages are the server's own")
+    @Test("A password and a push on the server's pages return tokens")
     func success() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -22,7 +22,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("a password and a code of an authenticator app do too")
+    @Test("A password and a code of an authenticator app on the pages return tokens")
     func code() async throws {
         try await withSandbox(.standing()) { sandbox in
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
@@ -32,7 +32,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("in a browser that has a session nothing is asked again; in a private window it is")
+    @Test("A browser with a session is not asked again, and a private window is")
     func singleSignOn() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -48,7 +48,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("a wrong password is said, and can be mended")
+    @Test("A wrong password is reported and can be corrected")
     func wrongPassword() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -63,7 +63,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("who cancels on the page is told so by the server's error")
+    @Test("Cancelling on the page returns the server's error")
     func cancelledOnPage() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = sandbox.browser { page in
@@ -76,7 +76,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("who closes the browser, or cancels the task, ends it")
+    @Test("Closing the browser or cancelling the task ends the sign-in")
     func closed() async throws {
         try await withSandbox(.standing()) { sandbox in
             let signin = try await sandbox.browserSignin(in: sandbox.browser { _ in .close })
@@ -96,7 +96,7 @@ struct BrowserSignInTests {
 
     // MARK: Signing out
 
-    @Test("a sign-out in the browser ends its session: the next sign-in asks again", arguments: [true, false])
+    @Test("A sign-out in the browser ends its session, and the next sign-in asks again", arguments: [true, false])
     func signOut(hasToken: Bool) async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -112,7 +112,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("after a private window the server alone is told, and no page is shown")
+    @Test("After a private window, a sign-out informs only the server and shows no page")
     func ephemeralSignOut() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = try await sandbox.browser(of: .jane)
@@ -125,7 +125,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("a sign-out of all ends the session and the tokens, and tells of both")
+    @Test("A sign-out of everything ends the session, revokes the tokens and reports both")
     func signOutOfAll() async throws {
         try await withSandbox(.standing()) { sandbox in
             try await Credential.withStorage(MemoryTokenStorage(), session: sandbox.transport, clock: sandbox.clock) {

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 /// Sign-in and sign-out in a browser, by the command: a process that listens, and a browser of the test's.
 extension CommandTests {
-    @Test("a browser that is sent to the shown address signs the command in", .timeLimit(.minutes(5)))
+    @Test("A browser at the shown address signs the command in", .timeLimit(.minutes(5)))
     func browserSignIn() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -50,7 +50,7 @@ extension CommandTests {
         }
     }
 
-    @Test("a redirect that nobody can receive is refused, with what to configure")
+    @Test("A redirect URI that cannot be received is rejected with what to configure")
     func browserCustomScheme() async throws {
         let ended = try await Command.run([
             "sign-in", "browser", "--issuer", "http://127.0.0.1:9/oauth2/default", "--client-id", "browser-app",

@@ -11,7 +11,7 @@ import Testing
 extension CommandTests {
     private static let anyPort = ["--port", "0", "--messages-port", "0", "--phone-port", "0"]
 
-    @Test("the demo of a browser passes every step without one, and ends with 0", .timeLimit(.minutes(5)))
+    @Test("The browser demo passes every step without a browser and exits with 0", .timeLimit(.minutes(5)))
     func browserDemo() async throws {
         let ended = try await Command.run(["demo", "--browser", "--once", "--json"])
         #expect(ended.status == 0, "\(ended.errors)")
@@ -38,7 +38,7 @@ extension CommandTests {
         }
     }
 
-    @Test("without a browser to walk the pages for, the demo of one stays up until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("The browser demo without --once stays up until Ctrl-C", .timeLimit(.minutes(5)))
     func walkedBrowserDemo() async throws {
         let demo = try Command.start(["demo", "--browser", "--no-open"] + Self.anyPort)
         let text = try await demo.waitFor("Press Ctrl-C to stop.")
@@ -48,7 +48,7 @@ extension CommandTests {
         #expect(try await Command.run(["demo", "--no-open"]).status == 64)
     }
 
-    @Test("a person is told what to do in the browser, and the address where none can be opened", .timeLimit(.minutes(5)))
+    @Test("The browser demo tells the user what to do, and shows the address if no browser opens", .timeLimit(.minutes(5)))
     func personsBrowserDemo() async throws {
         let demo = try Command.start(["demo", "--browser"] + Self.anyPort, environment: ["CI": "", "BROWSER": "/nonexistent/browser"])
         let text = try await demo.waitFor("/oauth2/default/v1/authorize?")

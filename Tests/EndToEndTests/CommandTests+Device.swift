@@ -6,7 +6,7 @@ import Testing
 
 /// Sign-in by another device, by the command: a process that waits, and a browser of the test's.
 extension CommandTests {
-    @Test("a browser elsewhere signs the command in, with the code that the command shows", .timeLimit(.minutes(5)))
+    @Test("A browser on another device signs the command in with the shown code", .timeLimit(.minutes(5)))
     func deviceSignIn() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -30,7 +30,7 @@ extension CommandTests {
     }
 
     @Test(
-        "a phone's camera reads the terminal, whatever its colours are, and finds the address with the code", .timeLimit(.minutes(5)),
+        "The QR code in the terminal is readable in light and dark colours, and has the address with the code", .timeLimit(.minutes(5)),
         .enabled(if: OutsidePart.zbar.isEnabled, Comment(rawValue: OutsidePart.zbar.missingNote)), arguments: ["auto", "dark", "light"])
     func deviceQRCode(drawing: String) async throws {
         try await withSandbox { sandbox in
@@ -47,7 +47,7 @@ extension CommandTests {
         }
     }
 
-    @Test("where a QR code can't be shown there is the address and the code alone", .timeLimit(.minutes(5)))
+    @Test("Without a QR code, the address and the code are shown", .timeLimit(.minutes(5)))
     func deviceWithoutQRCode() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -70,7 +70,7 @@ extension CommandTests {
         }
     }
 
-    @Test("a person who refuses ends the command, and nothing is kept", .timeLimit(.minutes(5)))
+    @Test("A denied device sign-in ends the command and stores nothing", .timeLimit(.minutes(5)))
     func deviceRefused() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()

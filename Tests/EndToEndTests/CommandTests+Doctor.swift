@@ -80,7 +80,7 @@ extension CommandTests {
           - {login: jane.doe@example.com, password: Correct-Horse-7}
         """
 
-    @Test("the doctor finds what is wrong with an Okta.plist", arguments: plists)
+    @Test("The doctor finds the problems of an Okta.plist", arguments: plists)
     func doctor(_ plist: Plist) async throws {
         try await withSandbox(.init(organization: Self.organization)) { sandbox in
             let folder = try TemporaryFolder()
@@ -123,7 +123,7 @@ extension CommandTests {
         Trial(clientID: "refresh-app", check: "Grant", result: "wrong", says: "is not allowed the password grant"),
     ]
 
-    @Test("with a person the doctor tells password, assignment, rule and grant apart, and leaves no tokens", arguments: trials)
+    @Test("The doctor with a user distinguishes password, assignment, rule and grant problems, and leaves no tokens", arguments: trials)
     func doctorSignsIn(_ trial: Trial) async throws {
         try await withSandbox(.init(organization: Self.organization)) { sandbox in
             let ended = try await Command.run(
@@ -203,7 +203,7 @@ extension CommandTests {
         #expect(results["Browser"] == "right" && results["Grant"] == "right", "\(ended.output)")
     }
 
-    @Test("the doctor says when there is no password to sign in with")
+    @Test("The doctor says if there is no password to sign in with")
     func doctorWithoutPassword() async throws {
         let ended = try await Command.run(
             ["doctor", "--issuer", "http://127.0.0.1:1/oauth2/default", "--client-id", "app", "--user", "jane.doe@example.com"])
@@ -212,7 +212,7 @@ extension CommandTests {
     }
 
     @Test(
-        "the doctor takes a property list or flags, not half of both",
+        "The doctor accepts a property list or flags, and no mixture",
         arguments: [["--issuer", "https://id.example.com"], ["a.plist", "--issuer", "https://id.example.com", "--client-id", "app"]])
     func doctorArguments(_ arguments: [String]) async throws {
         let ended = try await Command.run(["doctor"] + arguments)
@@ -220,7 +220,7 @@ extension CommandTests {
         #expect(ended.errors.contains("both --issuer and --client-id"))
     }
 
-    @Test("the doctor notices that the clocks differ")
+    @Test("The doctor reports a clock difference")
     func doctorClock() async throws {
         try await withSandbox(.init(clock: SandboxClock(startingAt: Date().addingTimeInterval(3600)))) { sandbox in
             let folder = try TemporaryFolder()

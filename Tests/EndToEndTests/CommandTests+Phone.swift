@@ -6,7 +6,7 @@ import Testing
 
 /// The terminal phone, and a sign-in that waits for it: two processes, and the sandbox between them.
 extension CommandTests {
-    @Test("a sign-in with password and push is approved by the phone of another process", .timeLimit(.minutes(5)))
+    @Test("A sign-in with password and push is approved by the phone of another process", .timeLimit(.minutes(5)))
     func approval() async throws {
         try await PhoneFixture.with { phone in
             let enrolled = try await phone.enroll()
@@ -38,7 +38,7 @@ extension CommandTests {
         }
     }
 
-    @Test("a denied sign-in is refused and leaves no credential", .timeLimit(.minutes(5)), arguments: [false, true])
+    @Test("A denied sign-in fails and leaves no credential", .timeLimit(.minutes(5)), arguments: [false, true])
     func denial(isSuspicious: Bool) async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -58,7 +58,7 @@ extension CommandTests {
         }
     }
 
-    @Test("the number that the sign-in shows is picked on the phone, and no other", .timeLimit(.minutes(5)))
+    @Test("The phone must pick the number that the sign-in shows", .timeLimit(.minutes(5)))
     func numbers() async throws {
         try await PhoneFixture.with(numbers: true) { phone in
             try await phone.enroll()
@@ -88,7 +88,7 @@ extension CommandTests {
         }
     }
 
-    @Test("an organization that wants the person verified gets a PIN, and nobody is signed in with a wrong one", .timeLimit(.minutes(5)))
+    @Test("Required user verification asks for a PIN, and a wrong PIN does not sign in", .timeLimit(.minutes(5)))
     func pins() async throws {
         try await PhoneFixture.with(verifiesUser: true) { phone in
             let issuer = phone.sandbox.issuer.absoluteString
@@ -110,7 +110,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Ctrl-C gives a sign-in up: the phone is told, and nobody is signed in", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C cancels a sign-in: the phone shows that, and no user is signed in", .timeLimit(.minutes(5)))
     func cancellation() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -136,7 +136,7 @@ extension CommandTests {
         }
     }
 
-    @Test("at a terminal the phone asks, and what is secret is not shown", .timeLimit(.minutes(5)))
+    @Test("The phone asks at the terminal and does not echo secrets", .timeLimit(.minutes(5)))
     func terminal() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -170,7 +170,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Ctrl-C at a password ends the command and signs nobody in", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C at a password prompt ends the command without a sign-in", .timeLimit(.minutes(5)))
     func interruptedPrompt() async throws {
         try await PhoneFixture.with { phone in
             let signIn = try phone.startSignIn(connection: .terminal)
@@ -183,7 +183,7 @@ extension CommandTests {
         }
     }
 
-    @Test("an account is removed at the organization by a sign-in that the phone approves, or here alone", .timeLimit(.minutes(5)))
+    @Test("An account is removed at the organization by an approved sign-in, or locally only", .timeLimit(.minutes(5)))
     func removal() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()

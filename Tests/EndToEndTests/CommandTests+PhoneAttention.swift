@@ -6,7 +6,7 @@ import Testing
 
 /// A phone in a terminal approves what the person has seen, and nothing else.
 extension CommandTests {
-    @Test("keys typed before a request is shown do not answer it", .timeLimit(.minutes(5)))
+    @Test("Keys that are typed before a request is shown do not answer it", .timeLimit(.minutes(5)))
     func typedAhead() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -28,7 +28,7 @@ extension CommandTests {
     }
 
     @Test(
-        "a command that answers its own sign-in offers no request that waited before, and goes on to those that come",
+        "A command with its own sign-in does not offer earlier requests, and offers later ones",
         .timeLimit(.minutes(5)))
     func ownSignIn() async throws {
         try await PhoneFixture.with { phone in
@@ -58,7 +58,7 @@ extension CommandTests {
         }
     }
 
-    @Test("what is approved by its id is verified and shown first, though a list had to withhold it", .timeLimit(.minutes(5)))
+    @Test("A request that is approved by id is verified and shown first, even if a list could not show it", .timeLimit(.minutes(5)))
     func shownBeforeApproval() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -75,7 +75,7 @@ extension CommandTests {
         }
     }
 
-    @Test("the name of an app can't make lines of its own where the PIN is asked for", .timeLimit(.minutes(5)))
+    @Test("An app name cannot add lines to the PIN prompt", .timeLimit(.minutes(5)))
     func pinPrompt() async throws {
         try await PhoneFixture.with(verifiesUser: true, portal: #""Portal\nNothing to approve""#) { phone in
             try await phone.enroll(pin: "2580")

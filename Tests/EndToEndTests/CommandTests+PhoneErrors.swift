@@ -6,7 +6,7 @@ import Testing
 /// What goes wrong with phones says what to do next.
 extension CommandTests {
     @Test(
-        "without an account every command of the phone says how to add one",
+        "Without an account, every phone command says how to add one",
         arguments: [["listen"], ["pending"], ["approve", "x"], ["deny", "x"], ["remove"]])
     func notEnrolled(_ arguments: [String]) async throws {
         let folder = try TemporaryFolder()
@@ -16,7 +16,7 @@ extension CommandTests {
         #expect(ended.errors.contains("countersign phone enroll jane.doe@example.com"))
     }
 
-    @Test("an organization that is not there ends with 3, and a wrong password with 2", .timeLimit(.minutes(5)))
+    @Test("An unreachable organization exits with 3, and a wrong password with 2", .timeLimit(.minutes(5)))
     func enrollmentErrors() async throws {
         try await PhoneFixture.with { phone in
             let nobody = try await phone.run(
@@ -31,7 +31,7 @@ extension CommandTests {
         }
     }
 
-    @Test("an organization that went away, or lost the account, is told apart", .timeLimit(.minutes(5)))
+    @Test("An unreachable organization and a lost account have distinct errors", .timeLimit(.minutes(5)))
     func lostOrganization() async throws {
         let folder = try TemporaryFolder()
         let environment = ["COUNTERSIGN_PHONE": folder.path + "phone"]
@@ -50,7 +50,7 @@ extension CommandTests {
         #expect(try await Command.run(["phone", "list"], environment: environment).output.contains(PhoneFixture.jane))
     }
 
-    @Test("a sign-in of somebody without a phone says what is missing", .timeLimit(.minutes(5)))
+    @Test("A sign-in of a user without a phone says what is missing", .timeLimit(.minutes(5)))
     func noPhone() async throws {
         try await PhoneFixture.with { phone in
             let (status, text) = await (try phone.startSignIn()).end()
@@ -60,7 +60,7 @@ extension CommandTests {
         }
     }
 
-    @Test("a password alone is refused where two factors are asked for, with the command that gives both", .timeLimit(.minutes(5)))
+    @Test("A password alone is refused if two factors are required, with the command to use", .timeLimit(.minutes(5)))
     func passwordAlone() async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -73,7 +73,7 @@ extension CommandTests {
     }
 
     @Test(
-        "wrong arguments of the phone end with 64",
+        "Invalid arguments of a phone command exit with 64",
         arguments: [
             ["phone", "listen", "--interval", "0"], ["phone", "pending", "--wait", "3601"], ["phone", "approve"],
             ["phone", "enroll", "jane", "--password", "x"], ["phone", "approve", "x", "--pin", "1234"],

@@ -36,7 +36,7 @@ private final class SandboxProcess: Sendable {
 
 /// The sandbox as the guides' reader starts it.
 extension CommandTests {
-    @Test("the sandbox runs an organization without an account anywhere, until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("The sandbox runs an organization without any account until Ctrl-C", .timeLimit(.minutes(5)))
     func sandbox() async throws {
         let sandbox = try await SandboxProcess(["--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let issuer = try #require(URL(string: try sandbox.value(of: "Issuer")))
@@ -72,7 +72,7 @@ extension CommandTests {
         #expect(error != nil, "It still answers.")
     }
 
-    @Test("the sandbox runs the organization of a file, and says what is wrong with one that is none", .timeLimit(.minutes(5)))
+    @Test("The sandbox runs the organization of a file, and reports the problems of an invalid one", .timeLimit(.minutes(5)))
     func sandboxOfFile() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let file = root.appending(path: "Examples/two-factors.yaml").path
@@ -97,7 +97,7 @@ extension CommandTests {
     }
 
     @Test(
-        "unless it is told otherwise the sandbox is where the guides have it",
+        "The default address of the sandbox is that of the guides",
         arguments: [("--port", "8080"), ("--https-port", "8443"), ("--messages-port", "8000"), ("--phone-port", "8081")])
     func standardPorts(option: String, port: String) async throws {
         let help = try await Command.run(["sandbox", "--help"]).output.split(whereSeparator: \.isWhitespace)

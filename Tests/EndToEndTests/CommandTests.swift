@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("The command")
 struct CommandTests {
-    @Test("the demo passes every step and ends with 0")
+    @Test("The demo passes every step and exits with 0")
     func demo() async throws {
         let ended = try await Command.run(["demo", "--once", "--json"])
         #expect(ended.status == 0, "\(ended.errors)")
@@ -28,7 +28,7 @@ struct CommandTests {
             ])
     }
 
-    @Test("without --once the demo waits for the person at the phone's page, until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("The demo without --once waits for the phone's page until Ctrl-C", .timeLimit(.minutes(5)))
     func waitingDemo() async throws {
         let demo = try Command.start(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let text = try await demo.waitFor("Waiting for your approval on your phone.")
@@ -40,7 +40,7 @@ struct CommandTests {
         #expect(!rest.contains("Signed in by an approval") && !rest.contains("failed"))
     }
 
-    @Test("the demo goes on when the person approves, and stays up until Ctrl-C", .timeLimit(.minutes(5)))
+    @Test("The demo continues after the approval and stays up until Ctrl-C", .timeLimit(.minutes(5)))
     func approvedDemo() async throws {
         let demo = try Command.start(["demo", "--port", "0", "--messages-port", "0", "--phone-port", "0"])
         let text = try await demo.waitFor("Waiting for your approval on your phone.")
@@ -58,7 +58,7 @@ struct CommandTests {
         #expect(await demo.end().status == 0)
     }
 
-    @Test("a reader that leaves early ends the command, and does not crash it")
+    @Test("A closed output pipe ends the command without a crash")
     func closedPipe() async throws {
         let folder = try TemporaryFolder()
         let command = try Command.executable.path()
@@ -69,7 +69,7 @@ struct CommandTests {
         #expect(errors == "")
     }
 
-    @Test("the demo says why it failed and ends with 1")
+    @Test("A failed demo gives the reason and exits with 1")
     func failingDemo() async throws {
         try await withSandbox { sandbox in
             // The port is taken, by us.
@@ -81,7 +81,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a credential lives from sign-in to sign-out, over several processes")
+    @Test("A credential is usable from sign-in to sign-out across processes")
     func credentials() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -112,7 +112,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a token is decoded, and verified against its issuer")
+    @Test("A token can be decoded, and verified with its issuer")
     func tokens() async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn().accessToken
@@ -128,7 +128,7 @@ struct CommandTests {
         }
     }
 
-    @Test("an org file is written once and never overwritten")
+    @Test("An org file is written once and never overwritten")
     func initialize() async throws {
         let folder = try TemporaryFolder()
         let file = folder.path + "org.yaml"
@@ -142,7 +142,7 @@ struct CommandTests {
     }
 
     @Test(
-        "wrong arguments end with 64, and passwords are no argument",
+        "Invalid arguments exit with 64, and passwords are no argument",
         arguments: [["serve", "--nonsense"], ["sign-in", "password", "x", "--password", "y"]])
     func wrongArguments(_ arguments: [String]) async throws {
         #expect(try await Command.run(arguments).status == 64)

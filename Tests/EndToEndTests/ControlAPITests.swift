@@ -23,7 +23,7 @@ struct ControlAPITests {
         return (response.statusCode, try JSONValue(parsing: data))
     }
 
-    @Test("the clock is read, advanced and set")
+    @Test("The clock can be read, advanced and set")
     func clock() async throws {
         let start = Date(timeIntervalSince1970: 1_750_000_000)
         try await withSandbox(.init(clock: SandboxClock(.standing, startingAt: start))) { sandbox in
@@ -49,7 +49,7 @@ struct ControlAPITests {
         ["effect": "forged-id-token", "forgery": "wrong-nonce", "endpoint": "token", "count": 1],
     ]
 
-    @Test("a fault is injected, seen, and forgotten", arguments: spellings)
+    @Test("A fault can be injected, listed and removed", arguments: spellings)
     func faults(_ fault: JSONValue) async throws {
         try await withSandbox { sandbox in
             let injected = try await call(sandbox, "POST", "faults", fault)
@@ -62,7 +62,7 @@ struct ControlAPITests {
     }
 
     @Test(
-        "a fault that can't be understood is refused with what to write",
+        "An invalid fault is rejected with the valid form",
         arguments: [
             ["effect": "explode", "endpoint": "token"], ["effect": "status", "status": 9, "endpoint": "token"],
             ["effect": "delay", "endpoint": "token"], ["effect": "truncated-body"],
@@ -76,7 +76,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("people are listed without passwords, and added")
+    @Test("Users can be added, and listed without passwords")
     func users() async throws {
         try await withSandbox { sandbox in
             let added = try await call(sandbox, "POST", "users", ["login": "new@example.com", "password": "First-Password-1"])
@@ -90,7 +90,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("the requests are told without secrets, and a reset forgets everything")
+    @Test("The request log has no secrets, and a reset clears it")
     func requestsAndReset() async throws {
         try await withSandbox { sandbox in
             _ = try await sandbox.signIn()
@@ -110,7 +110,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("the outbox is there, and unknown paths are not")
+    @Test("The outbox exists, and unknown paths get 404")
     func otherPaths() async throws {
         try await withSandbox { sandbox in
             let outbox = try await call(sandbox, "GET", "outbox")
@@ -120,7 +120,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("a page of another origin can't use it")
+    @Test("A page of another origin cannot use the control API")
     func otherOrigin() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)
@@ -136,7 +136,7 @@ struct ControlAPITests {
         }
     }
 
-    @Test("a page whose own name was rebound to this machine can't use it, nor one that names another port")
+    @Test("A page with a rebound name or another port cannot use the control API")
     func reboundName() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Hard cases of the network and of time")
 struct HardCaseTests {
-    @Test("a device clock that is ten minutes off does not keep anybody out", arguments: [-600.0, 600.0])
+    @Test("A device clock that is ten minutes off does not prevent a sign-in", arguments: [-600.0, 600.0])
     func wrongClock(_ offset: TimeInterval) async throws {
         try await withSandbox { sandbox in
             let deviceClock = SandboxClock(startingAt: sandbox.clock.now.addingTimeInterval(offset))
@@ -20,7 +20,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("keys that rotate between two requests are fetched again")
+    @Test("Keys that rotate between two requests are fetched again")
     func rotation() async throws {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: .port)
@@ -34,7 +34,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("a rate limit is waited for, by the clock, and the request sent again")
+    @Test("After a rate limit, the client waits by the clock and repeats the request")
     func rateLimit() async throws {
         try await withSandbox(.init(clock: SandboxClock(.skipping))) { sandbox in
             let before = sandbox.clock.now
@@ -48,7 +48,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("an answer cut off in the middle is not taken for one", arguments: Reach.allCases)
+    @Test("A truncated response is rejected", arguments: Reach.allCases)
     func truncatedTokens(by reach: Reach) async throws {
         try await withSandboxAndStore { sandbox in
             sandbox.inject(Fault(.truncatedBody, at: .token))
@@ -62,7 +62,7 @@ struct HardCaseTests {
     }
 
     @Test(
-        "reading is tried again when the connection breaks",
+        "A read request is retried after a broken connection",
         arguments: [Fault.Effect.truncatedBody, .dropConnectionBeforeCommit, .status(503)])
     func readingAgain(_ effect: Fault.Effect) async throws {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
@@ -73,7 +73,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("a refresh whose answer was lost after the commit is repeated within the grace")
+    @Test("A refresh whose response was lost after the commit is repeated within the leeway")
     func lostRefresh() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -89,7 +89,7 @@ struct HardCaseTests {
     }
 
     @Test(
-        "only a definite refusal ends a session",
+        "Only a definite rejection ends a session",
         arguments: [Fault.Effect.status(500), .status(503), .dropConnectionBeforeCommit, .contentType("text/html")])
     func unreachable(_ effect: Fault.Effect) async throws {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
@@ -104,7 +104,7 @@ struct HardCaseTests {
         }
     }
 
-    @Test("a session that the server ended is told, and nothing is deleted")
+    @Test("A session that the server ended is reported, and nothing is deleted")
     func endedSession() async throws {
         try await withSandboxAndStore { sandbox in
             let client = sandbox.client(by: .port)

@@ -49,7 +49,7 @@ struct KillTests {
                 """)
     }
 
-    @Test("what it confirmed is good after each restart, and nothing is good that should not be", .timeLimit(.minutes(10)))
+    @Test("After each kill and restart, confirmed changes are present, and no revoked or expired item is valid", .timeLimit(.minutes(10)))
     func killedAtRandomMoments() async throws {
         let folder = try TemporaryFolder()
         let port = try await freePort()

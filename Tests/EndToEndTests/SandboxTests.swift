@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("The sandbox")
 struct SandboxTests {
-    @Test("without a port it is reached within the process, and by nobody else")
+    @Test("A sandbox without a port is reachable only within the process")
     func inProcess() async throws {
         try await withSandbox(.init(listening: .inProcess)) { sandbox in
             let token = try await sandbox.signIn(with: sandbox.client())
@@ -21,7 +21,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("a credential to preview with is signed in for real")
+    @Test("A preview credential comes from a real sign-in")
     func preview() async throws {
         try await withSandbox(.init(listening: .inProcess)) { sandbox in
             let credential = try await sandbox.previewCredential(of: .john)
@@ -31,7 +31,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("what a folder keeps is there after a restart")
+    @Test("The sandbox's folder keeps its data across a restart")
     func folder() async throws {
         let folder = try TemporaryFolder()
         let first = try await Sandbox.start(.init(listening: .inProcess, folder: folder.url))
@@ -56,7 +56,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("a port that is taken is an error, not a hang")
+    @Test("An occupied port is an error")
     func portTaken() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)
@@ -65,7 +65,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("an own organization replaces the usual one")
+    @Test("An own organization replaces the default one")
     func ownOrganization() async throws {
         let organization = """
             name: Own
@@ -96,7 +96,7 @@ struct SandboxTests {
 
     // MARK: - The clock
 
-    @Test("who waits on a standing clock is woken when it is advanced far enough")
+    @Test("A wait on a stopped clock ends when the clock is advanced far enough")
     func standingClock() async throws {
         let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 0))
         async let woken: Void = clock.sleep(for: 10)
@@ -109,7 +109,7 @@ struct SandboxTests {
         #expect(clock.now.timeIntervalSince1970 == 10)
     }
 
-    @Test("a wait that is cancelled ends at once")
+    @Test("A cancelled wait ends immediately")
     func cancelledWait() async throws {
         let clock = SandboxClock(.standing)
         let waiting = Task { try await clock.sleep(for: 3600) }
@@ -119,7 +119,7 @@ struct SandboxTests {
 
     // MARK: - The resource server beside it
 
-    @Test("a forged access token opens nothing", arguments: Forgery.allCases.filter { $0 != .wrongNonce })
+    @Test("A forged access token is rejected everywhere", arguments: Forgery.allCases.filter { $0 != .wrongNonce })
     func forgedAccessToken(_ forgery: Forgery) async throws {
         try await withSandbox(.init(messagesPort: 0)) { sandbox in
             let token = try await sandbox.signIn().accessToken

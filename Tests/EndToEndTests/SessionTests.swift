@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A session: user info, refresh, revocation, sign-out")
 struct SessionTests {
-    @Test("the profile is read and kept")
+    @Test("The profile is fetched and cached")
     func userInfo() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -19,7 +19,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a refresh brings new tokens for the same credential")
+    @Test("A refresh returns new tokens for the same credential")
     func refresh() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -38,7 +38,7 @@ struct SessionTests {
         }
     }
 
-    @Test("two hundred who refresh at once make one request")
+    @Test("Two hundred concurrent refreshes send one request")
     func concurrentRefresh() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -50,7 +50,7 @@ struct SessionTests {
         }
     }
 
-    @Test("an expired access token is refreshed when it is needed, by the clock of both sides")
+    @Test("An expired access token is refreshed when it is needed, by both clocks")
     func timeTravel() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -64,7 +64,7 @@ struct SessionTests {
         }
     }
 
-    @Test("an old refresh token is good within its grace, and after it ends the session")
+    @Test("A previous refresh token is valid within its leeway, and ends the session afterwards")
     func grace() async throws {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: .port)
@@ -78,7 +78,7 @@ struct SessionTests {
         }
     }
 
-    @Test("revoking the access token leaves the session, and removes nothing")
+    @Test("Revoking the access token keeps the session and the stored token")
     func revokeAccessToken() async throws {
         try await withSandboxAndStore { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
@@ -90,7 +90,7 @@ struct SessionTests {
         }
     }
 
-    @Test("after a sign-out nothing is left, here or on the server")
+    @Test("After a sign-out, no token is left locally or at the server")
     func signOut() async throws {
         try await withSandboxAndStore { sandbox in
             let client = sandbox.client(by: .port)

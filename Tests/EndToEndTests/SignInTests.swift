@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Signing in with a password")
 struct SignInTests {
-    @Test("a person signs in and gets tokens that say so", arguments: Reach.allCases)
+    @Test("A user signs in and gets tokens with the right subject", arguments: Reach.allCases)
     func signIn(by reach: Reach) async throws {
         try await withSandbox { sandbox in
             let token = try await sandbox.signIn(with: sandbox.client(by: reach))
@@ -23,7 +23,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a wrong password and an unknown person are refused in the same words", arguments: Reach.allCases)
+    @Test("A wrong password and an unknown user get the same error", arguments: Reach.allCases)
     func wrongPassword(by reach: Reach) async throws {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: reach)
@@ -40,7 +40,7 @@ struct SignInTests {
         }
     }
 
-    @Test("an app that asks for two factors does not let a person in who has one")
+    @Test("An app that requires two factors refuses a user with one")
     func secondFactor() async throws {
         try await withSandbox { sandbox in
             let error = await thrown { _ = try await sandbox.signIn(with: sandbox.client(.directAuth)) }
@@ -48,7 +48,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a person who is added can sign in at once, and no more with an old password")
+    @Test("An added user can sign in immediately, and a replaced password is rejected")
     func addedPerson() async throws {
         try await withSandbox { sandbox in
             try await sandbox.add(SandboxUser(login: "new@example.com", password: "First-Password-1"))
@@ -66,7 +66,7 @@ struct SignInTests {
         (.issuedInFuture, .issuedAtTimeExceedsGraceInterval), (.unknownKeyID, .invalidKey),
     ]
 
-    @Test("a forged id token is refused for what is wrong with it, and nobody is signed in", arguments: expected)
+    @Test("A forged ID token is rejected with its reason, and no credential is stored", arguments: expected)
     func forgedIDToken(_ forgery: Forgery, _ expected: JWTError) async throws {
         try await withSandboxAndStore { sandbox in
             sandbox.inject(Fault(.forgedIDToken(forgery), at: .token))
@@ -78,7 +78,7 @@ struct SignInTests {
         }
     }
 
-    @Test("every forgery is tried")
+    @Test("Every forgery has a test")
     func allForgeries() {
         #expect(Set(Self.expected.map(\.0)) == Set(Forgery.allCases))
     }

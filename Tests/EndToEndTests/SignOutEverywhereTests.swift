@@ -17,7 +17,9 @@ import FoundationNetworking
 struct SignOutEverywhereTests {
     private static let site = SandboxApplication.web
 
-    @Test("ends the sessions of all browsers, tells the site of each, and leaves other people alone", arguments: [true, false])
+    @Test(
+        "Signing a user out everywhere ends all browser sessions, notifies the sites, and keeps other users' sessions",
+        arguments: [true, false])
     func everywhere(revokesTokens: Bool) async throws {
         let listener = try PlainListener()
         defer { listener.close() }
@@ -47,7 +49,7 @@ struct SignOutEverywhereTests {
         }
     }
 
-    @Test("a sign-out in the browser is told to the site, also by a sandbox without a port", arguments: [true, false])
+    @Test("A sign-out in the browser notifies the site, also in a sandbox without a port", arguments: [true, false])
     func browser(hasPort: Bool) async throws {
         let listener = try PlainListener()
         defer { listener.close() }
@@ -62,7 +64,7 @@ struct SignOutEverywhereTests {
         }
     }
 
-    @Test("nobody is signed out by a name that nobody has, or a body that says nothing")
+    @Test("An unknown user name and an empty body sign out no user")
     func nobody() async throws {
         try await withSandbox { sandbox in
             #expect(try await !sandbox.signOutEverywhere("nobody@example.com"))

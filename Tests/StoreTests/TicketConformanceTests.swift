@@ -114,7 +114,9 @@ struct TicketConformanceTests {
         }
     }
 
-    @Test("Clean-up removes expired entries up to its limit, and a taken ticket stays until its expiry", arguments: StoreUnderTest.allCases)
+    @Test(
+        "Clean-up removes expired entries up to its limit, and a taken ticket stays until its expiry",
+        arguments: StoreUnderTest.allCases)
     func removeExpired(_ implementation: StoreUnderTest) async throws {
         try await implementation.run { (store) async throws in
             let kept = Ticket.refresh("kept", expiresAt: now + 10)

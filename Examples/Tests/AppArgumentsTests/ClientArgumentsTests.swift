@@ -24,7 +24,7 @@ struct ClientArgumentsTests {
         try body(file.path)
     }
 
-    @Test("each issuer and each client has a vault of its own, beside the usual one of the program")
+    @Test("Each issuer and each client has a separate vault beside the program's default one")
     func vaults() throws {
         let one = try vault("--issuer", "https://a.example.com/oauth2/default", "--client-id", "x")
         #expect(
@@ -38,7 +38,7 @@ struct ClientArgumentsTests {
         #expect(Set(others + [one]).count == 5)
     }
 
-    @Test("an issuer that is too long for a name has one too, which tells hosts, paths and clients apart")
+    @Test("An issuer that is too long for a file name has a vault too, separate for host, path and client")
     func longNames() throws {
         let path = String(repeating: "a/", count: 200)
         let clients = [
@@ -52,14 +52,14 @@ struct ClientArgumentsTests {
         #expect(names.allSatisfy { $0.hasPrefix("https%3A%2F%2F") && $0.utf8.count <= 255 })
     }
 
-    @Test("the same client has the same vault, whether arguments or a property list say which it is")
+    @Test("The same client has the same vault, by arguments and by property list")
     func propertyList() throws {
         try withPropertyList(["issuer": "https://a.example.com", "clientId": "x", "scopes": "openid"]) { (file) throws in
             #expect(try vault("--config", file) == vault("--issuer", "https://a.example.com", "--client-id", "x"))
         }
     }
 
-    @Test("a vault that somebody chose is used for every client")
+    @Test("A chosen vault is used for every client")
     func chosen() throws {
         #expect(try vault("--sandbox", "--vault", "/tmp/mine") == "/tmp/mine/")
         #expect(try vault("--sandbox", "--vault", "/tmp/mine", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == "/tmp/mine/")
@@ -68,7 +68,7 @@ struct ClientArgumentsTests {
         #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": ""]) != Self.usual.path(percentEncoded: false))
     }
 
-    @Test("code runs with the credentials of the vault, and no other's")
+    @Test("Code runs only with the credentials of the vault")
     func scope() async throws {
         let folders = ["one", "two"].map { URL.temporaryDirectory.appending(path: "vault-\($0)-\(UUID().uuidString)") }
         defer { for folder in folders { try? FileManager.default.removeItem(at: folder) } }
@@ -80,7 +80,7 @@ struct ClientArgumentsTests {
         }
     }
 
-    @Test("what is said counts for more than the property list, also where the property list says which client it is")
+    @Test("Arguments override the property list, including its client")
     func scopes() throws {
         try withPropertyList([
             "issuer": "https://a.example.com", "clientId": "x", "scopes": "openid profile", "redirectUri": "com.example.app:/callback",
@@ -101,7 +101,7 @@ struct ClientArgumentsTests {
         }
     }
 
-    @Test("without a property list, what is said is all there is")
+    @Test("Without a property list, only the arguments count")
     func said() throws {
         let settings = try ClientArguments.parse(["--sandbox", "--scopes", "openid"]).settings(
             sandboxClient: "an-app", more: ["redirectUri": "http://127.0.0.1/callback"])

@@ -18,7 +18,7 @@ import FoundationNetworking
 struct AuthViewModelTests {
     private static var withMessages: Sandbox.Configuration { Sandbox.Configuration(messagesPort: 0) }
 
-    @Test("signs in, shows what there is to see, refreshes, calls the API, and signs out at the server and here")
+    @Test("The view model signs in, shows the profile, refreshes, calls the API, and signs out at the server and locally")
     func wholeVisit() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -52,7 +52,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("each sign-in is asked for the password, for its browser shares nothing with the last one")
+    @Test("Each sign-in asks for the password, because its browser shares no session")
     func ephemeral() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -67,7 +67,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("a browser that the person closes is no error, and one that the app gives up is none either", arguments: [true, false])
+    @Test("A browser that the user closes or the app cancels is not an error", arguments: [true, false])
     func closed(byPerson: Bool) async throws {
         try await withSandbox { sandbox in
             let (shown, show) = AsyncStream.makeStream(of: Void.self)
@@ -86,7 +86,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("a browser that is closed during a sign-out leaves the person signed in")
+    @Test("A browser that is closed during a sign-out keeps the user signed in")
     func signOutClosed() async throws {
         try await withSandbox { sandbox in
             let jane = try await BrowserVisit(sandbox).model
@@ -109,7 +109,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("tokens are refreshed by themselves before they end, the screen follows, and it follows the end of the session too")
+    @Test("Tokens are refreshed automatically before their expiry, and the screen shows that and the end of the session")
     func automaticRefresh() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox, refreshesByItself: true).model
@@ -128,7 +128,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("while one thing is under way, no button begins another")
+    @Test("During an operation, no button starts another one")
     func busy() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let (shown, show) = AsyncStream.makeStream(of: Void.self)
@@ -152,7 +152,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("a sign-out without the server leaves nothing on the device, and says what the server does not know")
+    @Test("An offline sign-out leaves nothing on the device, and reports what the server does not know")
     func offline() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -169,7 +169,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("without the network every button says so, and the person stays signed in")
+    @Test("Without a network, every button reports it, and the user stays signed in")
     func unreachable() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -186,7 +186,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("a session that has ended is told, and a new sign-in takes its place")
+    @Test("An ended session is reported, and a new sign-in replaces it")
     func sessionEnded() async throws {
         try await withSandbox { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -206,7 +206,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("tokens that have ended are refreshed when the app comes to the front, and before the API is called")
+    @Test("Expired tokens are refreshed when the app becomes active, and before the API is called")
     func refreshIfNeeded() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox).model
@@ -225,7 +225,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("an API that refuses the token is named, with what it wants")
+    @Test("An API that rejects the token is reported with its requirement")
     func refusedByAPI() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox, messagesSession: SpoilingSession()).model
@@ -239,7 +239,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("an API without messages is no error, and it is asked on port 8000 of this machine unless the app says otherwise")
+    @Test("An API without messages is not an error, and its default address is port 8000 of this machine")
     func messages() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let seen = Seen()
@@ -256,7 +256,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("another answer of the API is told by its status, and is no decoding error")
+    @Test("Another response of the API is reported by its status")
     func unexpectedAnswer() async throws {
         try await withSandbox(Self.withMessages) { sandbox in
             let model = try await BrowserVisit(sandbox, messagesURL: sandbox.messagesURL?.appending(path: "nothing")).model
@@ -266,7 +266,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("an app without settings says what is missing, at the sign-in")
+    @Test("An app without settings reports at the sign-in what is missing")
     func notConfigured() async throws {
         let missing = Result<BrowserSignin, any Error> {
             try BrowserSignin(plist: URL(filePath: "/nowhere/Okta.plist"))
@@ -279,7 +279,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("who is signed in is found again when the app is opened anew")
+    @Test("A restarted app finds the signed-in user")
     func restored() async throws {
         try await withSandbox { sandbox in
             let first = try await BrowserVisit(sandbox).model
@@ -289,7 +289,7 @@ struct AuthViewModelTests {
         }
     }
 
-    @Test("after an offline sign-out of an app with a password, the browser's sign-in is the one that counts on the same store")
+    @Test("After an offline sign-out of the password app, the browser sign-in is the default in the same store")
     func afterAnotherApp() async throws {
         try await withSandbox { sandbox in
             let session = DirectSession { sandbox.client(.password) }

@@ -36,7 +36,7 @@ struct BrowserTerminalTests {
         _ = try await session.data(for: URLRequest(url: redirect))
     }
 
-    @Test("signs in by the address that it shows, does what each button says, and signs out")
+    @Test("The terminal app signs in by the shown address, runs each button, and signs out")
     func wholeVisit() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -74,7 +74,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("a browser that is given up leaves the screen as it was, and Ctrl-C gives the terminal back")
+    @Test("A cancelled browser keeps the screen, and Ctrl-C restores the terminal")
     func cancelled() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -92,7 +92,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("speaks the person's language, and an error of the server is an alert")
+    @Test("The terminal app uses the user's language, and shows a server error as an alert")
     func german() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -108,7 +108,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("while something is under way the buttons say so")
+    @Test("The buttons show a running operation")
     func busy() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -125,7 +125,7 @@ struct BrowserTerminalTests {
         }
     }
 
-    @Test("a script looks around without a terminal, and its failure is the program's")
+    @Test("A script runs without a terminal, and its failure is the exit status")
     func script() async throws {
         let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -19,7 +19,7 @@ struct InfoTests {
         return try JWT([part(#"{"alg":"none"}"#), part(claims), "c2ln"].joined(separator: "."))
     }
 
-    @Test("a token's dates are in the person's language, and read where they are")
+    @Test("A token's dates are in the user's language and time zone")
     func tokenInfo() throws {
         let token = try token(#"{"iss":"https://id.example.com","preferred_username":"jane","auth_time":1700000000,"iat":1700000060}"#)
         let zone = try #require(TimeZone(identifier: "UTC"))
@@ -46,7 +46,7 @@ struct InfoTests {
         #expect(!TokenInfo(idToken: token).claims().contains(token.rawValue), "Nobody wants to hear it.")
     }
 
-    @Test("what a token does not say is said")
+    @Test("A missing value of a token is shown as missing")
     func emptyToken() throws {
         let info = TokenInfo(idToken: try token("{}"), in: Self.languages[0])
         #expect(info.tokenIssuer == "No Issuer found" && info.preferredUsername == "No preferred_username found")
@@ -54,7 +54,7 @@ struct InfoTests {
         #expect(info.claims(in: Self.languages[0]).split(separator: "\n").count == 2)
     }
 
-    @Test("a profile's date is in the person's language, and read where they are")
+    @Test("A profile's date is in the user's language and time zone")
     func userInfo() throws {
         let user = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
         let zone = try #require(TimeZone(identifier: "Europe/Berlin"))
@@ -68,7 +68,7 @@ struct InfoTests {
         #expect(nobody.text(in: Self.languages[0]) == "Name: No Name set\nUsername: No Username set")
     }
 
-    @Test("marks are seen and not read out")
+    @Test("Decorative marks are visible and hidden from screen readers")
     func marks() {
         for label in [AuthText.refresh, AuthText.tokenInfo, AuthText.userInfo, AuthText.message, AuthText.status(.loggedIn)] {
             #expect(label.text == label.mark + " " + label.words && !label.words.contains(label.mark))

@@ -6,7 +6,7 @@ import Wording
 
 @Suite("The words of the app")
 struct WordsTests {
-    @Test("every text of the view models and the faces is translated, and no other", arguments: ["en", "de"])
+    @Test("Every text of view models and views is translated, and no translation is unused", arguments: ["en", "de"])
     func translated(language: String) throws {
         let translated = Wording.texts(in: resources, language: language)
         #expect(try WordingCheck.differences(app: "BrowserApp", translated: translated.keys).isEmpty)

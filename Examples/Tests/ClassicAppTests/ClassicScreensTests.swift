@@ -36,7 +36,7 @@ struct ClassicScreensTests {
         try await pane.press("Enter")
     }
 
-    @Test("a push: the choice, the number that is waited with, the denial, and who is signed in")
+    @Test("The push screens show the choice, the number, the denial and the signed-in user")
     func push() async throws {
         try await play("sign_on_policy: two-factors\n", numbers: true) { sandbox, pane in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -101,7 +101,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("a phone is set up: what is asked for, where the code is, and the code itself, whole")
+    @Test("The phone enrolment screens show the prompt and the complete QR code")
     func enrolment() async throws {
         try await play("sign_on_policy: two-factors\nfactors: { push: required, totp: not_allowed }\n") { sandbox, pane in
             try await signIn(pane)
@@ -151,7 +151,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("a forgotten password: how to be reached, the code, the new password, and the end")
+    @Test("The recovery screens show the channel, the code, the new password and the result")
     func recovery() async throws {
         let settings = "sign_on_policy: one-factor\nrecovery: [email, sms, call]\n"
         try await play(settings) { sandbox, pane in
@@ -249,7 +249,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("a password that is due: it is changed, or nothing goes on")
+    @Test("The screen of an expired password requires a change")
     func duePassword() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
         try await play("sign_on_policy: one-factor\n", more: aging, later: 91 * 86_400) { _, pane in
@@ -310,7 +310,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("it speaks German")
+    @Test("The app has German texts")
     func german() async throws {
         try await play("sign_on_policy: two-factors\n", arguments: ["--language", "de"]) { sandbox, pane in
             _ = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)
@@ -343,7 +343,7 @@ struct ClassicScreensTests {
         }
     }
 
-    @Test("a script goes through the states without a terminal")
+    @Test("A script runs through the states without a terminal")
     func script() async throws {
         let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

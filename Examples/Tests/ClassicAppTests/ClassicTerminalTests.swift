@@ -25,7 +25,7 @@ struct ClassicTerminalTests {
         try await pane.press("Enter")
     }
 
-    @Test("a code signs in, a wrong one is told, and signing out leads back to the start")
+    @Test("A code signs in, a wrong one is reported, and a sign-out returns to the start")
     func code() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -53,7 +53,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a code to scan is drawn, and it is the one that the authenticator app takes")
+    @Test("The drawn QR code is the one that the authenticator app accepts")
     func enrolment() async throws {
         let folder = URL.temporaryDirectory.appending(path: "vault-\(UUID().uuidString)", directoryHint: .isDirectory)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -12,7 +12,7 @@ struct FactorTests {
     private static let twoFactors = "sign_on_policy: two-factors\n"
     private static let mistyped = "The code or the answer is wrong. Check it and try again."
 
-    @Test("every kind of factor is set up, the required ones first, and the optional ones can be passed over")
+    @Test("Every factor can be enrolled, required ones first, and optional ones can be skipped")
     func enrolment() async throws {
         let factors = "factors: { totp: required, question: required, sms: optional, call: optional, email: optional, push: not_allowed }"
         try await withSandbox(.classic(Self.twoFactors + factors)) { sandbox in
@@ -55,7 +55,7 @@ struct FactorTests {
         }
     }
 
-    @Test("the organization of the README offers each factor to who has none")
+    @Test("The organization of the README offers each factor to a user without one")
     func exampleOrganization() async throws {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let organization = try String(contentsOf: examples.appending(path: "two-factors.yaml"), encoding: .utf8)
@@ -83,7 +83,7 @@ struct FactorTests {
         }
     }
 
-    @Test("a factor that is optional can be left for another day")
+    @Test("An optional factor can be skipped")
     func skipped() async throws {
         try await withSandbox(.classic("sign_on_policy: one-factor\nfactors: { totp: optional }\noffer_optional_factors: true")) {
             sandbox in
@@ -95,7 +95,7 @@ struct FactorTests {
         }
     }
 
-    @Test("a code that is sent is asked for, sent again, mistyped and taken", arguments: [MessageChannel.text, .call, .mail])
+    @Test("A sent code can be requested, sent again, corrected and accepted", arguments: [MessageChannel.text, .call, .mail])
     func sentCode(by channel: MessageChannel) async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addCodeFactor(
@@ -122,7 +122,7 @@ struct FactorTests {
         }
     }
 
-    @Test("a question is answered as a secret, and a wrong answer is asked for again, without what was typed")
+    @Test("The answer to a question is hidden, and a wrong one is asked again with an empty field")
     func question() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: ClassicVisit.jane)

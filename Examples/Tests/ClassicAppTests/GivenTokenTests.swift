@@ -16,7 +16,7 @@ struct GivenTokenTests {
     private static let recovery = "sign_on_policy: one-factor\nrecovery: [email]\n"
     private static let portal = "a-token-of-the-portal-0123456789"
 
-    @Test("the token of a mail recovers a password, once")
+    @Test("A mailed token resets a password once")
     func recovery() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -35,7 +35,7 @@ struct GivenTokenTests {
         }
     }
 
-    @Test("who has no password yet sets one by the token that they were given")
+    @Test("A user without a password sets one with an activation token")
     func activation() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             try await sandbox.add(SandboxUser(login: "new.person@example.com", password: nil))
@@ -55,7 +55,7 @@ struct GivenTokenTests {
         }
     }
 
-    @Test("a recovery that a back end began goes on by a button, since its answer has the token", arguments: [true, false])
+    @Test("A recovery of a back end continues by a button, because its response has the token", arguments: [true, false])
     func backEnd(hasQuestion: Bool) async throws {
         let callers = "trusted_callers: [{ name: portal, token: \(Self.portal) }]\n"
         try await withSandbox(.classic(Self.recovery + callers)) { sandbox in

@@ -26,7 +26,7 @@ struct PhoneTests {
         return visit
     }
 
-    @Test("a phone is set up by the code that is shown, and the app goes on by itself")
+    @Test("A phone is enrolled by the shown QR code, and the app continues automatically")
     func scanned() async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
@@ -50,7 +50,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("a phone is set up by a link that is sent", arguments: [MessageChannel.text, .mail])
+    @Test("A phone is enrolled by a sent link", arguments: [MessageChannel.text, .mail])
     func linked(by channel: MessageChannel) async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
@@ -70,7 +70,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("a form that is open while the phone is set up belongs to what was before, and closes")
+    @Test("A form that is open during the phone's activation closes")
     func formOfFormerState() async throws {
         let settings = "sign_on_policy: two-factors\nfactors: { push: required, question: required, totp: not_allowed }"
         try await withSandbox(.classic(settings)) { sandbox in
@@ -87,7 +87,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("a code that nobody scanned in time is told, and another one is shown")
+    @Test("An expired QR code is reported, and another one is shown")
     func late() async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
@@ -110,7 +110,7 @@ struct PhoneTests {
     /// How often the app has asked whether a phone was set up.
     private func polls(_ sandbox: Sandbox) -> Int { sandbox.requests.count { $0.path.hasSuffix("/poll") } }
 
-    @Test("where the code can't be had as a text, its address is shown", arguments: [PictureSession.offline, .picture, .otherText])
+    @Test("If the QR code is not available as text, its address is shown", arguments: [PictureSession.offline, .picture, .otherText])
     func refused(session: PictureSession) async throws {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox, session: session)
@@ -129,7 +129,7 @@ struct PhoneTests {
     }
 
     @Test(
-        "the picture of a code is asked for at the organization only, and by no way that others can read",
+        "The QR code picture is requested from the organization only, and never over plain http",
         arguments: [
             ("https://id.example.com", "https://id.example.com/api/v1/qr/1", true),
             ("https://id.example.com", "https://ID.example.com:443/qr", true),
@@ -155,7 +155,7 @@ struct PhoneTests {
         #expect(await session.answers == (isFetched ? 1 : 0))
     }
 
-    @Test("no redirect of the organization's leads elsewhere", arguments: [true, false])
+    @Test("A redirect of the organization to another host is not followed", arguments: [true, false])
     func redirect(hasClient: Bool) async throws {
         try await withSandbox { sandbox in
             // Nobody is signed in there: the page sends who asks on at once.
@@ -175,7 +175,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("of two phones of one name, each can be chosen")
+    @Test("Each of two phones with one name can be chosen")
     func twins() async throws {
         try await withSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: ClassicVisit.jane)

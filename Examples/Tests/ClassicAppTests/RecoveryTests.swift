@@ -12,7 +12,7 @@ struct RecoveryTests {
     private static let recovery =
         "sign_on_policy: one-factor\nshow_lockout: true\nrecovery: [email, sms, call]\nself_service_unlock: true\n"
 
-    @Test("a password that is forgotten is recovered by a code and the question, and set twice alike")
+    @Test("A forgotten password is reset by a code and the question, and must be repeated")
     func recover() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             try await sandbox.addCodeFactor(.text, to: ClassicVisit.number, for: ClassicVisit.jane)
@@ -40,7 +40,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a recovery by mail goes on elsewhere, and says so")
+    @Test("A recovery by mail continues by the link, and the app says so")
     func byMail() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -50,7 +50,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("an account that is locked is unlocked, from the wrong password that locked it or from the start", arguments: [true, false])
+    @Test("A locked account can be unlocked, after the locking password or from the start", arguments: [true, false])
     func unlock(fromLock: Bool) async throws {
         try await withSandbox(.classic(Self.recovery, more: "password_policy:\n  lockout_attempts: 5\n")) { sandbox in
             try await sandbox.addCodeFactor(.call, to: ClassicVisit.number, for: ClassicVisit.jane)
@@ -75,7 +75,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a password that is due is changed, and one that is soon due is kept for now")
+    @Test("An expired password is changed, and one that expires soon can be kept")
     func duePassword() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
         try await withSandbox(.classic("sign_on_policy: one-factor", more: aging)) { sandbox in
@@ -97,7 +97,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("who goes back from a form sends nothing")
+    @Test("Going back from a form sends nothing")
     func closed() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)

@@ -13,7 +13,7 @@ import Testing
 struct SignInTests {
     private static let twoFactors = "sign_on_policy: two-factors\n"
 
-    @Test("a password alone brings tokens, and signing out takes them away")
+    @Test("A password alone returns tokens, and a sign-out removes them")
     func password() async throws {
         try await withSandbox { sandbox in
             var settings = sandbox.configuration(.browser)
@@ -45,7 +45,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a wrong password is told in the server's words, and the password is not kept")
+    @Test("A wrong password is reported with the server's text, and the field is cleared")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let visit = ClassicVisit(sandbox)
@@ -59,7 +59,7 @@ struct SignInTests {
         }
     }
 
-    @Test("without the server the app says so and stays where it is, and what was cut off can be repeated")
+    @Test("Without the server, the app reports it and keeps its state, and the step can be repeated")
     func offline() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -79,7 +79,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a sign-out that the server is not told of says so, takes the tokens away all the same, and reaches the server later")
+    @Test("An offline sign-out is reported, removes the tokens, and reaches the server later")
     func offlineSignOut() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             var settings = sandbox.configuration(.browser)
@@ -105,7 +105,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a push is waited for: its number is shown, a denial is told, another push is sent, and the approval signs in by itself")
+    @Test("A push shows its number, reports a denial, can be sent again, and its approval signs in automatically")
     func push() async throws {
         try await withSandbox(.classic(Self.twoFactors, numbers: true)) { sandbox in
             let phone = try await sandbox.phone(for: ClassicVisit.jane)
@@ -126,7 +126,7 @@ struct SignInTests {
         }
     }
 
-    @Test("who cancels while a push is waited for is not let in by a later approval")
+    @Test("An approval after a cancellation does not sign in")
     func cancelledPush() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             let phone = try await sandbox.phone(for: ClassicVisit.jane)
@@ -146,7 +146,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a device that is remembered is not asked for the second factor again")
+    @Test("A remembered device is not asked for the second factor again")
     func remembered() async throws {
         try await withSandbox(.classic(Self.twoFactors + "remember_devices: device")) { sandbox in
             let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -166,7 +166,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a sign-in that was begun elsewhere goes on by its state token, and one that is over leads back to the start")
+    @Test("A sign-in can be resumed by its state token, and an ended one returns to the start")
     func restored() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             let app = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -182,7 +182,7 @@ struct SignInTests {
         }
     }
 
-    @Test("while one thing is under way, nothing else begins")
+    @Test("During an operation, no other one starts")
     func busy() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
@@ -201,7 +201,7 @@ struct SignInTests {
         }
     }
 
-    @Test("the service of the previews leads to each of its states", arguments: InMemoryClassicService.Sample.allCases)
+    @Test("The preview service reaches each of its states", arguments: InMemoryClassicService.Sample.allCases)
     func previews(sample: InMemoryClassicService.Sample) async {
         let model = ClassicViewModel(service: InMemoryClassicService(sample))
         model.username = ClassicVisit.jane

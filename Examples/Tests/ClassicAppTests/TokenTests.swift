@@ -11,7 +11,7 @@ import Testing
 struct TokenTests {
     private static let mistyped = "The code or the answer is wrong. Check it and try again."
 
-    @Test("the app of the organization is set up beside another one, and each takes its own codes only")
+    @Test("The organization's authenticator app and another one can be enrolled together, each with its own codes")
     func apps() async throws {
         let factors = "factors: { totp: required, okta_totp: optional, push: not_allowed }"
         try await withSandbox(.classic("sign_on_policy: two-factors\n" + factors)) { sandbox in
@@ -47,7 +47,7 @@ struct TokenTests {
         }
     }
 
-    @Test("a token that another system knows is set up by its codes, and asked for", arguments: SoftwareToken.Provider.allCases)
+    @Test("An external token is enrolled by its codes, and requested at sign-in", arguments: SoftwareToken.Provider.allCases)
     func token(of provider: SoftwareToken.Provider) async throws {
         let factors = "factors: { \(provider.rawValue.lowercased()): optional, totp: not_allowed, push: not_allowed }"
         try await withSandbox(.classic("sign_on_policy: two-factors\n" + factors)) { sandbox in
@@ -77,7 +77,7 @@ struct TokenTests {
         }
     }
 
-    @Test("the codes of a device that counts its presses are taken, each once")
+    @Test("The codes of an HOTP device are accepted once each")
     func counter() async throws {
         // The seed of RFC 4226, appendix D.
         let device = "{ secret: GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ, credential_id: '4711' }"

@@ -10,7 +10,7 @@ import Testing
 @Suite("Giving a sign-in up")
 @MainActor
 struct CancelTests {
-    @Test("after a cancel the form is there at once, and a later approval signs nobody in")
+    @Test("A cancellation shows the form immediately, and a later approval does not sign in")
     func cancelThenApprove() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -34,7 +34,7 @@ struct CancelTests {
         }
     }
 
-    @Test("who approved before the cancel was pressed, and was not seen yet, is not signed in either")
+    @Test("An approval just before the cancellation does not sign in")
     func approveThenCancel() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -48,7 +48,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a cancel while the password is checked ends the sign-in too")
+    @Test("A cancellation during the password check ends the sign-in")
     func cancelWhileAuthenticating() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.delay(30), at: .token))
@@ -63,7 +63,7 @@ struct CancelTests {
         }
     }
 
-    @Test("after a cancel the next sign-in works")
+    @Test("After a cancellation, the next sign-in works")
     func again() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -86,7 +86,7 @@ struct CancelTests {
         }
     }
 
-    @Test("a sign-out while the push is waited for ends the wait")
+    @Test("A sign-out during a push ends the wait")
     func signOutWhileWaiting() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()

@@ -11,7 +11,7 @@ import Testing
 struct NextPersonTests {
     enum Cover: CaseIterable { case tokens, profile }
 
-    @Test("a session that ends closes what covers the screen, and who signs in next does not see it", arguments: Cover.allCases)
+    @Test("The end of a session closes open sheets, and the next user does not see them", arguments: Cover.allCases)
     func ended(under cover: Cover) async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -34,7 +34,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("a request for the profile that ends the session presents nothing, and says why")
+    @Test("A profile request that ends the session opens no sheet, and gives the reason")
     func endedByProfile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -49,7 +49,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("a sign-out that the storage refuses is told, and the person stays signed in until one works")
+    @Test("A failed local sign-out is reported, and the user stays signed in until one succeeds")
     func stubbornStorage() async throws {
         let storage = StubbornStorage()
         try await Scene.play(storage: storage) { scene in

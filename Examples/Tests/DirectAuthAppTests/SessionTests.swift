@@ -11,7 +11,7 @@ import Wording
 @Suite("The session of who is signed in")
 @MainActor
 struct SessionTests {
-    @Test("it is found again at the next launch")
+    @Test("The session is found at the next launch")
     func restored() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -21,7 +21,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a refresh changes the tokens that are shown, and its button is disabled meanwhile")
+    @Test("A refresh changes the shown tokens, and its button is disabled meanwhile")
     func refresh() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -39,7 +39,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a second press while a refresh is under way sends nothing")
+    @Test("A second press during a refresh sends nothing")
     func refreshTwice() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -53,7 +53,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a token is refreshed if needed, and otherwise left alone")
+    @Test("A token is refreshed only if needed")
     func refreshIfNeeded() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -68,7 +68,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a token is refreshed by itself before it ends, and the screen follows")
+    @Test("A token is refreshed automatically before its expiry, and the screen shows it")
     func automaticRefresh() async throws {
         try await Scene.play(refreshesByItself: true) { scene in
             try await scene.signIn()
@@ -79,7 +79,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a refresh that fails offline is told, and the session stays")
+    @Test("A failed offline refresh is reported, and the session continues")
     func refreshOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -95,7 +95,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a session that the server has ended leads to the form, and says why")
+    @Test("A session that the server ended returns to the form with the reason")
     func ended() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -110,7 +110,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the profile is fetched once, also with a token that has expired")
+    @Test("The profile is fetched once, even with an expired token")
     func userInfo() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -124,7 +124,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a profile that can't be fetched is told, and can be asked for again")
+    @Test("A failed profile request is reported and can be repeated")
     func userInfoFails() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -138,7 +138,7 @@ struct SessionTests {
         }
     }
 
-    @Test("after a sign-out nothing is left, here or on the server")
+    @Test("After a sign-out, no token is left locally or at the server")
     func signOut() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -152,7 +152,7 @@ struct SessionTests {
         }
     }
 
-    @Test("a sign-out works offline, and the server hears of it later")
+    @Test("A sign-out works offline, and reaches the server later")
     func signOutOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -168,7 +168,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the tokens as text: each part, and how long they are good")
+    @Test("The token text has each part and its validity")
     func tokenInfo() async throws {
         try await Scene.play { scene in
             #expect(scene.model.tokenInfo == "No token found")
@@ -188,7 +188,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the tokens as text: what the server left out")
+    @Test("The token text shows missing parts")
     func sparseTokenInfo() throws {
         let token = try Sample.token(without: ["scope", "refresh_token"])
         let model = AuthViewModel(authService: InMemoryAuthService(.authorized(token)), language: "en")
@@ -198,7 +198,7 @@ struct SessionTests {
         #expect(model.idToken == "(no id token)")
     }
 
-    @Test("who listens to the screen hears no token")
+    @Test("A screen reader does not read tokens")
     func spokenTokenInfo() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -211,7 +211,7 @@ struct SessionTests {
         }
     }
 
-    @Test("nobody is signed in: nothing is refreshed, and nothing asked for")
+    @Test("Without a session, nothing is refreshed or requested")
     func nobody() async throws {
         try await withSandbox { sandbox in
             let model = Scene.model(sandbox)
@@ -223,7 +223,7 @@ struct SessionTests {
         }
     }
 
-    @Test("while the profile is fetched, no other button begins anything")
+    @Test("During a profile request, no other button starts an operation")
     func userInfoBusy() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -241,7 +241,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the profile as text, in both languages")
+    @Test("The profile text is correct in both languages")
     func profileText() throws {
         let info = try UserInfo(JSON(Data(#"{"sub":"00u1","name":"Jane Doe","updated_at":1700000000}"#.utf8)))
         let zone = try #require(TimeZone(identifier: "UTC"))
@@ -271,7 +271,7 @@ struct SessionTests {
                 """)
     }
 
-    @Test("the service of the previews does what their buttons ask")
+    @Test("The preview service handles every button")
     func previews() async throws {
         let service = InMemoryAuthService()
         let model = AuthViewModel(authService: service, language: "en")

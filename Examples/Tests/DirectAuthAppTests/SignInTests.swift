@@ -10,7 +10,7 @@ import Testing
 @Suite("Signing in with a password and a push")
 @MainActor
 struct SignInTests {
-    @Test("an approval signs in, and each state is seen on the way")
+    @Test("An approval signs in, and each state is shown")
     func approval() async throws {
         try await Scene.play { scene in
             let history = History { scene.model.state }
@@ -32,7 +32,7 @@ struct SignInTests {
         }
     }
 
-    @Test("the button is disabled while a field is empty, and does nothing then")
+    @Test("The button is disabled and has no effect while a field is empty")
     func emptyFields() async throws {
         try await Scene.play { scene in
             for (name, password) in [("", ""), ("jane", ""), ("", "secret")] {
@@ -47,7 +47,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a number to pick is shown, and picking it signs in")
+    @Test("The number challenge is shown, and picking the number signs in")
     func number() async throws {
         try await Scene.play(asksForNumbers: true) { scene in
             let signIn = scene.pressSignIn()
@@ -61,7 +61,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a denied push ends in the form, with what happened")
+    @Test("A denied push returns to the form with the reason")
     func denial() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -76,7 +76,7 @@ struct SignInTests {
         }
     }
 
-    @Test("nobody answers: the wait ends, and says so")
+    @Test("An unanswered push ends the wait with the reason")
     func timeout() async throws {
         try await Scene.play { scene in
             let signIn = scene.pressSignIn()
@@ -88,7 +88,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a wrong password and an unknown name are told alike, in the server's words")
+    @Test("A wrong password and an unknown name show the same text of the server")
     func wrongPassword() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7").value
@@ -100,7 +100,7 @@ struct SignInTests {
         }
     }
 
-    @Test("the text of a server's error is shown")
+    @Test("The text of a server's error is shown")
     func serverError() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(SandboxUser.john.login, password: "Battery-Staple-9").value
@@ -109,7 +109,7 @@ struct SignInTests {
         }
     }
 
-    @Test("offline: the failure is told, and the next attempt works")
+    @Test("A network failure is reported, and the next attempt works")
     func offline() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
@@ -122,7 +122,7 @@ struct SignInTests {
         }
     }
 
-    @Test("without a configuration the first sign-in says what is missing, and nothing waits for ever")
+    @Test("Without a configuration, the first sign-in reports what is missing and ends")
     func noConfiguration() async throws {
         let settings = ClientSettings(file: URL(filePath: "/nowhere/Okta.plist"))
         try await Credential.withStorage(MemoryTokenStorage()) {

@@ -35,7 +35,7 @@ struct TerminalTests {
         try await pane.waitFor("Signed in")
     }
 
-    @Test("from the form to the session and back, screen by screen")
+    @Test("The screens lead from the form to the session and back")
     func walk() async throws {
         try await play { _, phone, pane, _ in
             try await pane.waitForScreen(
@@ -113,7 +113,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a cancel shows the form, and a later approval changes nothing")
+    @Test("A cancellation shows the form, and a later approval has no effect")
     func cancel() async throws {
         try await play { sandbox, phone, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -135,7 +135,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a number to pick is shown, Esc gives the sign-in up, and the number that is picked signs in")
+    @Test("The number is shown, Esc cancels the sign-in, and picking the number signs in")
     func number() async throws {
         try await play(asksForNumbers: true) { sandbox, phone, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -172,7 +172,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("while something is under way the buttons say so, and what did not work is told where the person is")
+    @Test("The buttons show a running operation, and failures are shown on the current screen")
     func busy() async throws {
         try await play { sandbox, phone, pane, _ in
             try await signIn(phone, pane)
@@ -204,7 +204,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a refusal is shown in the form, in the server's words")
+    @Test("A rejection is shown in the form with the server's text")
     func wrongPassword() async throws {
         try await play { _, _, pane, _ in
             try await pane.waitFor("( Sign In )")
@@ -216,7 +216,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a session is found again by the next process, and the terminal is put in order after a signal")
+    @Test("The next process finds the session, and a signal restores the terminal")
     func restart() async throws {
         try await play { _, phone, pane, again in
             try await signIn(phone, pane)
@@ -226,7 +226,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("it speaks German, fits a small terminal, and follows its size")
+    @Test("The app has German texts, fits a small terminal, and adapts to its size")
     func german() async throws {
         try await play(arguments: ["--language", "de"]) { _, _, pane, _ in
             try await pane.waitFor("( Anmelden )")
@@ -245,7 +245,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a script signs in without a terminal, and its failure is the program's")
+    @Test("A script signs in without a terminal, and its failure is the exit status")
     func script() async throws {
         try await withSandbox { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

@@ -11,7 +11,7 @@ import Wording
 @Suite("What who is signed in can do")
 @MainActor
 struct AuthenticatedTests {
-    @Test("the profile is loaded, and shown in sections")
+    @Test("The profile is loaded and shown in sections")
     func profile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -33,7 +33,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("when a profile was changed is told with a long date and a short time, in both languages")
+    @Test("The profile's change has a long date and a short time in both languages")
     func profileDate() throws {
         let user = try UserInfo(JSON(Data(#"{"updated_at":1700000000}"#.utf8)))
         let zone = try #require(TimeZone(identifier: "UTC"))
@@ -44,7 +44,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("what a profile lacks is said, in both languages")
+    @Test("Missing profile values are shown in both languages")
     func emptyProfile() throws {
         let nobody = try UserInfo(JSON(Data("{}".utf8)))
         for (language, lacking, unknown) in [("en", "Not provided", "Unknown"), ("de", "Nicht angegeben", "Unbekannt")] {
@@ -55,7 +55,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("a profile that can't be loaded is a failure with a reason, and the next attempt works")
+    @Test("A failed profile request shows its reason, and the next attempt works")
     func profileFails() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -69,7 +69,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("a refresh changes the token, and the buttons are disabled meanwhile")
+    @Test("A refresh changes the token, and the buttons are disabled meanwhile")
     func refresh() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -88,7 +88,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("a refresh that fails is told where the person is, who stays signed in")
+    @Test("A failed refresh is shown on the current screen, and the user stays signed in")
     func refreshOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -99,7 +99,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("a session that the server has ended leads to the form, and says why")
+    @Test("A session that the server ended returns to the form with the reason")
     func ended() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -111,7 +111,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("without a credential a refresh is an error of the service")
+    @Test("A refresh without a credential is an error of the service")
     func refreshWithoutCredential() async throws {
         try await Scene.play { scene in
             let error = await #expect(throws: NSError.self) { try await Scene.service(scene.sandbox).refreshAccessToken() }
@@ -122,7 +122,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("after a sign-out nothing is left: input, tokens, or a token that a copy of is good for anything")
+    @Test("After a sign-out, no input and no token is left, and copies of tokens are invalid")
     func logout() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -138,7 +138,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("a sign-out works offline, and the server hears of it later")
+    @Test("A sign-out works offline, and reaches the server later")
     func logoutOffline() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -152,7 +152,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("the tokens, part by part, and how long they are good")
+    @Test("The tokens are shown by part with their validity")
     func details() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -174,7 +174,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("what the server left out is left out, and in German a button and a title of one English name are two things")
+    @Test("Missing values are omitted, and a German button and title with one English name differ")
     func germanDetails() throws {
         let wording = LoginViewModel(authService: InMemoryAuthService(), language: "de").wording
         let details = { (keys: Set<String>) throws in
@@ -185,7 +185,7 @@ struct AuthenticatedTests {
         #expect(wording("Refresh Token") == "Token erneuern")
     }
 
-    @Test("the service of the previews does what their buttons ask")
+    @Test("The preview service handles every button")
     func previews() async throws {
         let model = LoginViewModel(authService: InMemoryAuthService(), language: "en")
         (model.username, model.password) = ("jane", "secret")

@@ -49,7 +49,7 @@ struct Scene {
 @Suite("Signing in with a password")
 @MainActor
 struct LoginTests {
-    @Test("the right password signs in, and each state is seen on the way")
+    @Test("The correct password signs in, and each state is shown")
     func success() async throws {
         try await Scene.play { scene in
             let history = History { scene.model.authState }
@@ -63,7 +63,7 @@ struct LoginTests {
         }
     }
 
-    @Test("the form can't be sent while a field is empty, nor while it is sent")
+    @Test("The form cannot be sent while a field is empty or a request is running")
     func canSubmit() async throws {
         try await Scene.play { scene in
             for (name, password) in [("", ""), ("jane", ""), ("", "secret")] {
@@ -84,7 +84,7 @@ struct LoginTests {
         }
     }
 
-    @Test("a wrong password is told in the server's words, and what was typed stays")
+    @Test("A wrong password is reported with the server's text, and the input stays")
     func wrongPassword() async throws {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7")
@@ -99,7 +99,7 @@ struct LoginTests {
         }
     }
 
-    @Test("an app that asks for a second factor is refused aloud, and nothing is forgotten")
+    @Test("A required second factor is reported, and the input stays")
     func secondFactor() async throws {
         try await Scene.play(as: .directAuth) { scene in
             _ = try await scene.sandbox.phone(for: SandboxUser.jane.login)
@@ -114,7 +114,7 @@ struct LoginTests {
         }
     }
 
-    @Test("offline: the failure is told, and the next attempt works")
+    @Test("A network failure is reported, and the next attempt works")
     func offline() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))
@@ -125,7 +125,7 @@ struct LoginTests {
         }
     }
 
-    @Test("without a configuration the sign-in says what is missing")
+    @Test("Without a configuration, the sign-in reports what is missing")
     func noConfiguration() async throws {
         try await Credential.withStorage(MemoryTokenStorage()) {
             let settings = ClientSettings(file: URL(filePath: "/nowhere/Okta.plist"))
@@ -137,7 +137,7 @@ struct LoginTests {
         }
     }
 
-    @Test("who closes the app and opens it again is still signed in")
+    @Test("A restarted app is still signed in")
     func restored() async throws {
         try await Scene.play { scene in
             try await scene.signIn()

@@ -9,7 +9,7 @@ import Testing
 @Suite("What is presented is of who is signed in")
 @MainActor
 struct NextPersonTests {
-    @Test("a session that ends closes the profile, and who signs in next does not see it")
+    @Test("The end of a session closes the profile, and the next user does not see it")
     func endedUnderProfile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -28,7 +28,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("a session that ends leaves no token on the screen of the tokens, which says so and is closed for who signs in next")
+    @Test("The end of a session clears and closes the token screen")
     func endedUnderTokens() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -41,7 +41,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("a request for the profile that ends the session closes its screen, and says why in the form")
+    @Test("A profile request that ends the session closes its screen, and the form shows the reason")
     func endedByProfile() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -56,7 +56,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("a profile that comes after its owner has gone is nobody's")
+    @Test("A profile that arrives after the sign-out is not shown")
     func late() async throws {
         try await Scene.play { scene in
             try await scene.signIn()
@@ -71,7 +71,7 @@ struct NextPersonTests {
         }
     }
 
-    @Test("a sign-out that the storage refuses is told, and the person stays signed in until one works")
+    @Test("A failed local sign-out is reported, and the user stays signed in until one succeeds")
     func stubbornStorage() async throws {
         let storage = StubbornStorage()
         try await Scene.play(storage: storage) { scene in

@@ -17,7 +17,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("from the form to the profile, the tokens, and out, screen by screen")
+    @Test("The screens lead from the form to the profile, the tokens and the sign-out")
     func walk() async throws {
         try await play { sandbox, start in
             let pane = try await start()
@@ -134,7 +134,7 @@ struct TerminalTests {
         try await pane.waitFor("Successfully Authenticated")
     }
 
-    @Test("a request for the profile that ends the session leads to the form, and who comes next sees their own screen")
+    @Test("A profile request that ends the session returns to the form, and the next user sees their own screen")
     func nextPerson() async throws {
         try await play { sandbox, start in
             let pane = try await start()
@@ -168,7 +168,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("it speaks German")
+    @Test("The app has German texts")
     func german() async throws {
         try await play(arguments: ["--language", "de"]) { _, start in
             let pane = try await start()
@@ -196,7 +196,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a script signs in without a terminal, and its failure is the program's")
+    @Test("A script signs in without a terminal, and its failure is the exit status")
     func script() async throws {
         let folder = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -224,7 +224,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("a refresh shows that it is busy, and what went wrong")
+    @Test("A refresh shows its progress and its failure")
     func refresh() async throws {
         try await play { sandbox, start in
             let pane = try await start()

@@ -9,7 +9,7 @@ import Testing
 @MainActor
 @Suite("The accounts of the push authenticator app", .timeLimit(.minutes(5)))
 struct AccountTests {
-    @Test("an account is added by a sign-in, and is there again when the app is opened anew")
+    @Test("An account is added by a sign-in, and present after a restart")
     func enroll() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -27,7 +27,7 @@ struct AccountTests {
         }
     }
 
-    @Test("a wrong password is told, and the form stays open without it")
+    @Test("A wrong password is reported, and the form stays open with an empty field")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -41,7 +41,7 @@ struct AccountTests {
         }
     }
 
-    @Test("an account with user verification has a PIN, which is chosen long enough, and asked for at an approval")
+    @Test("An account with user verification has a PIN of a minimum length, which an approval asks for")
     func userVerification() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -59,7 +59,7 @@ struct AccountTests {
         }
     }
 
-    @Test("who gives no PIN adds no account")
+    @Test("Without a PIN, no account is added")
     func noPIN() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -73,7 +73,7 @@ struct AccountTests {
         }
     }
 
-    @Test("user verification is turned on and off by a sign-in that this phone itself confirms")
+    @Test("User verification can be turned on and off by a sign-in that this phone approves")
     func settings() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -102,7 +102,7 @@ struct AccountTests {
         }
     }
 
-    @Test("requests of apps are turned on and off without a sign-in")
+    @Test("Back-channel requests can be turned on and off without a sign-in")
     func ciba() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -115,7 +115,7 @@ struct AccountTests {
         }
     }
 
-    @Test("an account is removed at the organization and here; who can't be reached keeps it")
+    @Test("An account is removed at the organization and locally, and kept if the organization is unreachable")
     func remove() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -134,7 +134,7 @@ struct AccountTests {
         }
     }
 
-    @Test("removed from the device alone, an account is gone here once that is confirmed, and the organization is not asked")
+    @Test("A local removal needs a confirmation, and sends nothing to the organization")
     func removeFromDevice() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -152,7 +152,7 @@ struct AccountTests {
         }
     }
 
-    @Test("a change that is given up while it waits for an approval leaves everything as it was, and no request behind")
+    @Test("A change that is cancelled during its approval changes nothing and leaves no request")
     func cancelledChange() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -174,7 +174,7 @@ struct AccountTests {
         }
     }
 
-    @Test("who leaves while a change waits for an approval takes its request back first")
+    @Test("Leaving during the approval of a change withdraws its request first")
     func leave() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -193,7 +193,7 @@ struct AccountTests {
         }
     }
 
-    @Test("what is no code of a sign-in page is refused in words")
+    @Test("A text that is not an enrolment QR code is rejected with a sentence")
     func badLink() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("The push authenticator app's device of the previews")
 struct InMemoryTests {
-    @Test("does what the buttons ask")
+    @Test("The in-memory service handles every button")
     func buttons() async throws {
         let request = ApprovalRequest.sample(numbers: ["17", "42"])
         let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([], requests: [request]))
@@ -36,7 +36,7 @@ struct InMemoryTests {
         #expect(model.accounts.isEmpty)
     }
 
-    @Test("waits for another phone where it is told to, until that is given up")
+    @Test("The in-memory service can wait for another phone until it is cancelled")
     func waiting() async throws {
         let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([.sample()], number: "42"))
         let progress = History { model.progress }

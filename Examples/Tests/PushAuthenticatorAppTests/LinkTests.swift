@@ -32,7 +32,7 @@ struct LinkTests {
         }
     }
 
-    @Test("adds the account without a password, and its first request is the sign-in's on the page; it is good once")
+    @Test("A link adds the account once without a password, and the page's sign-in is its first request")
     func goodLink() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

@@ -31,7 +31,7 @@ struct PhoneScreenTests {
         for key in keys { _ = stage.press(key, tick: nil) }
     }
 
-    @Test("each request begins at Deny, wherever the focus was for the one before")
+    @Test("Each request starts with the focus on Deny")
     func focusOfEach() async throws {
         let (model, stage) = await sit([Self.first, Self.second, Self.third])
         #expect(focus(stage) == "[ Deny n ]")
@@ -48,7 +48,7 @@ struct PhoneScreenTests {
         #expect(focus(stage) == "[ 42 ]")
     }
 
-    @Test("no letter approves: it would go to whichever request is shown by then")
+    @Test("No letter key approves a request")
     func approvedByNoLetter() async throws {
         let (model, stage) = await sit([Self.first, Self.second])
         func acts(_ key: Key) -> Bool {
@@ -65,7 +65,7 @@ struct PhoneScreenTests {
         #expect(await eventually { model.notice == "Denied." })
     }
 
-    @Test("a request that comes while settings are open is shown there, with its keys")
+    @Test("A request that arrives while settings are open is shown there with its keys")
     func inSettings() async throws {
         let (model, stage) = await sit([Self.first, Self.second])
         model.openAccount = Account.sample().id
@@ -77,7 +77,7 @@ struct PhoneScreenTests {
         #expect(await eventually { model.notice == "Denied, and reported as suspicious." })
     }
 
-    @Test("a request that comes while a form is open takes no letter of what is typed, and is shown when the form is closed")
+    @Test("A request that arrives while a form is open gets no typed letter, and is shown after the form")
     func inForm() async throws {
         let (model, stage) = await sit([Self.first])
         model.begin(.enroll)
@@ -89,7 +89,7 @@ struct PhoneScreenTests {
         #expect(model.front == .home && focus(stage) == "[ Deny n ]")
     }
 
-    @Test("a Return that is held does not remove an account, nor does one for the next account")
+    @Test("A held Return key removes no account")
     func heldReturn() async throws {
         let (model, stage) = await sit([])
         model.openAccount = Account.sample().id
@@ -106,7 +106,7 @@ struct PhoneScreenTests {
         #expect(model.removing == nil && !model.accounts.isEmpty)
     }
 
-    @Test("each form begins at its first field")
+    @Test("Each form starts with its first field")
     func focusOfForms() async throws {
         let (model, stage) = await sit([])
         for name in ["a", "b"] {

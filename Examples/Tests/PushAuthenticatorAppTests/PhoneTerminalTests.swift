@@ -9,7 +9,7 @@ import Testing
     "The push authenticator app in a terminal", .timeLimit(.minutes(5)),
     .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct PhoneTerminalTests {
-    @Test("is enrolled, shows what comes, approves and denies it, and is removed")
+    @Test("The terminal app enrols, shows requests, approves and denies them, and removes the account")
     func wholeLife() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -79,7 +79,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("a request that comes while settings are open is seen there; while a form is open, it says so")
+    @Test("A request that arrives is shown in settings, and announced in a form")
     func behind() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -134,7 +134,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("the number that the sign-in shows is picked among three")
+    @Test("The number of the sign-in can be picked among three")
     func number() async throws {
         try await withTerminalPhone(.withNumbers) { phone, pane in
             try await phone.enroll(pane)
@@ -177,7 +177,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("a PIN is chosen and asked for, and a wrong one is told without a word over the screen")
+    @Test("A PIN can be chosen, is asked for, and a wrong one is reported")
     func pin() async throws {
         try await withTerminalPhone(.withVerification) { phone, pane in
             try await phone.fillForm(pane)
@@ -241,7 +241,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("an account is removed at the organization by a form, after a wrong password")
+    @Test("An account can be removed at the organization by a form, after a wrong password")
     func removal() async throws {
         try await withTerminalPhone { phone, pane in
             try await phone.enroll(pane)
@@ -322,7 +322,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("it speaks German")
+    @Test("The app has German texts")
     func german() async throws {
         try await withTerminalPhone(arguments: ["--language", "de"]) { _, pane in
             try await pane.waitForScreen(
@@ -361,7 +361,7 @@ struct PhoneTerminalTests {
         }
     }
 
-    @Test("a script adds an account without a terminal, and turns requests of apps on")
+    @Test("A script adds an account without a terminal, and enables back-channel requests")
     func script() async throws {
         let file = URL.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }

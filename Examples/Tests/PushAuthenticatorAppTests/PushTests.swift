@@ -21,7 +21,7 @@ struct PushTests {
         return (visit, pushes)
     }
 
-    @Test("one that comes while the app is in front shows its request, once, and one of another app is not ours")
+    @Test("A push in the foreground shows its request once, and one of another app is ignored")
     func foreground() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -41,7 +41,7 @@ struct PushTests {
         }
     }
 
-    @Test("a notification that is tapped brings its request to the front, before an older one")
+    @Test("A tapped notification shows its request before an older one")
     func tapped() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -61,7 +61,7 @@ struct PushTests {
         }
     }
 
-    @Test("approving and denying on the notification are the answers", arguments: [PushAction.approve, PushAction.deny])
+    @Test("Approve and deny on the notification answer the request", arguments: [PushAction.approve, PushAction.deny])
     func action(_ action: String) async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -77,7 +77,7 @@ struct PushTests {
         }
     }
 
-    @Test("approving on the notification where a number has to be picked opens the request instead")
+    @Test("Approve on the notification opens a request with a number challenge")
     func actionWithNumber() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -89,7 +89,7 @@ struct PushTests {
         }
     }
 
-    @Test("a notification that is tapped closes settings and a form for its request, with what they ask and tell")
+    @Test("A tapped notification closes settings and forms for its request")
     func tappedBehind() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -114,7 +114,7 @@ struct PushTests {
         }
     }
 
-    @Test("a notification that is tapped leaves a form that is under way open, which shows the request")
+    @Test("A tapped notification keeps a running form open, which shows the request")
     func tappedUnderWay() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -135,7 +135,7 @@ struct PushTests {
     }
 
     @Test(
-        "a tap or an answer on a notification says so when the request waits no more",
+        "A tap or response on a notification reports if the request is no longer pending",
         arguments: [PushAction.review, PushAction.approve, PushAction.deny], [true, false])
     func late(action: String, wasAnswered: Bool) async throws {
         try await withSandbox { sandbox in
@@ -159,7 +159,7 @@ struct PushTests {
         }
     }
 
-    @Test("an answer on a notification that can't be given now shows the request", arguments: [PushAction.approve, PushAction.deny])
+    @Test("A response on a notification that cannot be sent shows the request", arguments: [PushAction.approve, PushAction.deny])
     func actionFails(_ action: String) async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -175,7 +175,7 @@ struct PushTests {
         }
     }
 
-    @Test("an answer on a notification while another is under way is not lost: its request is shown")
+    @Test("A response on a notification during another one shows its request")
     func actionWhileBusy() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -198,7 +198,7 @@ struct PushTests {
         }
     }
 
-    @Test("what comes while the app asks for what waits can be answered")
+    @Test("A request that arrives during a fetch can be answered")
     func whileFetching() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)
@@ -223,7 +223,7 @@ struct PushTests {
         }
     }
 
-    @Test("a new push token is where the next push goes, and the old one is dead")
+    @Test("The next push goes to a new push token, and the old one is dead")
     func newToken() async throws {
         try await withSandbox { sandbox in
             let (visit, _) = try await receiving(sandbox)
@@ -238,7 +238,7 @@ struct PushTests {
         }
     }
 
-    @Test("a push that somebody forged, or for an account that is not here, is told and not shown")
+    @Test("A forged push, or one for an unknown account, is reported and not shown")
     func untrusted() async throws {
         try await withSandbox { sandbox in
             let (visit, pushes) = try await receiving(sandbox)

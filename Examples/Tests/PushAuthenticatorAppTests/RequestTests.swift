@@ -10,7 +10,7 @@ import Wording
 @MainActor
 @Suite("The requests of the push authenticator app", .timeLimit(.minutes(5)))
 struct RequestTests {
-    @Test("a request says who asks and from where, and approving it signs in elsewhere")
+    @Test("A request shows the app and its origin, and approving it completes the sign-in")
     func approve() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -28,7 +28,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a denial refuses the sign-in, with a report or without", arguments: [false, true])
+    @Test("A denial refuses the sign-in, with or without a report", arguments: [false, true])
     func deny(isSuspicious: Bool) async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -40,7 +40,7 @@ struct RequestTests {
         }
     }
 
-    @Test("where a number has to be picked, the right one signs in, and none is no answer")
+    @Test("With a number challenge, the right number signs in, and an approval without one is not sent")
     func number() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -58,7 +58,7 @@ struct RequestTests {
         }
     }
 
-    @Test("the wrong number ends the sign-in")
+    @Test("A wrong number ends the sign-in")
     func wrongNumber() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -74,7 +74,7 @@ struct RequestTests {
         }
     }
 
-    @Test("with user verification the PIN is asked for, and the wrong one does not approve", arguments: ["1234", "9999"])
+    @Test("User verification asks for the PIN, and a wrong one does not approve", arguments: ["1234", "9999"])
     func verified(pin: String) async throws {
         try await withSandbox(.withVerification) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -96,7 +96,7 @@ struct RequestTests {
         }
     }
 
-    @Test("where verification is only preferred, who gives a wrong PIN approves without it, and is told so")
+    @Test("With preferred verification, a wrong PIN approves without it and is reported")
     func wrongPIN() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -114,7 +114,7 @@ struct RequestTests {
         }
     }
 
-    @Test("who gives up the PIN refuses the sign-in and is told so, also where verification is only preferred")
+    @Test("Cancelling the PIN refuses the sign-in with a notice, even with preferred verification")
     func unverified() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -133,7 +133,7 @@ struct RequestTests {
         }
     }
 
-    @Test("without the network the answer can be given again")
+    @Test("A response that fails without a network can be repeated")
     func offline() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -152,7 +152,7 @@ struct RequestTests {
     }
 
     @Test(
-        "a request that was answered elsewhere is told when it is answered, and gone when what waits is fetched", arguments: [true, false])
+        "A request that was answered elsewhere is reported at the response, and removed at the next fetch", arguments: [true, false])
     func answeredElsewhere(isAnsweredHere: Bool) async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -179,7 +179,7 @@ struct RequestTests {
         }
     }
 
-    @Test("an app that asks without a sign-in is shown as that, with what it says, and gets the answer")
+    @Test("A back-channel request is shown with its message, and gets the response")
     func backchannel() async throws {
         try await withSandbox(.withBackchannel) { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -198,7 +198,7 @@ struct RequestTests {
         }
     }
 
-    @Test("the times of a request are in the language of the app, and in the person's time zone")
+    @Test("The times of a request are in the app's language and the user's time zone")
     func times() throws {
         func times(_ language: String, _ zone: String) throws -> [String: String] {
             let wording = Wording(bundle: resources, language: language)
@@ -211,7 +211,7 @@ struct RequestTests {
         #expect(try times("de", "Asia/Tokyo")["Zeit"] == "02:46:40")
     }
 
-    @Test("a request that nobody answers in time is shown no more")
+    @Test("An expired request is no longer shown")
     func expired() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -227,7 +227,7 @@ struct RequestTests {
         }
     }
 
-    @Test("while an answer is under way, no other is given")
+    @Test("During a response, no other one is sent")
     func busy() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -245,7 +245,7 @@ struct RequestTests {
         }
     }
 
-    @Test("a device without pushes is told by asking again and again")
+    @Test("A device without pushes polls for requests")
     func listening() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite("The push authenticator app when something is wrong", .timeLimit(.minutes(5)))
 struct TroubleTests {
-    @Test("offline, fetching and turning requests of apps on are told, change nothing, and work again later")
+    @Test("Offline, a fetch and a setting report the failure, change nothing, and work later")
     func offline() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -42,7 +42,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("what waits for one account still does, and can be answered, when it can't be fetched and that of another account can")
+    @Test("If one account cannot be fetched, its known requests stay and the other accounts are fetched")
     func partlyOffline() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -74,7 +74,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("an account that the organization suspends says so, and no longer once it may be used again")
+    @Test("A suspended account is shown as such until it is reactivated")
     func suspended() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -95,7 +95,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("an account that was removed at the organization elsewhere says so, and is removed here")
+    @Test("An account that was removed at the organization is reported and removed locally")
     func removedElsewhere() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -114,7 +114,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("while something is under way, no button begins another")
+    @Test("During an operation, no button starts another one")
     func busy() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)
@@ -140,7 +140,7 @@ struct TroubleTests {
         }
     }
 
-    @Test("a form is sent once")
+    @Test("A form is sent once")
     func submittedTwice() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

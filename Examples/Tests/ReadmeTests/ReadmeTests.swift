@@ -38,7 +38,7 @@ struct ReadmeTests {
     ]
 
     @Test(
-        "its commands run as they are written, against the sandbox that it starts",
+        "The README's commands run unchanged against its sandbox",
         .enabled(
             "The page's commands are run on Linux, with unshare (and leave to use it), ip and curl, after the package's own tests",
             Readme.isEnabled),
@@ -67,7 +67,7 @@ struct ReadmeTests {
         #expect(status == 0, "\(text)")
     }
 
-    @Test("its Swift code is Swift", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")))
+    @Test("The README's Swift code compiles", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/env")))
     func code() async throws {
         let folder = URL.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

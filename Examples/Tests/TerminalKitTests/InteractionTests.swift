@@ -7,7 +7,7 @@ import Wording
 @Suite("Keys on a screen")
 @MainActor
 struct InteractionTests {
-    @Test("what is typed goes to the field with the focus, at its cursor")
+    @Test("Typed text goes to the focused field at the cursor")
     func typing() {
         let model = SampleModel()
         let stage = stage(model)
@@ -25,7 +25,7 @@ struct InteractionTests {
         #expect(model.name == "ane", "What is before the cursor goes.")
     }
 
-    @Test("a letter in a field is not a shortcut, elsewhere it is one")
+    @Test("A letter is a shortcut outside of fields only")
     func shortcuts() {
         let model = SampleModel()
         let stage = stage(model)
@@ -36,7 +36,7 @@ struct InteractionTests {
         #expect(model.log == ["go", "stop"])
     }
 
-    @Test("a button that is disabled is passed over, and neither its letter nor Return presses it")
+    @Test("A disabled button is skipped, and neither its letter nor Return presses it")
     func disabled() {
         let model = SampleModel()
         let stage = stage(model)
@@ -48,7 +48,7 @@ struct InteractionTests {
         #expect(model.log == ["stop"])
     }
 
-    @Test("a button that becomes disabled while it has the focus keeps it, and can't be pressed")
+    @Test("A focused button that becomes disabled keeps the focus and cannot be pressed")
     func busy() {
         let model = SampleModel()
         model.name = "Jane"
@@ -64,7 +64,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains(">[ Stop s ]") })
     }
 
-    @Test("while what a letter has begun is under way, Return presses no other button")
+    @Test("During an operation that a letter started, Return presses no other button")
     func busyByLetter() {
         var (isBusy, isAsked, log) = (false, false, [String]())
         let stage = Stage(size: .standard, wording: Wording(bundle: .main, language: "en"), changed: {}) {
@@ -100,7 +100,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains("Name   >[") })
     }
 
-    @Test("of two buttons that say the same, and of two fields, each has the focus in turn, and keys of its own")
+    @Test("Two equal buttons and two fields each get the focus and their own keys")
     func alike() {
         var log: [String] = []
         var texts = ["", ""]
@@ -128,7 +128,7 @@ struct InteractionTests {
         #expect(focused() == [2], "Tab goes round past them.")
     }
 
-    @Test("the buttons of an alert that say the same are reached as well")
+    @Test("Equal buttons of an alert can each be reached")
     func alikeInAlert() {
         var log: [Int] = []
         let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
@@ -138,7 +138,7 @@ struct InteractionTests {
         #expect(log == [1, 2, 3, 1])
     }
 
-    @Test("the cursor of a text that the app has taken away is not that of the next text")
+    @Test("The cursor of a removed text does not carry over to the next one")
     func cursorOfFormerText() {
         let model = SampleModel()
         let stage = stage(model)
@@ -162,7 +162,7 @@ struct InteractionTests {
         #expect(stage.frame.canvas.text.contains("••••_"))
     }
 
-    @Test("the arrows choose a row, Return opens it")
+    @Test("Arrow keys select a row, and Return opens it")
     func list() {
         let model = SampleModel()
         let stage = stage(model)
@@ -171,7 +171,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains("> Two") })
     }
 
-    @Test("a switch is turned by the space bar")
+    @Test("The space bar toggles a switch")
     func toggle() {
         let model = SampleModel()
         let stage = stage(model)
@@ -180,7 +180,7 @@ struct InteractionTests {
         #expect(stage.frame.canvas.text.contains(">[x] Switch"))
     }
 
-    @Test("while there is an alert, keys go to its buttons only; Esc presses the last one")
+    @Test("During an alert, keys go to its buttons only, and Esc presses the last one")
     func alert() {
         let model = SampleModel()
         let stage = stage(model)
@@ -196,7 +196,7 @@ struct InteractionTests {
         #expect(model.secret == "x", "The focus is where it was.")
     }
 
-    @Test("an alert that begins with what can't be undone has its last button focused, each time")
+    @Test("An alert with a destructive first button always focuses its last button")
     func destructiveAlert() {
         var (isAsked, log) = (false, [String]())
         let stage = Stage(size: .standard, wording: .init(bundle: .main, language: "en"), changed: {}) {
@@ -234,7 +234,7 @@ struct InteractionTests {
         }
     }
 
-    @Test("a long text is scrolled by the arrows, and left at its end")
+    @Test("Arrow keys scroll a long text up to its end")
     func scrolling() {
         let text = (1...30).map { "line \($0)" }.joined(separator: "\n")
         var pressed = 0

@@ -7,7 +7,7 @@ import Wording
 @Suite("Scripts")
 @MainActor
 struct ScriptTests {
-    @Test("lines are steps; empty ones and comments are none")
+    @Test("Each line of a script is a step, except empty lines and comments")
     func lines() throws {
         let script = try Script(
             "# a comment\n\ntype a b\nkey tab Enter x\npress Sign In\nexpect Signed in\ngone Busy\nwithin 3\nshow\nfield Name")
@@ -20,13 +20,13 @@ struct ScriptTests {
         #expect(script.steps.map(\.line) == [3, 4, 5, 6, 7, 8, 9, 10])
     }
 
-    @Test("a line that is no step is named", arguments: ["tipe x", "key nokey", "expect", "within soon", "within 0", "show it"])
+    @Test("The error for an invalid line names it", arguments: ["tipe x", "key nokey", "expect", "within soon", "within 0", "show it"])
     func problems(line: String) throws {
         let problem = try #require(throws: Script.Problem.self) { try Script("show\n\(line)") }
         #expect(problem.line == 2 && problem.text == line)
     }
 
-    @Test("a script types, presses and waits, and prints what it expects")
+    @Test("A script types, presses, waits, and prints the expected text")
     func play() async throws {
         let model = SampleModel()
         var printed: [String] = []
@@ -47,7 +47,8 @@ struct ScriptTests {
     }
 
     @Test(
-        "a text that does not come in time ends the script, which shows the screen", arguments: ["expect Never", "press Go", "gone Sample"])
+        "A text that does not appear in time ends the script, which prints the screen",
+        arguments: ["expect Never", "press Go", "gone Sample"])
     func unmet(step: String) async throws {
         let model = SampleModel()
         var printed: [String] = []
@@ -59,7 +60,7 @@ struct ScriptTests {
         #expect(model.log.isEmpty)
     }
 
-    @Test("what would steer the terminal is not printed, neither in a title nor on a screen")
+    @Test("Control characters are not printed, in titles and on screens")
     func attackersText() async throws {
         var printed: [String] = []
         let player = ScriptPlayer(size: .standard, wording: Wording(bundle: .main, language: "en"), print: { printed.append($0) }) {

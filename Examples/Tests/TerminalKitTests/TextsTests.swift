@@ -20,7 +20,7 @@ struct TextsTests {
         return try #require(list as? [String: String])
     }
 
-    @Test("each is in both languages, with the same places for values", arguments: folders)
+    @Test("Each text is in both languages with the same placeholders", arguments: folders)
     func languages(folder: URL) throws {
         let (english, german) = (try Self.texts(folder, "en"), try Self.texts(folder, "de"))
         #expect(Set(english.keys) == Set(german.keys))
@@ -32,7 +32,7 @@ struct TextsTests {
         }
     }
 
-    @Test("each that the sources name is there, and each that is there is named", arguments: folders)
+    @Test("Each text of the sources exists, and none is unused", arguments: folders)
     func used(folder: URL) throws {
         let keys = Set(try Self.texts(folder, "en").keys)
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
@@ -42,7 +42,7 @@ struct TextsTests {
         for key in keys { #expect(sources.contains("\"\(key)\""), "\(folder.lastPathComponent): nobody says “\(key)”") }
     }
 
-    @Test("values are put in their places and taken as they are")
+    @Test("Values replace the placeholders unchanged")
     func values() {
         let wording = Wording(bundle: .main, language: "en")
         #expect(wording("a %@ b %@", "1", "%@") == "a 1 b %@")
@@ -51,7 +51,7 @@ struct TextsTests {
     }
 
     @Test(
-        "the language is the environment's",
+        "The language comes from the environment",
         arguments: [
             (["LANG": "de_CH.UTF-8"], "de"), (["LANG": "C.UTF-8"], "en"), ([:], "en"), (["LC_ALL": "POSIX", "LANG": "de"], "en"),
             (["LC_ALL": "", "LC_MESSAGES": "fr", "LANG": "de"], "fr"),

@@ -79,7 +79,7 @@ struct PublishedSurfaceTests {
         #expect(error?.isTransient == true)
     }
 
-    @Test("errors have texts for people")
+    @Test("Errors have texts for users")
     func errors() {
         let errors: [any Error] = [
             OAuth2Error.redirectUriRequired, OAuth2Error.multiple(errors: [.invalidUrl, .invalidContext]), APIClientError.missingResponse(),

@@ -33,7 +33,7 @@ struct FileTokenStorageTests {
 
     // MARK: - On disk
 
-    @Test("reading an empty vault makes nothing")
+    @Test("Reading an empty vault creates no file")
     func makesNothingToRead() throws {
         let storage = vault()
         #expect(storage.allIDs.isEmpty)
@@ -44,7 +44,7 @@ struct FileTokenStorageTests {
         #expect(!FileManager.default.fileExists(atPath: folder.url.path))
     }
 
-    @Test("folder and files are the user's alone")
+    @Test("Only the user can access the vault's folder and files")
     func isPrivate() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])
         #expect(try folder.mode() == 0o700)
@@ -53,7 +53,7 @@ struct FileTokenStorageTests {
         for name in names { #expect(try folder.mode(of: name) == 0o600, "\(name)") }
     }
 
-    @Test("no file but the key shows a secret, a claim or a tag")
+    @Test("No file except the key contains a secret, a claim or a tag")
     func encryptsAll() throws {
         let token = try Token.fixture(
             access: "secret-access", refresh: "secret-refresh", deviceSecret: "secret-device",
@@ -67,7 +67,7 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("equal tokens are never encrypted equally")
+    @Test("Equal tokens have different ciphertexts")
     func usesFreshNonces() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -76,7 +76,7 @@ struct FileTokenStorageTests {
         #expect(try Data(contentsOf: entry("session-1")) != first)
     }
 
-    @Test("what one process stored, the next one finds")
+    @Test("The next process finds the stored tokens")
     func survivesRestart() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])
         let second = vault()
@@ -84,7 +84,7 @@ struct FileTokenStorageTests {
         #expect(try read("session-1", in: second) == .fixture())
     }
 
-    @Test("a change by another process is seen at the next access")
+    @Test("A change of another process is visible at the next access")
     func seesOthers() throws {
         let (one, two) = (vault(), vault())
         try one.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -102,7 +102,7 @@ struct FileTokenStorageTests {
         #expect(two.allIDs == ["a"])
     }
 
-    @Test("a vault that was deleted and made anew is read with its new key")
+    @Test("A vault that was deleted and created again is read with its new key")
     func seesNewVault() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -115,7 +115,7 @@ struct FileTokenStorageTests {
 
     // MARK: - Crashes
 
-    @Test("files left by a killed writer change nothing and are swept away")
+    @Test("Temporary files of a killed process have no effect and are removed")
     func survivesHalfWritten() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -128,7 +128,7 @@ struct FileTokenStorageTests {
         #expect(try !folder.names.contains(leftover))
     }
 
-    @Test("the files of others are not swept away")
+    @Test("Files of other programs are not removed")
     func sweepsOnlyItsOwn() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         try Data("mine".utf8).write(to: folder.file("thesis.tmp"))
@@ -136,7 +136,7 @@ struct FileTokenStorageTests {
         #expect(try folder.names.contains("thesis.tmp"))
     }
 
-    @Test("a default whose token was never written counts as none")
+    @Test("A default whose token was never written counts as none")
     func survivesDanglingDefault() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -150,7 +150,7 @@ struct FileTokenStorageTests {
     // MARK: - Damage
 
     @Test(
-        "a damaged entry is an error that names it; it stays, and the others stay readable",
+        "A damaged entry is kept, causes an error that names it, and does not affect others",
         arguments: ["", "{", "null", #"{"format":1}"#, #"{"format":0,"kind":"credential","id":"bad","parts":{}}"#])
     func namesDamaged(_ content: String) throws {
         let storage = vault()
@@ -168,7 +168,7 @@ struct FileTokenStorageTests {
         #expect(storage.allIDs == ["good"])
     }
 
-    @Test("each cut of an entry is noticed", arguments: [1, 10, 100, 400])
+    @Test("Every truncation of an entry is detected", arguments: [1, 10, 100, 400])
     func noticesTruncation(_ length: Int) throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -177,7 +177,7 @@ struct FileTokenStorageTests {
         expect(.damagedEntry, "session-1") { _ = try read("session-1", in: storage) }
     }
 
-    @Test("an entry put under another name is refused")
+    @Test("An entry under another name is rejected")
     func noticesSwap() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -189,7 +189,7 @@ struct FileTokenStorageTests {
         expect(.damagedEntry, "b") { _ = try read("b", in: storage) }
     }
 
-    @Test("a flipped bit in the token is noticed, and the metadata stay readable")
+    @Test("A flipped bit in the token is detected, and the metadata stay readable")
     func noticesFlippedBit() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: Token.Metadata(token: .fixture(), tags: ["a": "b"]), security: [])
@@ -204,7 +204,7 @@ struct FileTokenStorageTests {
         #expect(try storage.metadata(for: "session-1").tags == ["a": "b"])
     }
 
-    @Test("an entry of a newer version is refused by name and left as it is")
+    @Test("An entry of a newer version is rejected with its name and not changed")
     func refusesNewer() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -215,7 +215,7 @@ struct FileTokenStorageTests {
         #expect(try Data(contentsOf: entry("session-1")) == newer)
     }
 
-    @Test("a refreshed token is stored although its entry is damaged; the loss of the tags is told")
+    @Test("A refreshed token replaces a damaged entry, and the lost tags are reported")
     func replacesDamaged() throws {
         let storage = vault()
         let failures = Locked<[VaultError]>([])
@@ -227,7 +227,7 @@ struct FileTokenStorageTests {
         #expect(failures.withLock { $0 }.map(\.code) == [.damagedEntry])
     }
 
-    @Test("a damaged default is told, and can be set anew")
+    @Test("A damaged default is reported and can be set again")
     func tellsDamagedDefault() throws {
         let storage = vault()
         let failures = Locked<[VaultError]>([])
@@ -242,7 +242,7 @@ struct FileTokenStorageTests {
 
     // MARK: - Keys
 
-    @Test("a key that the app gives is not written beside the entries")
+    @Test("A vault key of the app is not written to disk")
     func takesGivenKey() throws {
         let key = VaultKey.generate()
         try vault(key: key).add(token: .fixture(), metadata: nil, security: [])
@@ -250,7 +250,7 @@ struct FileTokenStorageTests {
         #expect(try read("session-1", in: vault(key: VaultKey(rawValue: key.rawValue))) == .fixture())
     }
 
-    @Test("another key is refused, for reading and for writing")
+    @Test("Another vault key is rejected for reading and writing")
     func refusesWrongKey() throws {
         try vault(key: .generate()).add(token: .fixture(), metadata: nil, security: [])
         let storage = vault(key: .generate())
@@ -259,7 +259,7 @@ struct FileTokenStorageTests {
         #expect(storage.allIDs == ["session-1"])
     }
 
-    @Test("entries without their key are refused, and no new key is made")
+    @Test("Entries without their key are rejected, and no new key is created")
     func refusesMissingKey() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -269,7 +269,7 @@ struct FileTokenStorageTests {
         #expect(try !folder.names.contains("key"))
     }
 
-    @Test("an entry can be removed without its key")
+    @Test("An entry can be removed without its key")
     func removesWithoutKey() throws {
         let storage = vault()
         try storage.add(token: .fixture(), metadata: nil, security: [])
@@ -279,14 +279,14 @@ struct FileTokenStorageTests {
         #expect(vault().defaultTokenID == nil)
     }
 
-    @Test("a key file that others may read is refused")
+    @Test("A key file that others can read is rejected")
     func refusesOpenKey() throws {
         try vault().add(token: .fixture(), metadata: nil, security: [])
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder.file("key").path)
         expect(.insecurePermissions, "key") { _ = try read("session-1", in: vault()) }
     }
 
-    @Test("a folder that others may change is refused")
+    @Test("A folder that others can change is rejected")
     func refusesOpenFolder() throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         for mode in [0o777, 0o770] {
@@ -297,7 +297,7 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("a key has 32 bytes and never shows", arguments: [0, 16, 31, 33])
+    @Test("A vault key has 32 bytes and appears in no description", arguments: [0, 16, 31, 33])
     func refusesShortKeys(_ length: Int) throws {
         expect(.invalidKey, "key") { _ = try VaultKey(rawValue: Data(count: length)) }
         let key = try VaultKey(rawValue: Data(repeating: 0x41, count: 32))
@@ -306,7 +306,7 @@ struct FileTokenStorageTests {
         }
     }
 
-    @Test("an id too long for a file name is refused")
+    @Test("An id that is too long for a file name is rejected")
     func refusesLongIDs() throws {
         let id = String(repeating: "x", count: 111)
         expect(.invalidIdentifier, id) { try vault().add(token: .fixture(id: id), metadata: nil, security: []) }
@@ -314,7 +314,7 @@ struct FileTokenStorageTests {
 
     // MARK: - Format
 
-    @Test("format 1, as it was first released, is read for good")
+    @Test("Format 1 can be read")
     func readsFormat1() throws {
         let key = try VaultKey(rawValue: Data((0..<32).map { UInt8($0) }))
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -23,7 +23,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("what is needed is run until it has worked, then no more")
+    @Test("A required migration runs until it succeeds, and then never again")
     func runs() throws {
         #expect(!Migration.isMigrationNeeded)
         Migration.register(migrator: Migrator(fails: true))

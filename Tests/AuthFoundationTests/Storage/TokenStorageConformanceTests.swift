@@ -37,7 +37,7 @@ struct TokenStorageConformanceTests {
 
     nonisolated init() {}
 
-    @Test("what is added is read back whole", arguments: StorageKind.allCases)
+    @Test("An added token is read back completely", arguments: StorageKind.allCases)
     func readsBack(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let token = try Token.fixture(
@@ -50,7 +50,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs == [token.id])
     }
 
-    @Test("the first token in an empty storage becomes the default, later ones don't", arguments: StorageKind.allCases)
+    @Test("The first token in an empty storage becomes the default, and later ones do not", arguments: StorageKind.allCases)
     func firstBecomesDefault(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         #expect(storage.defaultTokenID == nil)
@@ -63,7 +63,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs.sorted() == ["a", "b", "c"])
     }
 
-    @Test("adding an id twice is refused and changes nothing", arguments: StorageKind.allCases)
+    @Test("Adding an id twice is rejected and changes nothing", arguments: StorageKind.allCases)
     func refusesDuplicates(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         try storage.add(token: .fixture(access: "one"), metadata: nil, security: [])
@@ -73,7 +73,7 @@ struct TokenStorageConformanceTests {
         #expect(try storage.get(token: "session-1", prompt: nil, authenticationContext: nil).accessToken == "one")
     }
 
-    @Test("metadata of another token is refused", arguments: StorageKind.allCases)
+    @Test("Metadata of another token is rejected", arguments: StorageKind.allCases)
     func refusesForeignMetadata(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let other = try Token.Metadata(token: .fixture(id: "other"), tags: [:])
@@ -81,7 +81,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs.isEmpty)
     }
 
-    @Test("an unknown id is an error that names it", arguments: StorageKind.allCases)
+    @Test("The error for an unknown id names it", arguments: StorageKind.allCases)
     func namesUnknown(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let unknown = TokenError.tokenNotFound(id: "nobody")
@@ -93,7 +93,7 @@ struct TokenStorageConformanceTests {
         #expect(throws: Never.self) { try storage.remove(id: "nobody") }
     }
 
-    @Test("a replaced token keeps its place, its tags and its default", arguments: StorageKind.allCases)
+    @Test("A replaced token keeps its position, its tags and its default", arguments: StorageKind.allCases)
     func replaces(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let old = try Token.fixture(claims: ["name": .string("Jane")])
@@ -108,7 +108,7 @@ struct TokenStorageConformanceTests {
         #expect(throws: TokenError.cannotReplaceToken) { try storage.replace(token: old.id, with: .fixture(id: "other"), security: nil) }
     }
 
-    @Test("removing the default leaves no default; the next first token becomes it", arguments: StorageKind.allCases)
+    @Test("Removing the default leaves none, and the next first token becomes the default", arguments: StorageKind.allCases)
     func removes(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -119,7 +119,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.defaultTokenID == "b")
     }
 
-    @Test("removing another token leaves the default", arguments: StorageKind.allCases)
+    @Test("Removing another token keeps the default", arguments: StorageKind.allCases)
     func removesOther(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
@@ -128,7 +128,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.defaultTokenID == "a")
     }
 
-    @Test("metadata can be replaced without the token", arguments: StorageKind.allCases)
+    @Test("Metadata can be replaced without the token", arguments: StorageKind.allCases)
     func replacesMetadata(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let token = try Token.fixture()
@@ -139,7 +139,7 @@ struct TokenStorageConformanceTests {
         #expect(try storage.get(token: token.id, prompt: nil, authenticationContext: nil) == token)
     }
 
-    @Test("the delegate is told each change once, in order", arguments: StorageKind.allCases)
+    @Test("The delegate receives each change once, in order", arguments: StorageKind.allCases)
     func tells(_ kind: StorageKind) throws {
         var storage = kind.make(in: folder)
         let listener = Listener()
@@ -154,7 +154,7 @@ struct TokenStorageConformanceTests {
         #expect(listener.calls == ["added a", "default a", "added b", "default b", "replaced b", "removed b", "default nil"])
     }
 
-    @Test("sign-outs wait, oldest first, until they are delivered", arguments: StorageKind.allCases)
+    @Test("Pending sign-outs stay stored, oldest first, until they are delivered", arguments: StorageKind.allCases)
     func keepsRevocations(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         #expect(try storage.pendingRevocations().isEmpty)
@@ -171,7 +171,7 @@ struct TokenStorageConformanceTests {
         #expect(try storage.pendingRevocations().map(\.id) == ["a"])
     }
 
-    @Test("any id is kept apart from any other", arguments: StorageKind.allCases)
+    @Test("Any two ids are distinct", arguments: StorageKind.allCases)
     func keepsOddIDs(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let ids = ["A", "a", "../../etc/passwd", "ü/ß", ".", "a b\n"]

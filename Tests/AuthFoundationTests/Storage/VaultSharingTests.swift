@@ -16,7 +16,7 @@ struct VaultSharingTests {
         return process
     }
 
-    @Test("a change waits for another process, not longer than allowed, and says so")
+    @Test("A change waits for another process up to the limit, and then throws an error that says so")
     func boundsTheWait() async throws {
         let storage = FileTokenStorage(directory: folder.url, lockTimeout: .milliseconds(50))
         try CredentialActor.synchronously { try storage.add(token: .fixture(id: "a"), metadata: nil, security: []) }
@@ -36,7 +36,7 @@ struct VaultSharingTests {
         }
     }
 
-    @Test("while another process refreshes a credential this one waits, then takes over what it got")
+    @Test("During a refresh of another process, this process waits and then uses its token")
     func takesOverRefresh() async throws {
         let storage = WatchedStorage(FileTokenStorage(directory: folder.url))
         try await Credential.withStorage(storage, session: ScriptedSession()) {
@@ -56,7 +56,7 @@ struct VaultSharingTests {
         }
     }
 
-    @Test("a refresh begins with the token that another process stored")
+    @Test("A refresh starts with the token that another process stored")
     func beginsWithNewest() async throws {
         let session = ScriptedSession()
         session.on("/v1/token") { _, _ in .tokens("access-3", refresh: "refresh-3") }
@@ -89,7 +89,7 @@ struct VaultSharingTests {
         }
     }
 
-    @Test("what another process signed out is gone here")
+    @Test("A credential that another process signed out is absent")
     func seesSignOut() async throws {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {
             let credential = try Credential.store(.fixture())
@@ -102,7 +102,7 @@ struct VaultSharingTests {
     }
 
     @Test(
-        "the default folder is named by the environment, else by the user's data folder",
+        "The default folder comes from the environment, or is in the user's data folder",
         arguments: [
             (["COUNTERSIGN_VAULT": "/srv/vault", "XDG_DATA_HOME": "/data"], "/srv/vault"),
             (["XDG_DATA_HOME": "/data"], "/data/countersign/shop/credentials"),

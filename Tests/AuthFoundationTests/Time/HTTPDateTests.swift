@@ -6,7 +6,7 @@ import Testing
 @Suite("Time")
 struct HTTPDateTests {
     @Test(
-        "the date of a header is read in its one format",
+        "A Date header is parsed in its only format",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Fri, 15 Jan 2027 08:00:00 GMT", 1_800_000_000),
             ("06 Nov 1994 08:49:37 GMT", nil),
@@ -17,7 +17,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "loopback hosts are known",
+        "Loopback hosts are recognized",
         arguments: [
             ("localhost", true), ("127.0.0.1", true), ("127.9.9.9", true), ("[::1]", true), ("app.localhost", true),
             ("127.0.0.1.example.com", false),

@@ -16,7 +16,7 @@ struct TokenFormatTests {
         "scope":"openid profile","future":{"x":[1,null]}}}
         """
 
-    @Test("a token that version 1 stored is read")
+    @Test("A token that version 1 stored is decoded")
     func readsFormat1() throws {
         let token = try JSONDecoder().decode(Token.self, from: Data(Self.format1.utf8))
         #expect(token.id == "Zk3a9qWc0rTn5uPzYx1LmA" && token.issuedAt == Date(timeIntervalSince1970: 1_800_000_000.25))
@@ -26,20 +26,20 @@ struct TokenFormatTests {
         #expect(try JSONDecoder().decode(Token.self, from: JSONEncoder().encode(token)) == token)
     }
 
-    @Test("what is written is what version 1 wrote")
+    @Test("The stored form equals that of version 1")
     func writesFormat1() throws {
         let token = try JSONDecoder().decode(Token.self, from: Data(Self.format1.utf8))
         #expect(try JSON(JSONEncoder().encode(token)) == JSON(Self.format1))
     }
 
-    @Test("a stored token of a newer format is refused by name")
+    @Test("A stored token of a newer format is rejected with its name")
     func refusesNewerFormat() throws {
         let newer = Self.format1.replacing("\"version\":1", with: "\"version\":2")
         let error = #expect(throws: TokenFormatError(version: 2)) { try JSONDecoder().decode(Token.self, from: Data(newer.utf8)) }
         #expect(error?.localizedDescription.contains("Update the app") == true)
     }
 
-    @Test("a server's response with a member called id is not taken for a stored token")
+    @Test("A server's response with a member called id is not decoded as a stored token")
     func responseWithID() async throws {
         let issuer = try IssuerFixture()
         let token = try await issuer.signIn(
@@ -52,7 +52,7 @@ struct TokenFormatTests {
     }
 
     @Test(
-        "a response that lacks a member or has it wrong is an error that names it",
+        "The error for a missing or invalid member of a response names it",
         arguments: [
             (#"{"access_token":"a","expires_in":1}"#, "token_type"), (#"{"token_type":"Bearer","expires_in":1}"#, "access_token"),
             (#"{"token_type":"Bearer","access_token":"a"}"#, "expires_in"),
@@ -69,7 +69,7 @@ struct TokenFormatTests {
         #expect(error?.localizedDescription.contains("17") == false)
     }
 
-    @Test("neither description nor mirror shows a secret")
+    @Test("Neither description nor mirror contains a secret")
     func hidesSecrets() throws {
         let token = try Token.fixture(access: "secret-a", refresh: "secret-r", deviceSecret: "secret-d")
         var dumped = ""
@@ -78,7 +78,7 @@ struct TokenFormatTests {
     }
 
     @Test(
-        "the header spells the scheme as its standard does, in whatever case the server sends the type",
+        "The authorization header has the standard's spelling of the scheme, whatever the case of the token type",
         arguments: [("bearer", "Bearer a"), ("BEARER", "Bearer a"), ("dpop", "DPoP a"), ("MAC", "MAC a")])
     func scheme(type: String, header: String) throws {
         let response = JSON.object(["token_type": .string(type), "access_token": .string("a"), "expires_in": .integer(3600)])
@@ -89,7 +89,7 @@ struct TokenFormatTests {
         #expect(token.tokenType == type)
     }
 
-    @Test("the tokens inside are found by their kind, and the header is made of type and access token")
+    @Test("The contained tokens are returned by type, and the header consists of type and access token")
     func kinds() throws {
         let token = try Token.fixture(access: "a", refresh: "r", deviceSecret: "d")
         #expect(token.token(of: .accessToken) == "a" && token.token(of: .refreshToken) == "r" && token.token(of: .deviceSecret) == "d")

@@ -10,7 +10,7 @@ struct IDTokenValidationTests {
     private static let now: Int64 = 1_800_000_000
 
     @Test(
-        "a good token is accepted, whichever key of the issuer signed it",
+        "A valid token is accepted, whichever key of the issuer signed it",
         arguments: [IssuerKeys.rs256, IssuerKeys.es256, IssuerKeys.edDSA])
     func acceptsGoodToken(key: Result<SigningKey, any Error>) async throws {
         let issuer = try IssuerFixture()
@@ -20,7 +20,7 @@ struct IDTokenValidationTests {
         #expect(token.issuedAt == issuer.clock.now)
     }
 
-    @Test("an algorithm that the issuer does not announce is refused")
+    @Test("An algorithm that the issuer does not announce is rejected")
     func refusesUnannouncedAlgorithm() async throws {
         let issuer = try IssuerFixture()
         await #expect(throws: JWTError.unsupportedAlgorithm(.es256)) {
@@ -28,7 +28,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("the algorithms none and HS256 are refused even if the issuer announces them", arguments: ["none", "HS256"])
+    @Test("The algorithms none and HS256 are rejected even if the issuer announces them", arguments: ["none", "HS256"])
     func refusesWeakAlgorithms(name: String) async throws {
         let issuer = try IssuerFixture()
         issuer.announce(["RS256", name])
@@ -87,7 +87,7 @@ struct IDTokenValidationTests {
         Case("an empty subject", ["sub": ""], error: .invalidSubject),
     ]
 
-    @Test("each claim is checked", arguments: cases)
+    @Test("Each claim is checked", arguments: cases)
     func checksClaims(_ row: Case) async throws {
         let issuer = try IssuerFixture()
         let reply = issuer.response(idToken: try issuer.idToken(row.changes))
@@ -99,7 +99,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("the hash of the access token must be that of this access token")
+    @Test("The access token hash must match the access token")
     func checksAccessTokenHash() async throws {
         let issuer = try IssuerFixture()
         let hash = Data(Data(SHA256.hash(data: Data("access-1".utf8))).prefix(16)).base64URLEncoded
@@ -110,7 +110,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("a signature by a stranger's key of the same name is refused")
+    @Test("A signature by another key with the same id is rejected")
     func refusesStrangersSignature() async throws {
         let issuer = try IssuerFixture()
         await #expect(throws: JWTError.signatureInvalid) {
@@ -118,7 +118,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("plain http is no issuer beyond this machine")
+    @Test("An issuer over plain http is rejected, except on loopback")
     func refusesHTTPIssuer() throws {
         let issuer = try IssuerFixture()
         var validator = StandardIDTokenValidator()
@@ -134,7 +134,7 @@ struct IDTokenValidationTests {
         }
     }
 
-    @Test("the leeway for the expiry is as long as it is set")
+    @Test("The leeway of the expiry has the configured length")
     func leeway() throws {
         let issuer = try IssuerFixture()
         let token = try JWT(issuer.idToken(["exp": .integer(Self.now - 30)]))
@@ -147,7 +147,7 @@ struct IDTokenValidationTests {
         try validator.validate(token: token, issuer: url(ScriptedSession.issuer), clientId: "app", context: nil)
     }
 
-    @Test("a device whose clock is ten minutes slow signs in all the same, by the server's Date header")
+    @Test("A device whose clock is ten minutes slow signs in by the server's Date header")
     func correctsDeviceClock() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response(
@@ -160,7 +160,7 @@ struct IDTokenValidationTests {
         #expect(issuer.client.clockOffset == 600)
     }
 
-    @Test("a token that does not fit even the corrected clock says that the device's clock is wrong")
+    @Test("A token that the corrected clock rejects causes an error about the device's clock")
     func namesWrongClock() async throws {
         let issuer = try IssuerFixture()
         var reply = issuer.response(idToken: try issuer.idToken())

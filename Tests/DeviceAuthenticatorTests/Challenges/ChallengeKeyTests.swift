@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("The org's challenge keys (Documentation/Protocol/Devices.md §2.11)")
 struct ChallengeKeyTests {
-    @Test("an unknown kid has the keys read once more; a new key is found, an unknown one is not")
+    @Test("An unknown key id causes one fetch of the keys, which finds a new key and no unknown one")
     func rotation() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -29,7 +29,7 @@ struct ChallengeKeyTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("keys are read by themselves again with a pull and with changes, but not more than once an hour")
+    @Test("Keys are fetched again with a pull or a change, at most once an hour")
     func refresh() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -45,7 +45,7 @@ struct ChallengeKeyTests {
         #expect(try !phone.parse(phone.org.challenge(at: phone.clock.now)).isVerified)
     }
 
-    @Test("keys that were read a day ago are no proof any more: they are read again before the consent step")
+    @Test("Keys that are a day old are fetched again before the consent step")
     func age() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -57,7 +57,7 @@ struct ChallengeKeyTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("a custom server's challenge is checked with that server's keys", arguments: [true, false])
+    @Test("A custom server's challenge is verified with that server's keys", arguments: [true, false])
     func customServer(claim: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -69,7 +69,7 @@ struct ChallengeKeyTests {
         #expect(try phone.org.answers().first?.claims.audience == [claim ? phone.org.url : "https://id.example.com/oauth2/default"])
     }
 
-    @Test("a key set with certificates, other keys and rubbish is read (section 11)")
+    @Test("A key set with certificates, other keys and invalid entries is decoded (section 11)")
     func foreignKeys() async throws {
         let phone = try TestPhone()
         let other = try #require(try SigningKey.generate(.es256, keyID: "ec-1").publicKey).json()
@@ -81,7 +81,7 @@ struct ChallengeKeyTests {
         #expect(try phone.parse(phone.org.challenge()).isVerified)
     }
 
-    @Test("a key set that is too large is cut off, and secrets are never kept")
+    @Test("A key set that is too large is cut off, and symmetric keys are never stored")
     func bounds() async throws {
         let phone = try TestPhone()
         let template = try #require(TestOrg.nextKey.publicKey)
@@ -101,7 +101,7 @@ struct ChallengeKeyTests {
     }
 
     @Test(
-        "a discovery document that leads elsewhere than https is not followed",
+        "A discovery document with an address other than https is not followed",
         arguments: ["http://id.example.com/oauth2/v1/keys", "file:///etc/passwd", "", 7] as [JSONValue])
     func hostileDiscovery(uri: JSONValue) async throws {
         let phone = try TestPhone()
@@ -113,7 +113,7 @@ struct ChallengeKeyTests {
     }
 
     @Test(
-        "an issuer for which the org has no usable keys is no issuer of challenges",
+        "An issuer without usable keys at the org is rejected",
         arguments: [
             .failure("E0000007", status: 404), .failure("E0000006", status: 403), .text("", status: 302), .text("<html>"), .json([]),
             .json(["jwks_uri": 7]),
@@ -136,7 +136,7 @@ struct ChallengeKeyTests {
     }
 
     @Test(
-        "an org that can't give its keys just now is told apart, and the challenge can be resolved later",
+        "An org whose keys are temporarily unavailable has its own error, and the challenge can be resolved later",
         arguments: [
             (.failure("E0000047", status: 429), .tooManyRequests), (.text("", status: 503), .other), (.offline, .network),
         ] as [(TestOrg.Reply, DeviceAuthenticatorError.Reason)])
@@ -151,7 +151,7 @@ struct ChallengeKeyTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("without the network, a challenge whose key is known can be checked, and another one not")
+    @Test("Without a network, a challenge with a known key can be verified, and another one cannot")
     func offline() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

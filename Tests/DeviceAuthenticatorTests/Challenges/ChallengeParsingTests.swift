@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Reading a push (D5, Documentation/Protocol/Devices.md §3.6 and §4.1)")
 struct ChallengeParsingTests {
-    @Test("the payload's plain names win, those with the prefix are read if the plain ones are no strings (D5-3)")
+    @Test("The payload's plain names take precedence over prefixed names (D5-3)")
     func payloadNames() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -25,7 +25,7 @@ struct ChallengeParsingTests {
         }
     }
 
-    @Test("another app's notification is not recognized, and the app goes on (D5-3)")
+    @Test("Another app's notification is not recognized (D5-3)")
     func foreignPush() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -42,7 +42,7 @@ struct ChallengeParsingTests {
     }
 
     @Test(
-        "the action of a notification is the person's answer (D5-4)",
+        "The action of a notification is the user's response (D5-4)",
         arguments: [
             ("APPROVE_BUTTON", PushChallengeUserResponse.userApproved), ("DENY_BUTTON", .userDenied), ("REVIEW_BUTTON", .userNotResponded),
             ("com.apple.UNNotificationDefaultActionIdentifier", .userNotResponded), (nil, .userNotResponded),
@@ -55,7 +55,7 @@ struct ChallengeParsingTests {
         #expect(challenge.userResponse == response)
     }
 
-    @Test("a challenge shows what was signed, once the signature was checked (D5-6, D5-7)")
+    @Test("A challenge shows its signed content after the signature check (D5-6, D5-7)")
     func members() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -72,7 +72,7 @@ struct ChallengeParsingTests {
         #expect(challenge.userResponse == .userNotResponded)
     }
 
-    @Test("a challenge whose key is not known shows nothing before it was verified")
+    @Test("A challenge with an unknown key shows nothing before its verification")
     func unverified() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -90,7 +90,7 @@ struct ChallengeParsingTests {
         #expect(challenge.cibaBindingMessage == "Pay" && challenge.numberChoices == ["10", "20", "30"])
     }
 
-    @Test("a challenge for an enrollment that is not here is an error that carries it, and can't be resolved")
+    @Test("A challenge for an unknown enrollment is an error that contains it, and cannot be resolved")
     func unknownEnrollment() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -106,14 +106,14 @@ struct ChallengeParsingTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("a type in other letters, an empty one and none are accepted", arguments: ["OKTA-PushBind+JWT", "", nil] as [String?])
+    @Test("A token type in any case, an empty one and none are accepted", arguments: ["OKTA-PushBind+JWT", "", nil] as [String?])
     func type(type: String?) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
         #expect(try phone.parse(phone.org.challenge(type: type.map { .string($0) })).isVerified)
     }
 
-    @Test("the allowed skew is 300 seconds unless given, and an expired challenge is still read (D5-5)")
+    @Test("The default clock skew is 300 seconds, and an expired challenge is still parsed (D5-5)")
     func skew() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -130,7 +130,7 @@ struct ChallengeParsingTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("a binding message is decoded, one with broken escapes is none (section 7)")
+    @Test("A binding message is decoded, and one with invalid escapes is ignored (section 7)")
     func bindingMessage() async throws {
         let phone = try TestPhone()
         try await phone.enroll(ciba: true)
@@ -143,7 +143,7 @@ struct ChallengeParsingTests {
         #expect(try phone.parse(phone.org.challenge(context: ["bindingMessage": "hello"])).cibaBindingMessage == nil)
     }
 
-    @Test("numbers are read as integers or strings, always shown with two digits at least")
+    @Test("Numbers are decoded from integers or strings, and shown with at least two digits")
     func numbers() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -155,7 +155,7 @@ struct ChallengeParsingTests {
         }
     }
 
-    @Test("dumping a challenge, or an error or step that holds it, shows nothing of the token")
+    @Test("A dump of a challenge, or of an error or step with it, contains no part of the token")
     func dumped() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

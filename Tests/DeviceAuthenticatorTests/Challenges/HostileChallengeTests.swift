@@ -79,7 +79,7 @@ struct HostileChallengeTests {
         .claim("authenticatorEnrollmentId", nil), .claim("challengeContext", nil), .claim("challengeContext", "x"),
     ]
 
-    @Test("a forged challenge is refused when it is read: nothing is shown, asked or posted", arguments: forgeries)
+    @Test("A forged challenge is rejected when it is parsed, and nothing is shown, asked or sent", arguments: forgeries)
     func refused(forgery: Forgery) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -105,7 +105,7 @@ struct HostileChallengeTests {
         },
     ]
 
-    @Test("a forged challenge that could not be checked when it was read fails before the consent step", arguments: signatureForgeries)
+    @Test("A forged challenge that could not be verified at first fails before the consent step", arguments: signatureForgeries)
     func refusedLater(forgery: Forgery) async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -124,7 +124,7 @@ struct HostileChallengeTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("the published errors: structure, claims, context")
+    @Test("Invalid structure, claims and context have the published errors")
     func publishedErrors() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -9,7 +9,7 @@ import Testing
 struct NumberChallengeTests {
     private static let context: JSONValue = ["numberChoices": [12, 7, 88]]
 
-    @Test("the number that the person picks is in the answer")
+    @Test("The number that the user picks is in the response")
     func picked() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -24,7 +24,7 @@ struct NumberChallengeTests {
     }
 
     @Test(
-        "an approval without a number, or with one that is not among the choices, is not sent; the next resolution asks again",
+        "An approval without a valid number is not sent, and the next resolution asks again",
         arguments: [nil, "7", "99", ""] as [String?])
     func notPicked(number: String?) async throws {
         let phone = try TestPhone()
@@ -40,7 +40,7 @@ struct NumberChallengeTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("the approve button of a notification knows no number, so the person is asked")
+    @Test("The approve action of a notification has no number, so the user is asked")
     func action() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -54,7 +54,7 @@ struct NumberChallengeTests {
         #expect(steps.all == [["12", "07", "88"]])
     }
 
-    @Test("an answer set before, with a number, needs no step; a denial needs no number", arguments: [true, false])
+    @Test("A response with a number that was set before needs no step, and a denial needs no number", arguments: [true, false])
     func before(approved: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -70,7 +70,7 @@ struct NumberChallengeTests {
         #expect(try phone.org.answers().first?.claims["challengeResponseContext"]?["selectedNumber"] == (approved ? "12" : nil))
     }
 
-    @Test("the number is in an answer with user verification too")
+    @Test("The number is in a response with user verification too")
     func verified() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Pulling challenges (D5-8, Documentation/Protocol/Devices.md §2.8)")
 struct PendingChallengeTests {
-    @Test("asks at the enrollment's own link, and returns verified challenges")
+    @Test("A pull requests the enrollment's own link and returns verified challenges")
     func pull() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -27,7 +27,7 @@ struct PendingChallengeTests {
         #expect(try phone.org.answers().map { $0.claims["tx"] } == ["ft2"])
     }
 
-    @Test("bad elements are left out, expired ones are not, another enrollment's are")
+    @Test("A pull omits invalid challenges and those of another enrollment, and keeps expired ones")
     func elements() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -50,7 +50,7 @@ struct PendingChallengeTests {
         #expect(await failure { try await challenges[0].resolve(onRemediation: approving) }?.reason == .expired)
     }
 
-    @Test("what is no list is refused as published", arguments: ["", "{}", "[7]", "hello", "[[]]"])
+    @Test("A pull response that is not a list has the published error", arguments: ["", "{}", "[7]", "hello", "[[]]"])
     func noList(body: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -62,7 +62,7 @@ struct PendingChallengeTests {
         }
     }
 
-    @Test("without a stored link nothing is asked")
+    @Test("A pull without a stored link sends nothing")
     func noLink() async throws {
         let phone = try TestPhone()
         var answer = phone.org.enrollment()
@@ -77,7 +77,7 @@ struct PendingChallengeTests {
         #expect(phone.org.requests(.pending).isEmpty)
     }
 
-    @Test("failures of server and network are told apart, and change nothing")
+    @Test("A pull distinguishes server and network failures, and changes nothing")
     func failures() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -89,7 +89,7 @@ struct PendingChallengeTests {
         #expect(try phone.authenticator.allEnrollments().count == 1)
     }
 
-    @Test("challenges whose keys can't be read just now come unverified, and show nothing")
+    @Test("A pull returns challenges whose keys are unavailable as unverified, without content")
     func unverified() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline, .offline, .offline)
@@ -101,7 +101,7 @@ struct PendingChallengeTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("the callback is called once")
+    @Test("The callback of a pull is called once")
     func callback() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()

@@ -10,7 +10,7 @@ struct ReplayedChallengeTests {
     private static let answered = TestOrg.Reply.failure(
         "E0000001", status: 400, causes: [["errorSummary": "The challenge was answered before.", "reason": "answered"]])
 
-    @Test("before it is answered it is known by its id, and each copy asks for itself")
+    @Test("Copies of an open challenge have the same id, and each one asks")
     func duplicate() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -24,7 +24,7 @@ struct ReplayedChallengeTests {
     }
 
     @Test(
-        "after it was answered the person is asked again, and the org's word that it is over is the app's error",
+        "A copy of an answered challenge asks again, and the org's response that it ended is the error",
         arguments: [UserConsentResponse.approved, .denied], [UserConsentResponse.approved, .denied])
     func replayed(first: UserConsentResponse, second: UserConsentResponse) async throws {
         let phone = try TestPhone()
@@ -55,7 +55,7 @@ struct ReplayedChallengeTests {
         #expect(try phone.org.answers().count == 3)
     }
 
-    @Test("resolving the same object once more repeats its answer without asking, and is told that it was answered")
+    @Test("Resolving the same object again repeats its response without asking, and gets the error that it was answered")
     func sameObject() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -69,7 +69,7 @@ struct ReplayedChallengeTests {
                 == ["DENIED_CONSENT_PROMPT", "DENIED_CONSENT_PROMPT"])
     }
 
-    @Test("a copy that comes after the end asks nobody and sends nothing, also after a restart", arguments: [false, true])
+    @Test("A copy that arrives after the expiry neither asks nor sends, even after a restart", arguments: [false, true])
     func expired(isRestarted: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Resolving a challenge (D6, Documentation/Protocol/Devices.md §5)")
 struct ResolveTests {
-    @Test("an approval is posted as in Documentation/Protocol/Devices.md §2.9 and §3.7, without a token")
+    @Test("An approval is sent in the form of Devices.md §2.9 and §3.7, without a token")
     func approval() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -41,7 +41,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "each answer to the consent step is told apart on the wire (D6-3, D6-5, D6-6)",
+        "Each response to the consent step has its own wire value (D6-3, D6-5, D6-6)",
         arguments: [
             (UserConsentResponse.approved, "APPROVED_CONSENT_PROMPT"), (UserConsentResponse.denied, "DENIED_CONSENT_PROMPT"),
             (UserConsentResponse.none, "DENIED_CONSENT_PROMPT"), (nil, "DENIED_CONSENT_PROMPT"),
@@ -57,7 +57,7 @@ struct ResolveTests {
         #expect(challenge.userResponse == (response == .approved ? .userApproved : .userDenied))
     }
 
-    @Test("the consent step tells whose account it is and what is asked (D6-3)")
+    @Test("The consent step has the account and the request (D6-3)")
     func step() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -74,7 +74,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("an answer that was set before leaves the consent step out", arguments: [true, false])
+    @Test("A response that was set before skips the consent step", arguments: [true, false])
     func answeredBefore(byAction: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -90,7 +90,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().first?.claims["challengeResponseContext"]?["userConsent"] == expected)
     }
 
-    @Test("only the first answer of a step counts")
+    @Test("Only the first response to a step counts")
     func answeredTwice() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -103,7 +103,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().map { $0.claims["challengeResponseContext"]?["userConsent"] } == ["DENIED_CONSENT_PROMPT"])
     }
 
-    @Test("the completion is called once, with nil after approval and denial, and off the main thread (D6-2)")
+    @Test("The completion is called once, off the main thread, with nil after approval and denial (D6-2)")
     func completion() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -129,7 +129,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 3)
     }
 
-    @Test("a step that is given up unanswered ends the resolution, sends nothing, and can be asked again")
+    @Test("A step that is released without a response ends the resolution, sends nothing, and can be repeated")
     func abandonedStep() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -140,7 +140,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("cancelling ends the wait for the person at once")
+    @Test("Cancelling ends the wait for the user immediately")
     func cancelled() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -160,7 +160,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("a challenge is resolved by one call at a time")
+    @Test("A challenge is resolved by one call at a time")
     func concurrent() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -175,7 +175,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("after a failure of the network the answer can be sent again without asking again")
+    @Test("After a network failure, the response can be sent again without asking")
     func retry() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -191,7 +191,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().last?.claims["challengeResponseContext"]?["userConsent"] == "APPROVED_CONSENT_PROMPT")
     }
 
-    @Test("an answer that the person gives after the expiry is not sent")
+    @Test("A response after the expiry is not sent")
     func lateAnswer() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -210,7 +210,7 @@ struct ResolveTests {
         #expect(phone.org.requests(.verify).isEmpty)
     }
 
-    @Test("requested signals are answered if they are known; a challenge can't change who the device is; plug-ins are answered with errors")
+    @Test("Known signals are answered, plug-ins get errors, and a challenge cannot change the device's identity")
     func signals() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -233,7 +233,7 @@ struct ResolveTests {
         #expect(claims["signalProviders"] == [["name": "mdm", "error": "not available on this device"]])
     }
 
-    @Test("a backchannel request is answered as one (section 7)")
+    @Test("A back-channel request is answered as such (section 7)")
     func ciba() async throws {
         let phone = try TestPhone()
         try await phone.enroll(ciba: true)
@@ -248,7 +248,7 @@ struct ResolveTests {
                 == ["userConsent": "APPROVED_CONSENT_PROMPT", "transactionType": "CIBA"])
     }
 
-    @Test("a denial can be reported as suspicious, an approval can't", arguments: [true, false])
+    @Test("A denial can be reported as suspicious, and an approval cannot", arguments: [true, false])
     func suspicious(denied: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -259,7 +259,7 @@ struct ResolveTests {
         #expect(context["suspicious"] == (denied ? true : nil))
     }
 
-    @Test("an enrollment that was deleted meanwhile can't answer, and one without its key says so")
+    @Test("An enrollment that was deleted meanwhile cannot respond, and one without its key has an error")
     func gone() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()

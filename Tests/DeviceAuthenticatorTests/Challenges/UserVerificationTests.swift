@@ -13,7 +13,7 @@ import FoundationNetworking
 @Suite("User verification of a challenge (D6-4, D6-6, Documentation/Protocol/Devices.md §5.2 and §5.3)")
 struct UserVerificationTests {
     @Test(
-        "which key signs, by what the challenge asks for and whether there is a key",
+        "The challenge's requirement and the available keys decide which key signs",
         arguments: [
             ("NONE", true, "APPROVED_CONSENT_PROMPT", nil), ("DISCOURAGED", true, "APPROVED_CONSENT_PROMPT", nil),
             ("PREFERRED", true, "APPROVED_USER_VERIFICATION", nil), ("REQUIRED", true, "APPROVED_USER_VERIFICATION", nil),
@@ -41,7 +41,7 @@ struct UserVerificationTests {
     }
 
     @Test(
-        "a verification that fails is told, and answered for what it is with the other key",
+        "A failed verification is reported, and answered with the other key",
         arguments: [
             (
                 UserVerificationFailure.cancelled, "CANCELLED_USER_VERIFICATION",
@@ -75,7 +75,7 @@ struct UserVerificationTests {
         #expect(messages.all.first?.error?.reason == reason)
     }
 
-    @Test("a wrong PIN can't use the key", arguments: ["1111", "", nil] as [String?])
+    @Test("A wrong PIN cannot use the key", arguments: ["1111", "", nil] as [String?])
     func wrongPIN(pin: String?) async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -86,7 +86,9 @@ struct UserVerificationTests {
         #expect(claims["keyType"] == "proofOfPossession")
     }
 
-    @Test("a lost or damaged key is told as such, with both kinds of demand", arguments: ["PREFERRED", "REQUIRED"], [true, false])
+    @Test(
+        "A lost or damaged key is reported, for required and preferred verification",
+        arguments: ["PREFERRED", "REQUIRED"], [true, false])
     func lostKey(wanted: String, damaged: Bool) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -110,7 +112,7 @@ struct UserVerificationTests {
         #expect(consent == "UV_PERMANENTLY_UNAVAILABLE")
     }
 
-    @Test("who denies is not asked for a PIN")
+    @Test("A denial needs no PIN")
     func denied() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -119,7 +121,7 @@ struct UserVerificationTests {
         #expect(try phone.org.answers().first?.claims["keyType"] == "proofOfPossession")
     }
 
-    @Test("the person is told what they approve; the method is what the answer says", arguments: UserVerification.Method.allCases)
+    @Test("The prompt shows what the user approves, and the response has the method", arguments: UserVerification.Method.allCases)
     func reason(method: UserVerification.Method) async throws {
         let phone = try TestPhone(verifier: TestVerifier(.success(UserVerification(method: method))))
         try await phone.enroll(verification: true)
@@ -131,7 +133,7 @@ struct UserVerificationTests {
         #expect(try phone.org.answers().map { $0.claims["amr"] } == [[.string(method.rawValue)], [.string(method.rawValue)]])
     }
 
-    @Test("a key that the server lost with the enrollment is the server's word, not the person's failure")
+    @Test("A key that the server removed with the enrollment is a server error, not a failed verification")
     func serverWins() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -144,7 +146,7 @@ struct UserVerificationTests {
         #expect(try phone.authenticator.allEnrollments().count == 1)
     }
 
-    @Test("a key store that fails in its own way is told as a key that can't be used, and the other key answers", arguments: [true, false])
+    @Test("An app key store's own error counts as an unusable key, and the other key signs", arguments: [true, false])
     func foreignFailure(isRequired: Bool) async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Configuration (D2, D3-4, Documentation/Protocol/Devices.md §1.3)")
 struct ConfigurationTests {
     @Test(
-        "an org's URL is brought to scheme, host and port",
+        "An org's URL is normalized to scheme, host and port",
         arguments: [
             ("https://org.example", "https://org.example"), ("org.example", "https://org.example"),
             ("http://org.example/x", "https://org.example"), ("org.example/path", "https://org.example"),
@@ -28,7 +28,7 @@ struct ConfigurationTests {
         #expect(DeviceAuthenticatorConfig(orgURL: config.orgURL, oidcClientId: "c").orgURL == config.orgURL)
     }
 
-    @Test("an org on this machine may be plain http, and then its links too; any other is https (D7-1)")
+    @Test("An org on loopback and its links can use plain http, and any other needs https (D7-1)")
     func loopback() async throws {
         let phone = try TestPhone(org: TestOrg("http://localhost:8080"))
         try await phone.enroll()
@@ -36,7 +36,7 @@ struct ConfigurationTests {
         #expect(phone.org.requests(.verify).count == 1)
     }
 
-    @Test("settings have both spellings (D2-2, D2-3)")
+    @Test("Settings have both spellings (D2-2, D2-3)")
     func pushSettings() {
         let config = ApplicationConfig(applicationName: "a", applicationVersion: "1", applicationGroupId: "g")
         #expect(config.pushSettings.apsEnvironment == .production)
@@ -52,7 +52,7 @@ struct ConfigurationTests {
     }
 
     #if !canImport(Darwin)
-    @Test("the group names a folder of the user's data")
+    @Test("The application group names a folder of the user's data")
     func folder() throws {
         let given = try StorageLocation.folder(group: "group.com.acme", environment: ["XDG_DATA_HOME": "/data"], home: "/home/ada")
         #expect(given.path == "/data/countersign/devices/group.com.acme")
@@ -63,7 +63,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a group that is no name of a folder is an error that says so (D2-6)",
+        "A group that is not a valid folder name is an error that says so (D2-6)",
         arguments: ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"])
     func wrongGroup(group: String) throws {
         let config = ApplicationConfig(applicationName: "a", applicationVersion: "1", applicationGroupId: group)
@@ -76,7 +76,7 @@ struct ConfigurationTests {
     }
     #endif
 
-    @Test("the environment of the push service is the one of the configuration at creation")
+    @Test("The push environment is that of the configuration at creation")
     func environment() async throws {
         let org = TestOrg()
         let config = ApplicationConfig(
@@ -97,7 +97,7 @@ struct ConfigurationTests {
         #endif
     }
 
-    @Test("constants have the published values (D5-4)")
+    @Test("Constants have the published values (D5-4)")
     func constants() {
         #expect(DeviceAuthenticatorConstants.version == "1.1.0" && DeviceAuthenticatorConstants.name == "DeviceAuthenticator")
         #expect(DeviceAuthenticatorConstants.defaultStorageRelativeDirectoryPath == "Library/DeviceSDK/SQLite")
@@ -107,7 +107,7 @@ struct ConfigurationTests {
         #expect(NotificationCategories.reviewAction == "REVIEW_BUTTON")
     }
 
-    @Test("published enumerations read the server's words")
+    @Test("Published enumerations decode the server's values")
     func enumerations() {
         #expect(UserVerificationChallengeRequirement(rawValue: "PREFERRED") == .preferred)
         #expect(UserVerificationChallengeRequirement(rawValue: "preferred") == .unknown)

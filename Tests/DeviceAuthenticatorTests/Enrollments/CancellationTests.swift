@@ -22,7 +22,7 @@ struct CancellationTests {
         return await task.result
     }
 
-    @Test("before the org is asked to enroll, it leaves nothing", arguments: [TestOrg.Route.organization, .metadata])
+    @Test("A cancellation before the enrollment request leaves nothing", arguments: [TestOrg.Route.organization, .metadata])
     func early(route: TestOrg.Route) async throws {
         let phone = try TestPhone()
         let result = await run(phone, cancellingAt: route) { try await phone.enroll() }
@@ -31,7 +31,7 @@ struct CancellationTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("while the person is verified for the new key, it leaves nothing, and the org is not asked")
+    @Test("A cancellation during user verification leaves nothing, and no request is sent")
     func whileVerifying() async throws {
         let phone = try TestPhone()
         let authenticator = try phone.builder.userVerifier(CancellingVerifier()).create()
@@ -46,7 +46,7 @@ struct CancellationTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("while the org enrolls, it is told afterwards, and the enrollment that the org has made works")
+    @Test("A cancellation during the enrollment request is reported afterwards, and the enrollment works")
     func whileEnrolling() async throws {
         let phone = try TestPhone()
         let result = await run(phone, cancellingAt: .enroll) { try await phone.enroll(verification: true) }
@@ -56,7 +56,7 @@ struct CancellationTests {
         #expect(try phone.org.answers().first?.claims["keyType"] == "userVerification")
     }
 
-    @Test("while the org refuses to enroll, it leaves nothing")
+    @Test("A cancellation during a rejected enrollment leaves nothing")
     func whileRefused() async throws {
         let phone = try TestPhone()
         phone.org.answer(.enroll, .failure("E0000006", status: 403))
@@ -65,7 +65,7 @@ struct CancellationTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("while the org registers a new user verification key, the key is kept and used")
+    @Test("A cancellation while a user verification key is registered keeps the key")
     func whileChanging() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()

@@ -27,7 +27,7 @@ struct DeletionTests {
         #expect(try phone.folder.names == ["key", "lock"])
     }
 
-    @Test("both spellings, with callbacks", arguments: [true, false])
+    @Test("Deletion works by both spellings with callbacks", arguments: [true, false])
     func spellings(older: Bool) async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -44,7 +44,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "the codes of Documentation/Protocol/Devices.md §2.7 mean that nothing is left to delete",
+        "The error codes of Devices.md §2.7 count as deleted",
         arguments: [
             ("E0000008", 404), ("E0000153", 410), ("E0000154", 410), ("E0000156", 410), ("E0000152", 403), ("E0000155", 423),
             ("E0000180", 423),
@@ -58,7 +58,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "after any other failure the enrollment is kept and works, and the app decides (D4-7)",
+        "After any other failed deletion the enrollment stays and works, and the app decides (D4-7)",
         arguments: [
             (TestOrg.Reply.failure("E0000007", status: 404), DeviceAuthenticatorError.Reason.notFound),
             (.failure("E0000011", status: 401), .tokenRefused), (.failure("E0000006", status: 403), .notPermitted),
@@ -75,7 +75,7 @@ struct DeletionTests {
         #expect(try phone.authenticator.allEnrollments().isEmpty)
     }
 
-    @Test("deleting from the device alone uses no network, and spares what other enrollments need (D4-8)")
+    @Test("A local deletion sends nothing, and keeps what other enrollments need (D4-8)")
     func fromDevice() async throws {
         let phone = try TestPhone()
         let first = try await phone.enroll(verification: true)
@@ -92,7 +92,7 @@ struct DeletionTests {
         #expect(try phone.org.answers().count == 1)
     }
 
-    @Test("a foreign type that only looks like an enrollment is refused, not sent")
+    @Test("An enrollment of the app's own type is rejected and nothing is sent")
     func foreignType() async throws {
         let phone = try TestPhone()
         let authenticator = try phone.authenticator

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Changing an enrollment (D4, Documentation/Protocol/Devices.md §2.6)")
 struct EnrollmentChangeTests {
-    @Test("a new push token is sent with the merge patch's media type as both kinds of header (D4-1)")
+    @Test("A new push token is sent with the merge patch media type in both headers (D4-1)")
     func pushToken() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -44,7 +44,7 @@ struct EnrollmentChangeTests {
             ])
     }
 
-    @Test("user verification on, on again, off: a new key, the same key, null and no key (D4-3)")
+    @Test("Enabling, repeating and disabling user verification send a new key, the same key and null (D4-3)")
     func userVerification() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -63,7 +63,7 @@ struct EnrollmentChangeTests {
         #expect(try phone.folder.names(of: "key").count == 2)
     }
 
-    @Test("a lost user verification key is replaced by a new one")
+    @Test("A lost user verification key is replaced by a new one")
     func lostKey() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -74,7 +74,7 @@ struct EnrollmentChangeTests {
         #expect(try phone.folder.names(of: "key").count == 3)
     }
 
-    @Test("a lost user verification key stays named when another setting changes: the server still knows it")
+    @Test("A lost user verification key stays named if another setting changes")
     func lostKeyIsKept() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -84,7 +84,7 @@ struct EnrollmentChangeTests {
     }
 
     @Test(
-        "a change that fails changes nothing here but the state",
+        "A failed change modifies only the state",
         arguments: [
             (TestOrg.Reply.failure("E0000158", status: 400), EnrollmentState.active), (.failure("E0000152", status: 403), .suspended),
             (.failure("E0000153", status: 410), .reset), (.failure("E0000154", status: 410), .reset),
@@ -111,7 +111,7 @@ struct EnrollmentChangeTests {
         #expect(enrollment.enrollmentState == .active)
     }
 
-    @Test("a new key whose registration fails is deleted")
+    @Test("A new key whose registration fails is deleted")
     func newKeyIsRolledBack() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -125,7 +125,7 @@ struct EnrollmentChangeTests {
         #expect(!enrollment.userVerificationEnabled)
     }
 
-    @Test("an answer without the pending link does not make the stored one forgotten")
+    @Test("A response without the pending link keeps the stored one")
     func pendingLink() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -136,7 +136,7 @@ struct EnrollmentChangeTests {
         #expect(try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token).isEmpty)
     }
 
-    @Test("what another authenticator on the same folder changed is not undone")
+    @Test("A change of another authenticator on the same folder is not undone")
     func otherProcess() async throws {
         let phone = try TestPhone()
         let first = try await phone.enroll()
@@ -148,7 +148,7 @@ struct EnrollmentChangeTests {
         #expect(second.isCIBAEnabled)
     }
 
-    @Test("callbacks are called once each, off the main thread")
+    @Test("Callbacks are called once each, off the main thread")
     func callbacks() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()

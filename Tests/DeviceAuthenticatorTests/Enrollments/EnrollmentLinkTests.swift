@@ -23,7 +23,7 @@ struct EnrollmentLinkTests {
         }
     }
 
-    @Test("says where, as which app, and by which ticket, and shows that to nobody")
+    @Test("An enrollment link has issuer, client and ticket, and its description hides the ticket")
     func reading() throws {
         let link = try EnrollmentLink(" \(Self.address)\n")
         #expect(link.organizationURL.absoluteString == "https://id.example.com")
@@ -37,7 +37,7 @@ struct EnrollmentLinkTests {
     }
 
     @Test(
-        "is refused if it is none",
+        "An invalid enrollment link is rejected",
         arguments: [
             "", "hello", "https://id.example.com/enroll/aut1", "https://id.example.com/enroll/aut1?client_id=c&ticket=t",
             "https://id.example.com/enroll/aut1#client_id=c", "https://id.example.com/enroll/aut1#ticket=t",
@@ -50,7 +50,7 @@ struct EnrollmentLinkTests {
         #expect(await reason { _ = try EnrollmentLink(text) } == .enrollmentLinkRefused)
     }
 
-    @Test("is exchanged for a token in a form of its own, which enrols and is not kept")
+    @Test("The ticket is exchanged for a token that enrols and is not stored")
     func enrolling() async throws {
         let phone = try TestPhone()
         let device = try phone.authenticator
@@ -67,7 +67,7 @@ struct EnrollmentLinkTests {
         #expect(!phone.log.text.contains("ticket-"))
     }
 
-    @Test("that the org refuses says what to do, and makes no keys")
+    @Test("A rejected ticket is an error that says what to do, and creates no keys")
     func used() async throws {
         let phone = try TestPhone()
         let device = try phone.authenticator

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Enrolling (D3, Documentation/Protocol/Devices.md §2.5)")
 struct EnrollmentTests {
-    @Test("asks the org who it is, reads the authenticator, enrolls, and reads the challenge keys (D3-5, D3-9)")
+    @Test("An enrollment requests the org, the authenticator, the enrollment and the challenge keys (D3-5, D3-9)")
     func order() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -26,7 +26,7 @@ struct EnrollmentTests {
         #expect(enrollment.userVerificationPolicy == .preferred)
     }
 
-    @Test("sends each request with the headers of Documentation/Protocol/Devices.md §2.2, and the token only where it belongs")
+    @Test("Each enrollment request has the headers of Devices.md §2.2, and the token only where it belongs")
     func headers() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -51,7 +51,7 @@ struct EnrollmentTests {
                 == "AcmeApp/3.0 DeviceAuthenticator/1.1.0 Linux/6.1.0 Unknown/x1")
     }
 
-    @Test("describes device, push method and keys as Documentation/Protocol/Devices.md §2.5.1 and §2.5.2 list them, and nothing else")
+    @Test("The enrollment body has exactly the members of Devices.md §2.5.1 and §2.5.2")
     func body() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -85,7 +85,7 @@ struct EnrollmentTests {
         #expect(instance["kid"] != possession["kid"] && instance["x"] != possession["x"])
     }
 
-    @Test("tells three states of user verification apart: not asked, refused, wanted (D3-6)")
+    @Test("The enrollment body distinguishes user verification that is absent, refused and requested (D3-6)")
     func userVerification() async throws {
         let unasked = try TestPhone()
         try await unasked.enroll()
@@ -103,7 +103,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "the older form sends the token's bytes in hexadecimal, and a key if it is wanted, else that there is none (D3-2)",
+        "The older form sends the token's bytes in hexadecimal, and a key or an explicit null (D3-2)",
         arguments: [false, true])
     func olderForm(isWanted: Bool) async throws {
         let phone = try TestPhone()
@@ -123,7 +123,7 @@ struct EnrollmentTests {
         #expect(phone.verifier?.requests.count == (isWanted ? 1 : 0))
     }
 
-    @Test("a token that is text already is sent as it is (D3-2)", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
+    @Test("A push token that is text is sent unchanged (D3-2)", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
     func tokenString(text: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(EnrollmentParameters(deviceToken: .tokenString(text)))
@@ -134,7 +134,7 @@ struct EnrollmentTests {
         #expect(!enrollment.userVerificationEnabled)
     }
 
-    @Test("asks for CIBA if the app does, in any order of the parameters")
+    @Test("An enrollment can request CIBA, in any order of the parameters")
     func ciba() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(push: .empty, ciba: true)
@@ -144,7 +144,7 @@ struct EnrollmentTests {
         #expect(enrollment.isCIBAEnabled)
     }
 
-    @Test("a second user on the same device is attested by the first one's client instance key")
+    @Test("A second user on the same device is attested by the first one's client instance key")
     func knownDevice() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -164,7 +164,7 @@ struct EnrollmentTests {
         #expect(try phone.authenticator.allEnrollments().map(\.enrollmentId) == ["pfd1", "pfd2"])
     }
 
-    @Test("a device that the server has forgotten enrolls once more as a new one", arguments: [("E0000153", 410), ("E0000011", 401)])
+    @Test("A device that the server no longer knows enrolls again as a new one", arguments: [("E0000153", 410), ("E0000011", 401)])
     func forgottenDevice(code: String, status: Int) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -185,7 +185,7 @@ struct EnrollmentTests {
         #expect(try phone.org.answers().last?.claims["deviceSignals"]?["id"] == "guo1")
     }
 
-    @Test("the repeat is made once, and if it fails the known device stays known and no key is left")
+    @Test("The repeated enrollment is tried once, and if it fails, the device stays and no key is left")
     func oneRepeat() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -199,7 +199,7 @@ struct EnrollmentTests {
         #expect(try phone.org.bodies(.enroll).last?["device"]?["id"] == "guo1")
     }
 
-    @Test("a new device is not enrolled twice")
+    @Test("A new device is not enrolled twice")
     func noRepeatForNewDevice() async throws {
         let phone = try TestPhone()
         phone.org.answer(.enroll, .failure("E0000011", status: 401))
@@ -208,7 +208,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "a refusal rolls the keys back and stores nothing",
+        "A rejected enrollment deletes its keys and stores nothing",
         arguments: [
             (TestOrg.Reply.failure("E0000158", status: 400), DeviceAuthenticatorError.Reason.userVerificationRequired),
             (.failure("E0000006", status: 403), .notPermitted), (.offline, .network), (.text("<html>"), .other),
@@ -223,7 +223,7 @@ struct EnrollmentTests {
         #expect(try phone.authenticator.allEnrollments().isEmpty)
     }
 
-    @Test("an org without an id fails before any key is made")
+    @Test("An org without an id fails before a key is created")
     func organizationWithoutID() async throws {
         let phone = try TestPhone()
         phone.org.answer(.organization, .json(["id": 7]))
@@ -236,7 +236,7 @@ struct EnrollmentTests {
         #expect(try phone.folder.names(of: "key").isEmpty)
     }
 
-    @Test("metadata without an authenticator or a push method is refused as published")
+    @Test("Metadata without an authenticator or a push method has the published error")
     func metadata() async throws {
         let phone = try TestPhone()
         phone.org.answer(.metadata, .json([]))
@@ -255,7 +255,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "a token is sent nowhere but to the org, whatever the metadata says",
+        "A token is sent only to the org, whatever the metadata says",
         arguments: ["https://evil.example/idp", "http://id.example.com/idp", "ftp://id.example.com/", "not a url"])
     func foreignEndpoint(endpoint: String) async throws {
         let phone = try TestPhone()
@@ -269,7 +269,7 @@ struct EnrollmentTests {
         #expect(phone.org.routes == [.organization, .metadata])
     }
 
-    @Test("enrolling the same user again takes the place of the older enrollment, keys and all (D3-8)")
+    @Test("Enrolling the same user again replaces the earlier enrollment and its keys (D3-8)")
     func again() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -280,7 +280,7 @@ struct EnrollmentTests {
         #expect(try phone.folder.names(of: "key").count == 2)
     }
 
-    @Test("the same user in another app of the org is another enrollment, with its own policy")
+    @Test("The same user in another app of the org is another enrollment with its own policy")
     func anotherClient() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -295,7 +295,7 @@ struct EnrollmentTests {
         #expect(enrollments.map(\.userVerificationPolicy) == [.preferred, .required])
     }
 
-    @Test("the policy can be read before enrolling, in any case of its letters, and nothing is stored (D3-7)")
+    @Test("The policy can be fetched before the enrollment, and nothing is stored (D3-7)")
     func downloadPolicy() async throws {
         let phone = try TestPhone()
         var metadata = phone.org.metadata
@@ -310,14 +310,14 @@ struct EnrollmentTests {
         #expect(try phone.folder.names.isEmpty)
     }
 
-    @Test("keys that can't be read at enrollment don't undo it")
+    @Test("Unavailable challenge keys do not undo an enrollment")
     func withoutChallengeKeys() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
         #expect(try await phone.enroll().enrollmentId == "pfd1")
     }
 
-    @Test("without anything to verify the person with, a user verification key is refused before the network is used")
+    @Test("A user verification key without a verification method is rejected before any request")
     func withoutVerifier() async throws {
         let phone = try TestPhone(verifier: nil)
         #expect(await failure { try await phone.enroll(verification: true) }?.reason == .userVerificationUnavailable)
@@ -326,7 +326,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "times of the server are read with and without fractions, and rubbish is none",
+        "Server times are decoded with and without fractions, and invalid ones are ignored",
         arguments: [
             ("2027-01-15T08:00:00.000Z", 1_800_000_000), ("2027-01-15T08:00:00.250Z", 1_800_000_000.25),
             ("2027-01-15T08:00:00Z", 1_800_000_000), ("2027-01-15T09:00:00.000+01:00", 1_800_000_000), ("yesterday", nil), ("", nil),

@@ -27,7 +27,7 @@ struct FailedStorageTests {
         try keys.deleteKey(tag: "A")
     }
 
-    @Test("a policy that can't be written leaves no enrollment without keys: none is stored, and the server is told")
+    @Test("A policy that cannot be stored undoes the enrollment, and the server is informed")
     func policyFails() async throws {
         let phone = try TestPhone()
         try makeFolder(of: phone)
@@ -43,7 +43,7 @@ struct FailedStorageTests {
         #expect(try phone.authenticator.enrollments().count == 1)
     }
 
-    @Test("keys that an enrollment or a device names are in use, and where that can't be told none is taken for unused")
+    @Test("Keys of an enrollment or device are in use, and if that is unknown, no key is deleted")
     func keysInUse() async throws {
         let phone = try TestPhone()
         let record = try await phone.enroll(verification: true).record
@@ -54,7 +54,7 @@ struct FailedStorageTests {
         #expect(throws: StorageError.self) { try store.unnamed(among: ["new"]) }
     }
 
-    @Test("a refused DELETE does not hide why the enrollment was not stored")
+    @Test("A rejected DELETE does not hide why the enrollment was not stored")
     func deleteFails() async throws {
         let phone = try TestPhone()
         try makeFolder(of: phone)
@@ -64,7 +64,7 @@ struct FailedStorageTests {
         #expect(phone.log.text.contains("The server keeps the enrollment pfd1"))
     }
 
-    @Test("a key that can't be deleted with its enrollment is told, and keeps none of the others")
+    @Test("A key that cannot be deleted is reported, and the others are deleted")
     func everyKeyIsTried() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(verification: true)
@@ -74,7 +74,7 @@ struct FailedStorageTests {
         #expect(try phone.folder.names(of: "key") == [place.lastPathComponent])
     }
 
-    @Test("an old key that can't be deleted is no failure of the new enrollment")
+    @Test("An old key that cannot be deleted does not fail the new enrollment")
     func oldKeyStays() async throws {
         let phone = try TestPhone()
         let old = try await phone.enroll(verification: true).record

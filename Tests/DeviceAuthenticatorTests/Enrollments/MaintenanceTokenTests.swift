@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("The maintenance token (D7, Documentation/Protocol/Devices.md §2.10 and §3.8)")
 struct MaintenanceTokenTests {
-    @Test("is asked for with the form of Documentation/Protocol/Devices.md §2.10: the fields in order, each escaped once (D7-5)")
+    @Test("A maintenance token request has the ordered fields of Devices.md §2.10, each escaped once (D7-5)")
     func form() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -40,7 +40,7 @@ struct MaintenanceTokenTests {
             ])
     }
 
-    @Test("several scopes are separated by an escaped space; each assertion has an id of its own")
+    @Test("Several scopes are separated by an escaped space, and each assertion has its own id")
     func scopes() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -51,7 +51,7 @@ struct MaintenanceTokenTests {
         #expect(phone.verifier?.requests.isEmpty == true)
     }
 
-    @Test("a refusal keeps the OAuth error's words; what is no token is refused without quoting it")
+    @Test("A rejected request keeps the OAuth error, and an invalid token is rejected without quoting it")
     func refusal() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -88,7 +88,7 @@ struct MaintenanceTokenTests {
         #expect(try await enrollment.retrieveMaintenanceToken().expires_in == value)
     }
 
-    @Test("without its key the enrollment says so before anything is sent")
+    @Test("An enrollment without its key is an error before any request")
     func keyMissing() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -97,7 +97,7 @@ struct MaintenanceTokenTests {
         #expect(phone.org.requests(.token).isEmpty)
     }
 
-    @Test("with it, challenges are pulled without asking the person: the guide's example (D7-7)")
+    @Test("Challenges can be pulled with a maintenance token without the user, as in the guide (D7-7)")
     func chained() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

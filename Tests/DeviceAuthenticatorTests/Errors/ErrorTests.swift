@@ -19,7 +19,7 @@ struct ErrorTests {
             HTTPURLResult(request: nil, response: response, data: nil), ServerAPIErrorModel(body: body.serialized()))
     }
 
-    @Test("cases have the published codes and domain, and a text each")
+    @Test("Errors have the published codes and domain, and a text each")
     func codes() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -43,7 +43,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "server codes have the published names and consequences",
+        "Server error codes have the published names and consequences",
         arguments: [
             ("E0000007", ServerErrorCode.resourceNotFound, 404, false, false, EnrollmentState.active),
             ("E0000008", .enrollmentNotFound, 404, true, false, .deleted), ("E0000011", .invalidToken, 400, false, false, .active),
@@ -73,7 +73,7 @@ struct ErrorTests {
         (["reason": "later", "errorSummary": "Bad."], .other),
     ]
 
-    @Test("what became of a challenge is told apart, by our server's word and by others' words", arguments: causes)
+    @Test("The outcome of a challenge is distinguished by Countersign's and by other servers' errors", arguments: causes)
     func challengeCauses(cause: JSONValue, reason: DeviceAuthenticatorError.Reason) async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -84,7 +84,7 @@ struct ErrorTests {
         #expect(error?.localizedDescription.isEmpty == false)
     }
 
-    @Test("an unknown challenge and a gone or suspended enrollment are told to the app, which decides; nothing is removed")
+    @Test("An unknown challenge and a deleted or suspended enrollment are reported, and nothing is removed")
     func lifecycle() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -102,7 +102,7 @@ struct ErrorTests {
         #expect((try phone.authenticator.allEnrollments()[0] as? AuthenticatorEnrollment)?.enrollmentState == .active)
     }
 
-    @Test("an error body of any shape is read as far as it goes")
+    @Test("An error body of any shape is decoded as far as possible")
     func bodies() throws {
         let whole = try #require(
             ServerAPIErrorModel(
@@ -120,7 +120,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "a refusal without a code is told apart by its status",
+        "An error without a code is distinguished by its status",
         arguments: [
             (401, DeviceAuthenticatorError.Reason.tokenRefused), (403, .notPermitted), (404, .notFound), (429, .tooManyRequests),
             (500, .other),
@@ -129,7 +129,7 @@ struct ErrorTests {
         #expect(try refusal(status, [:]).reason == reason)
     }
 
-    @Test("errors carry neither the token nor what was sent, and their descriptions nothing of the answer")
+    @Test("Errors contain neither token nor request, and their descriptions no part of the response")
     func noSecrets() async throws {
         let phone = try TestPhone()
         phone.org.answer(.enroll, .failure("E0000006", status: 403))
@@ -147,7 +147,7 @@ struct ErrorTests {
         #expect(result.description == "HTTPURLResult(POST /idp/myaccount/app-authenticators, status: 403)")
     }
 
-    @Test("tokens show in no description")
+    @Test("No description contains a token")
     func tokens() throws {
         let credential = try JSONDecoder().decode(
             Oauth2Credential.self, from: Data(#"{"access_token":"secret-1","token_type":"Bearer","refresh_token":"secret-2"}"#.utf8))
@@ -159,7 +159,7 @@ struct ErrorTests {
         #expect(!dumped.contains("secret"))
     }
 
-    @Test("equality of security errors is by case and content")
+    @Test("Security errors are equal by case and content")
     func securityErrors() {
         let failed = UserVerificationFailure.failed
         #expect(SecurityError.localAuthenticationFailed(failed) == .localAuthenticationFailed(failed))
@@ -172,7 +172,7 @@ struct ErrorTests {
         #expect((StorageError.generalStorageError("the text") as any Error).localizedDescription == "the text")
     }
 
-    @Test("a result survives secure coding")
+    @Test("A result survives secure coding")
     func coding() throws {
         let request = URLRequest(url: try url("https://id.example.com/x"))
         let response = HTTPURLResponse(url: try url("https://id.example.com/x"), statusCode: 418, httpVersion: nil, headerFields: nil)

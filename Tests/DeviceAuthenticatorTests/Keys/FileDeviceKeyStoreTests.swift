@@ -18,7 +18,7 @@ struct FileDeviceKeyStoreTests {
             .isValidSignature(P256.Signing.ECDSASignature(rawRepresentation: signature), for: message)
     }
 
-    @Test("a key signs, also in another process's store, until it is deleted")
+    @Test("A key signs, also in another process, until it is deleted")
     func signs() throws {
         let key = try store.makeKey(tag: "A")
         let signature = try store.sign(Data("message".utf8), tag: "A")
@@ -31,7 +31,7 @@ struct FileDeviceKeyStoreTests {
         #expect(throws: SecurityError.keyCorrupted(DeviceKeyError.missing(tag: "A"))) { try store.sign(Data(), tag: "A") }
     }
 
-    @Test("nobody else may read the files, and no private key or secret stands in them")
+    @Test("Only the user can read the files, and they contain no private key or secret in clear text")
     func files() async throws {
         _ = try store.makeKey(tag: "A")
         _ = try await store.makeGuardedKey(tag: "B", request: request, verifier: TestVerifier())
@@ -45,7 +45,7 @@ struct FileDeviceKeyStoreTests {
         }
     }
 
-    @Test("a guarded key signs only with the secret it was made with, and says how the person was verified")
+    @Test("A guarded key signs only with its secret, and reports the verification method")
     func guarded() async throws {
         let verifier = TestVerifier()
         let key = try await store.makeGuardedKey(tag: "B", request: request, verifier: verifier)
@@ -67,7 +67,7 @@ struct FileDeviceKeyStoreTests {
         }
     }
 
-    @Test("a key that needs nobody is no guarded one")
+    @Test("A key without a guard is not a user verification key")
     func confused() async throws {
         _ = try store.makeKey(tag: "A")
         let verifier = TestVerifier()
@@ -77,7 +77,7 @@ struct FileDeviceKeyStoreTests {
         #expect(verifier.requests.isEmpty)
     }
 
-    @Test("a key can't be put in the place of another")
+    @Test("A key file cannot replace another one")
     func swapped() throws {
         _ = try store.makeKey(tag: "A")
         _ = try store.makeKey(tag: "B")
@@ -92,7 +92,7 @@ struct FileDeviceKeyStoreTests {
         #expect(throws: StorageError.self) { try store.sign(Data(), tag: "B") }
     }
 
-    @Test("descriptions show no secret")
+    @Test("No description contains a secret")
     func descriptions() {
         let verification = UserVerification(method: .pin, secret: Data("2468".utf8))
         var dumped = ""
@@ -100,7 +100,7 @@ struct FileDeviceKeyStoreTests {
         #expect(!"\(verification)\(String(reflecting: verification))\(dumped)".contains("2468"))
     }
 
-    @Test("asynchronous calls read and write their files on no thread of the task's")
+    @Test("Asynchronous calls do file input and output off the cooperative threads")
     func threads() async throws {
         let source = WatchedKeySource()
         let store = FileDeviceKeyStore(folder: EntryFolder(path: folder.url.path, keySource: source), secretCost: 10)

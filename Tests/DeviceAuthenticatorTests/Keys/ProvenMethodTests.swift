@@ -2,10 +2,10 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("What a key's flags prove of how the person was verified (Documentation/Protocol/Devices.md §3.7)")
+@Suite("Verification methods that a key proves (Documentation/Protocol/Devices.md §3.7)")
 struct ProvenMethodTests {
     @Test(
-        "a method is claimed only if the key can't be used without it",
+        "A verification method is claimed only if the key requires it",
         arguments: [
             ([.biometryAny], .face), ([.biometryCurrentSet, .privateKeyUsage], .face), ([.devicePasscode], .pin),
             ([.userPresence], .none), ([.biometryAny, .or, .devicePasscode], .none),
@@ -18,7 +18,7 @@ struct ProvenMethodTests {
         #expect(flags.provenMethod(biometry: .face) == method)
     }
 
-    @Test("without biometrics on the device none are claimed")
+    @Test("Without biometrics on the device, none are claimed")
     func noBiometrics() {
         #expect(SecAccessControlCreateFlags.biometryAny.provenMethod(biometry: .none) == .none)
         #expect(SecAccessControlCreateFlags.devicePasscode.provenMethod(biometry: .none) == .pin)

@@ -5,7 +5,7 @@ import Testing
 @Suite("What the console shows")
 struct ConsoleLoggerTests {
     @Test(
-        "a message from elsewhere is one line, and steers no terminal",
+        "A message of a server is one line without terminal control characters",
         arguments: [
             ("The server says: no", "The server says: no"), ("a\u{1B}[2Jb", "a\u{FFFD}[2Jb"),
             ("a\r\nDeviceAuthenticator: b", "a\u{FFFD} DeviceAuthenticator: b"),

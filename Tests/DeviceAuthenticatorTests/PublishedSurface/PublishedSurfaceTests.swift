@@ -34,7 +34,7 @@ struct PublishedSurfaceTests {
         #endif
     }
 
-    @Test("an app's double with the callback forms alone has the asynchronous forms too")
+    @Test("An app's own implementation of the callback forms has the asynchronous forms too")
     func ownTypes() async throws {
         let own: any DeviceAuthenticatorProtocol = OwnAuthenticator()
         let config = AuthenticatorConfig(orgURL: try #require(URL(string: "atko.okta.com")), oidcClientId: "client_id")

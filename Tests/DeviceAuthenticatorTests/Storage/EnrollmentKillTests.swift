@@ -12,7 +12,7 @@ struct EnrollmentKillTests {
     private static let variable = "COUNTERSIGN_TEST_DEVICE"
     private static let prefix = "enrolled "
 
-    @Test("an enrollment that was told is there after kill -9, with its keys", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
+    @Test("A reported enrollment is present with its keys after kill -9", .timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
     func survivesKill(_ count: Int) async throws {
         let folder = TemporaryFolder()
         let child = TestProcess("EnrollmentKillTests/enrollsAgainAndAgain", variables: [Self.variable: folder.url.path])
@@ -30,7 +30,7 @@ struct EnrollmentKillTests {
     }
 
     /// Alone it makes some enrollments; as the child of the test above it makes them until it is killed.
-    @Test("enrolling again and again stores each enrollment")
+    @Test("Repeated enrollments are all stored")
     func enrollsAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]
         let phone = try TestPhone(folder: path.map { TemporaryFolder(keeping: URL(fileURLWithPath: $0)) } ?? TemporaryFolder())

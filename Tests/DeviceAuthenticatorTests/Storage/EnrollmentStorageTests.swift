@@ -12,7 +12,7 @@ struct EnrollmentStorageTests {
         folder.url.appendingPathComponent(SealedEntry.fileName(kind, id))
     }
 
-    @Test("an authenticator made anew on the folder finds everything and answers (D3-11)")
+    @Test("A new authenticator on the folder finds all enrollments and can respond (D3-11)")
     func restart() async throws {
         let org = TestOrg()
         let folder = TemporaryFolder()
@@ -24,7 +24,7 @@ struct EnrollmentStorageTests {
         #expect(try org.answers().first?.claims["keyType"] == "userVerification")
     }
 
-    @Test("no access token, push token, user name, challenge or PIN is in the files (D7-3)")
+    @Test("No access token, push token, user name, challenge or PIN is in the files (D7-3)")
     func secrets() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(push: .tokenString("push-secret"), verification: true)
@@ -48,7 +48,7 @@ struct EnrollmentStorageTests {
         #expect(!phone.log.text.contains("secret"))
     }
 
-    @Test("what format 1 wrote is read for good")
+    @Test("Files of format 1 can be read")
     func formatOne() async throws {
         let folder = TemporaryFolder()
         let fixture = try #require(Bundle.module.url(forResource: "Fixtures/format-1", withExtension: nil))
@@ -78,7 +78,7 @@ struct EnrollmentStorageTests {
         #expect(try phone.org.bodies(.enroll).first?["device"]?["deviceAttestation"] != nil)
     }
 
-    @Test("an entry of a newer version is named, left alone, and hides no other")
+    @Test("An entry of a newer version is reported, kept, and does not hide others")
     func newer() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -104,7 +104,7 @@ struct EnrollmentStorageTests {
     }
 
     @Test(
-        "a damaged entry is named and left alone",
+        "A damaged entry is reported and kept",
         arguments: ["", "{", "[]", "null", #"{"format":1}"#, #"{"format":0,"id":"pfd1"}"#, "cut", "moved", "changed"])
     func damaged(content: String) async throws {
         let phone = try TestPhone()
@@ -127,7 +127,7 @@ struct EnrollmentStorageTests {
         #expect(phone.log.text.contains("was left as it is"))
     }
 
-    @Test("a lost key file is an error that says so; a new one is never made over what the old one sealed")
+    @Test("A lost key file is an error that says so, and is not replaced while sealed data exists")
     func keyLost() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -139,7 +139,7 @@ struct EnrollmentStorageTests {
         #expect(try !phone.folder.names.contains("key"))
     }
 
-    @Test("a folder or key file that others may change or read is refused")
+    @Test("A folder or key file that others can change or read is rejected")
     func permissions() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -150,7 +150,7 @@ struct EnrollmentStorageTests {
         #expect(throws: DeviceAuthenticatorError.storageError(.itemNotFound)) { try phone.authenticator }
     }
 
-    @Test("two phones in one process know nothing of each other")
+    @Test("Two phones in one process are independent")
     func twoPhones() async throws {
         let org = TestOrg()
         let first = try TestPhone(org: org)
@@ -168,7 +168,7 @@ struct EnrollmentStorageTests {
         #expect(two.allEnrollments().count == 1)
     }
 
-    @Test("many changes at once from several authenticators on one folder all arrive")
+    @Test("Concurrent changes of several authenticators on one folder are all stored")
     func concurrentChanges() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -18,7 +18,7 @@ struct ClassicCommandTests {
         ["sign-in", "classic", Self.jane, "--issuer", sandbox.issuer.absoluteString] + more
     }
 
-    @Test("a password leads to a credential, and none is shown")
+    @Test("The command signs in with a password, stores a credential and prints no secret")
     func password() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()
@@ -32,7 +32,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("a wrong password is told, with the exit code of a refusal")
+    @Test("A wrong password is reported with the exit code of a refusal")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let ended = try await Command.run(arguments(sandbox), input: "wrong\n")
@@ -41,7 +41,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("the choices are those of the links; a mistyped code is asked for again")
+    @Test("The choices follow the links, and a wrong code is asked again")
     func code() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane)
@@ -55,7 +55,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("a push is waited for, and the phone's approval ends it")
+    @Test("The command waits for a push until the phone approves it")
     func push() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane)
@@ -66,7 +66,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("who gives up cancels the transaction at the server")
+    @Test("Giving up cancels the transaction at the server")
     func cancel() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             _ = try await sandbox.authenticatorApp(for: Self.jane)

@@ -30,7 +30,7 @@ struct ClassicLifecycleTests {
         return (challenge, try #require(challenge.factor as? OktaFactorPush))
     }
 
-    @Test("a device that is remembered is not asked for the second factor again, and another one is")
+    @Test("A remembered device is not asked for the second factor again, and another one is")
     func rememberedDevice() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors\nremember_devices: device")) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -46,7 +46,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("a session token becomes a session once, by the API or as a browser's cookie")
+    @Test("A session token can be exchanged once, for a session or for a browser's cookie")
     func sessions() async throws {
         let trusting = "sign_on_policy: one-factor\ntrusted_origins: [\"https://portal.example.com\"]"
         try await withClassicSandbox(.classic(trusting)) { sandbox in
@@ -65,7 +65,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("a push with a number shows it to the app, and the phone that picks it lets the person in")
+    @Test("A push with a number shows it to the app, and the phone that picks it completes the sign-in")
     func number() async throws {
         var configuration = try Sandbox.Configuration.classic("sign_on_policy: two-factors")
         configuration.organization = configuration.organization?
@@ -80,7 +80,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("a push that nobody answers runs out of time, and one that is denied is rejected; both can be sent anew")
+    @Test("An unanswered push times out, a denied one is rejected, and both can be sent again")
     func unanswered() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -99,7 +99,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("who cancels while a push is waited for is not let in by an approval, and the wait ends")
+    @Test("An approval after a cancellation does not sign in, and the wait ends")
     func cancelledWait() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -116,7 +116,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("polling faster than it may is told so, does no harm, and is no way around the limit")
+    @Test("Polling too fast is reported, keeps the sign-in, and does not bypass the limit")
     func fastPolling() async throws {
         var configuration = try Sandbox.Configuration.classic("sign_on_policy: two-factors")
         configuration.organization = configuration.organization?.replacing("per_address: 1000000", with: "per_address: 60")
@@ -142,7 +142,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("without a password nobody is let in")
+    @Test("A sign-in without a password is refused")
     func noPassword() async throws {
         try await withClassicSandbox { sandbox in
             let refusal = await classicRefusal {

@@ -34,7 +34,7 @@ struct ClassicSetUpTests {
             username: Self.jane.login, password: Self.jane.password ?? "")
     }
 
-    @Test("a phone opens the link that was mailed, is the second factor of that sign-in, and is asked at the next")
+    @Test("A phone is enrolled by a mailed link, counts as the second factor, and is asked at the next sign-in")
     func phone() async throws {
         try await with("push: optional") { sandbox in
             let enroll = try #require(try await signIn(sandbox) as? OktaAuthStatusFactorEnroll)
@@ -60,7 +60,7 @@ struct ClassicSetUpTests {
         }
     }
 
-    @Test("a token that another system knows is set up by its codes, and its next one signs in")
+    @Test("An external token is enrolled by its codes, and its next code signs in")
     func tokens() async throws {
         try await with("rsa: optional, symantec: optional") { sandbox in
             let enroll = try #require(try await signIn(sandbox) as? OktaAuthStatusFactorEnroll)
@@ -86,7 +86,7 @@ struct ClassicSetUpTests {
         }
     }
 
-    @Test("who was added without a password signs in by a token, and sets one")
+    @Test("A user without a password signs in with an activation token and sets one")
     func activation() async throws {
         try await with("push: optional") { sandbox in
             try await sandbox.add(SandboxUser(login: "nora@example.com", password: nil))

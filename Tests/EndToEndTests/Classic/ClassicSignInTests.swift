@@ -40,7 +40,7 @@ struct ClassicSignInTests {
         return try #require(status as? OktaAuthStatusFactorRequired, "\(status.statusType)")
     }
 
-    @Test("a password brings a session token, which buys tokens once", arguments: Reach.allCases)
+    @Test("A password returns a session token, which can be exchanged for tokens once", arguments: Reach.allCases)
     func password(by reach: Reach) async throws {
         try await with { sandbox in
             let status = try await start(sandbox, by: reach).authenticate(username: Self.jane.login, password: Self.password)
@@ -53,7 +53,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("a wrong password and an unknown person are refused alike, and the classic closures hear of it")
+    @Test("A wrong password and an unknown user get the same error, also in the closures")
     func refusal() async throws {
         try await with { sandbox in
             for name in [Self.jane.login, "nobody@example.com"] {
@@ -77,7 +77,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("a push is approved on the phone while the app polls")
+    @Test("A push is approved on the phone while the app polls")
     func push() async throws {
         try await with(Self.twoFactors) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -97,7 +97,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("a denied push is rejected, and another one can be sent")
+    @Test("A denied push is rejected, and another one can be sent")
     func deniedPush() async throws {
         try await with(Self.twoFactors) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)
@@ -113,7 +113,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("a code of an authenticator app is taken in one step or in two, a wrong one leaves the state, and a used one is refused")
+    @Test("An app's code is accepted in one or two steps, a wrong one keeps the state, and a used one is rejected")
     func totp() async throws {
         try await with(Self.twoFactors) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane.login)
@@ -138,7 +138,7 @@ struct ClassicSignInTests {
         }
     }
 
-    @Test("a transaction is taken up again by its token, and is over when it was cancelled")
+    @Test("A transaction can be resumed by its token, and ends when it is cancelled")
     func fetchAndCancel() async throws {
         try await with(Self.twoFactors) { sandbox in
             _ = try await sandbox.authenticatorApp(for: Self.jane.login)

@@ -20,7 +20,7 @@ struct ClassicTerminalTests {
         "sign_on_policy: one-factor\nshow_lockout: true\nrecovery: [email, sms, call]\nself_service_unlock: true\n"
     private static let mistyped = "The code or the answer is wrong."
 
-    @Test("every kind of factor is set up: a code to scan is drawn, a question chosen, codes come by text, call and mail")
+    @Test("Every factor can be enrolled in the terminal: by QR code, question, text, call and mail")
     func enrolment() async throws {
         let factors = "factors: { totp: required, question: required, sms: optional, call: optional, email: optional, push: not_allowed }"
         try await withSandbox(.classic(Self.twoFactors + factors)) { sandbox in
@@ -67,7 +67,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a phone is set up by the code that is drawn, or by its address where none can be", arguments: ["dark", "never"])
+    @Test("A phone is enrolled by the drawn QR code, or by its address without one", arguments: ["dark", "never"])
     func phone(drawing: String) async throws {
         try await withSandbox(.classic(Self.twoFactors + "factors: { push: optional, totp: not_allowed }")) { sandbox in
             let terminal = try ClassicTerminal(sandbox, "--qr", drawing)
@@ -90,7 +90,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a code that is sent is asked for, sent again, mistyped and taken", arguments: [MessageChannel.text, .call, .mail])
+    @Test("A sent code can be requested, sent again, corrected and accepted", arguments: [MessageChannel.text, .call, .mail])
     func sentCode(by channel: MessageChannel) async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addCodeFactor(channel, to: channel == .mail ? Self.jane : Self.number, for: Self.jane)
@@ -118,7 +118,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a question is answered where it can't be seen, and a wrong answer asked for again")
+    @Test("The answer to a question is not echoed, and a wrong one is asked again")
     func question() async throws {
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
             try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: Self.jane)
@@ -135,7 +135,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a push is waited for: its number is shown, a denial is told, and another push is sent")
+    @Test("A push shows its number, reports a denial, and can be sent again")
     func push() async throws {
         var configuration = try Sandbox.Configuration.classic(Self.twoFactors)
         configuration.organization = configuration.organization?
@@ -158,7 +158,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a password that is forgotten is recovered by a code and the question, and set twice alike")
+    @Test("A forgotten password is reset by a code and the question, and must be repeated")
     func recover() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             try await sandbox.addCodeFactor(.text, to: Self.number, for: Self.jane)
@@ -182,7 +182,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a recovery by mail goes on elsewhere, and ends here")
+    @Test("A recovery by mail ends in the terminal and continues by the link")
     func recoverByMail() async throws {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let terminal = try ClassicTerminal(sandbox, "--recover", "email")
@@ -192,7 +192,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("an account that is locked is unlocked, from the wrong password that locked it or from the start", arguments: [true, false])
+    @Test("A locked account can be unlocked, after the locking password or from the start", arguments: [true, false])
     func unlock(fromLock: Bool) async throws {
         try await withSandbox(.classic(Self.recovery, more: "password_policy:\n  lockout_attempts: 5\n")) { sandbox in
             try await sandbox.addCodeFactor(.call, to: Self.number, for: Self.jane)
@@ -215,7 +215,7 @@ struct ClassicTerminalTests {
         }
     }
 
-    @Test("a password that is due is changed, and one that is soon due is kept for now")
+    @Test("An expired password is changed, and one that expires soon can be kept")
     func duePassword() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
         try await withSandbox(.classic("sign_on_policy: one-factor", more: aging)) { sandbox in

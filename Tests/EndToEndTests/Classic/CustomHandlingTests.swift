@@ -134,7 +134,7 @@ struct CustomHandlingTests {
         return try #require(status)
     }
 
-    @Test("a handler makes a status of the app's own, and a success of its own class after it")
+    @Test("A response handler can create the app's own status and its own success class")
     func newStatus() async throws {
         try await withClassicSandbox { sandbox in
             let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin, responseHandler: TermsHandler())
@@ -147,7 +147,7 @@ struct CustomHandlingTests {
         }
     }
 
-    @Test("without a handler for it, a status that is not known is an error that holds the answer")
+    @Test("An unknown status without a handler is an error with the response")
     func unknownStatus() async throws {
         try await withClassicSandbox { sandbox in
             let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
@@ -161,7 +161,7 @@ struct CustomHandlingTests {
         }
     }
 
-    @Test("a handler polls by a rule of the app's own, and the app hears of the end")
+    @Test("A response handler can set its own polling rule, and the app gets the result")
     func ownPolling() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -184,7 +184,7 @@ struct CustomHandlingTests {
         }
     }
 
-    @Test("an app's own HTTP sends each request, with what it adds")
+    @Test("The app's own HTTP implementation sends each request with its additions")
     func ownHTTP() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let app = try await sandbox.authenticatorApp(for: SandboxUser.jane.login)

@@ -7,7 +7,7 @@ import Testing
 @Suite("The picture of an enrolment, in the terminal")
 struct EnrolmentPictureTests {
     @Test(
-        "is fetched from the organization only, and by no way that others can read",
+        "The QR code picture is fetched from the organization only, and never over plain http",
         arguments: [
             ("https://id.example.com", "https://id.example.com/api/v1/qr/1", true),
             ("https://id.example.com", "https://ID.example.com:443/qr", true),
@@ -33,7 +33,7 @@ struct EnrolmentPictureTests {
 
     private static let text = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
 
-    @Test("is not fetched from where a redirect leads, be it elsewhere or not")
+    @Test("The QR code picture is not fetched from the target of a redirect")
     func redirects() async throws {
         let elsewhere = try PlainListener(answering: [Self.text])
         let address = "http://127.0.0.1:\(elsewhere.port)/"

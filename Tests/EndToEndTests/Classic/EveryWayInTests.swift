@@ -10,7 +10,7 @@ import Testing
 
 /// One organization, one engine: what one door set up is there at every other (checklist F-7).
 @MainActor
-@Suite("One person goes through every way in", .timeLimit(.minutes(5)))
+@Suite("All sign-in methods for one user", .timeLimit(.minutes(5)))
 struct EveryWayInTests {
     private static let jane = SandboxUser.jane
 

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite("Every edge of the classic state machine, by the SDK", .timeLimit(.minutes(10)))
 struct SDKWalkTests {
-    @Test("is walked over HTTP, with what each status can do, and with each kind of factor")
+    @Test("Every status and factor of the classic API works over HTTP")
     func walk() async throws {
         let coverage = SDKCoverage()
         try await PasswordWalk.run(coverage)

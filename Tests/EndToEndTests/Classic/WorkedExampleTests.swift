@@ -29,7 +29,7 @@ struct WorkedExampleTests {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    @Test("stand in the documentation as they are run here")
+    @Test("The examples in the documentation equal those that the tests run")
     func stand() throws {
         let file = OutsidePart.root.appending(path: "Tests/EndToEndTests/Classic/WorkedExamples.swift")
         let run = Self.lines(try String(contentsOf: file, encoding: .utf8))
@@ -43,7 +43,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("sign in with a password at the sandbox as it is")
+    @Test("The example of a password sign-in works at the default sandbox")
     func password() async throws {
         try await withClassicSandbox { sandbox in
             let token = try await signIn(at: sandbox.origin, name: Self.jane, password: Self.password, ask: Self.unexpected)
@@ -55,7 +55,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("set an authenticator app up where two factors are asked for, and sign in with its code; change a password that is due")
+    @Test("The example enrols an authenticator app, signs in with its code, and changes an expired password")
     func app() async throws {
         let aging = "password_policy:\n  age:\n    maximum_days: 90\n"
         try await withClassicSandbox(.classic("sign_on_policy: two-factors", more: aging)) { sandbox async throws in
@@ -79,7 +79,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("wait for a push, and take a denial for an end")
+    @Test("The example waits for a push and ends at a denial")
     func push() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane)
@@ -94,7 +94,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("recover a password by a code and the question")
+    @Test("The example recovers a password by a code and the question")
     func recovery() async throws {
         try await withClassicSandbox { sandbox in
             try await sandbox.addCodeFactor(.text, to: "+1 555 123 4821", for: Self.jane)
@@ -112,7 +112,7 @@ struct WorkedExampleTests {
         }
     }
 
-    @Test("trade the session token for a credential, and show what else is asked for")
+    @Test("The example exchanges the session token for a credential and reports further requirements")
     func readMe() async throws {
         for isTwoFactors in [false, true] {
             let policy = "sign_on_policy: \(isTwoFactors ? "two-factors" : "one-factor")\nremember_devices: device"

@@ -34,7 +34,7 @@ struct ForeignJudgesTests {
     }
 
     @Test(
-        "okta-jwt-verifier accepts our access token over TLS, and refuses a forged one",
+        "okta-jwt-verifier accepts an access token over TLS, and rejects a forged one",
         .enabled(if: OutsidePart.python.isEnabled, Comment(rawValue: OutsidePart.python.missingNote)))
     func oktaVerifier() async throws {
         let sandbox = try await Sandbox.start(.init(host: "localhost", usesTLS: true))

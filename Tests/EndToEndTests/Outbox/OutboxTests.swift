@@ -15,7 +15,7 @@ import FoundationNetworking
 struct OutboxTests {
     private static let jane = "jane.doe@example.com"
 
-    @Test("holds the text that a sign-in by direct authentication waits for", arguments: [(true, "sms"), (false, "tel")])
+    @Test("The outbox has the text message of a direct authentication", arguments: [(true, "sms"), (false, "tel")])
     func signIn(_ isText: Bool, _ method: String) async throws {
         try await withSandbox { sandbox in
             try await sandbox.addCodeFactor(isText ? .text : .call, to: "+1 555 123 4821", for: Self.jane)
@@ -35,7 +35,7 @@ struct OutboxTests {
 
     private struct Unexpected: Error {}
 
-    @Test("is a page for a browser and JSON for a program, and tells what comes while it is asked")
+    @Test("The outbox is a page for browsers and JSON for programs, and reports messages that arrive while it waits")
     func page() async throws {
         try await withSandbox { sandbox in
             func get(_ path: String, accept: String = "application/json") async throws -> (HTTPURLResponse, String) {
@@ -66,7 +66,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("can refuse messages, which the system log tells without number or code")
+    @Test("The outbox can reject messages, which are in the system log without number and code")
     func refusing() async throws {
         try await withSandbox { sandbox in
             try await sandbox.addCodeFactor(.text, to: "+15551234821", for: Self.jane)
@@ -78,7 +78,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("factors of nobody, and destinations that are none, are refused by name")
+    @Test("A factor for an unknown user or an invalid destination is rejected with its name")
     func refusals() async throws {
         try await withSandbox { sandbox in
             func code(_ body: () async throws -> String) async -> FactorError.Code? {

@@ -35,7 +35,7 @@ struct PhoneByCodeTests {
         }
     }
 
-    @Test("is the second factor of the sign-in that showed it, without a password on the phone")
+    @Test("A phone that scans the sign-in's QR code becomes its second factor without a password")
     func setsUp() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = sandbox.browser(
@@ -52,7 +52,7 @@ struct PhoneByCodeTests {
         }
     }
 
-    @Test("is a terminal's too: the command takes the address and asks for no password, and refuses it the next time")
+    @Test("The command enrols by the QR code's address without a password, and only once")
     func terminal() async throws {
         try await withSandbox { sandbox in
             let phone = try PhoneFixture(sandbox)
@@ -79,7 +79,7 @@ struct PhoneByCodeTests {
         }
     }
 
-    @Test("is refused a second time, for another person, and at another place, and the page shows another code")
+    @Test("An enrolment QR code is rejected a second time, for another user and at another issuer")
     func refused() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = sandbox.browser(

@@ -23,7 +23,7 @@ struct PhoneControlTests {
         return (response.statusCode, try JSONValue(parsing: data))
     }
 
-    @Test("a phone is set up, listed, and removed")
+    @Test("A phone can be added, listed and removed")
     func phones() async throws {
         try await withSandbox { sandbox in
             let none = try await call(sandbox, "GET", "phones")
@@ -42,7 +42,7 @@ struct PhoneControlTests {
         }
     }
 
-    @Test("requests are approved and denied, by id and as they come")
+    @Test("Requests can be approved and denied, by id and in order")
     func answers() async throws {
         try await withSandbox(.init(clock: SandboxClock(.standing))) { sandbox in
             _ = try await call(sandbox, "POST", "phones", ["login": "jane.doe@example.com"])
@@ -68,7 +68,7 @@ struct PhoneControlTests {
         }
     }
 
-    @Test("settings are changed, and what can't be done is told")
+    @Test("Settings can be changed, and invalid changes are reported")
     func settings() async throws {
         try await withSandbox { sandbox in
             _ = try await call(sandbox, "POST", "phones", ["login": "jane.doe@example.com"])

@@ -36,7 +36,7 @@ struct PhoneForegroundTests {
         }
     }
 
-    @Test("however many tabs are open, the phones ask once, and not at all when none is")
+    @Test("The phones poll once for any number of open tabs, and not without one")
     func tabs() async throws {
         let clock = SteppedClock(SandboxClock(.standing))
         let looks = Locked(0)

@@ -43,12 +43,12 @@ struct PhonePageAccessTests {
         ]
     }
 
-    @Test("there is no page unless a port is given for it")
+    @Test("The phone page exists only with a port")
     func none() async throws {
         try await withSandbox(.init(listening: .inProcess)) { #expect($0.phoneURL == nil) }
     }
 
-    @Test("everything comes from the page itself, and nothing else is allowed to")
+    @Test("The phone page loads only its own resources, and its policy allows no others")
     func policy() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             for path in ["/", "/phone.css", "/phone.js", "/icon.svg", "/nothing"] {
@@ -66,7 +66,7 @@ struct PhonePageAccessTests {
         }
     }
 
-    @Test("a page whose own name was rebound to this machine gets nothing, nor one that names another port")
+    @Test("A page with a rebound name or another port gets no phone page")
     func reboundName() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             let port = try #require(sandbox.phoneURL?.port)
@@ -82,7 +82,7 @@ struct PhonePageAccessTests {
         }
     }
 
-    @Test("a command needs the page's own origin, its token and its type")
+    @Test("A phone page command needs the page's origin, its token and its content type")
     func foreignCommand() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             let own = try await ownHeaders(sandbox)
@@ -107,7 +107,7 @@ struct PhonePageAccessTests {
         }
     }
 
-    @Test("a command that can't be read or done is refused with a sentence")
+    @Test("An invalid phone page command is rejected with a sentence")
     func wrongCommand() async throws {
         try await withSandbox(.init(listening: .inProcess, phonePort: 0)) { sandbox in
             let own = try await ownHeaders(sandbox)

@@ -13,7 +13,7 @@ import FoundationNetworking
 
 @Suite("A virtual phone", .timeLimit(.minutes(10)))
 struct PhoneTests {
-    @Test("is set up once, by whoever asks first, and is the person's own")
+    @Test("A virtual phone is created once for concurrent callers, and belongs to its user")
     func once() async throws {
         try await withSandbox(.standing()) { sandbox in
             async let first = sandbox.phone(for: SandboxUser.jane.login)
@@ -29,7 +29,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("is refused for those whom the sandbox does not know, and where there is nothing to enroll in")
+    @Test("A virtual phone for an unknown user, or without an authenticator, is rejected")
     func refused() async throws {
         try await withSandbox(.standing()) { sandbox in
             let stranger = await thrown { _ = try await sandbox.phone(for: "nobody@example.com") }
@@ -46,7 +46,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("gets a key that has to be unlocked, and loses it, while it confirms that by itself")
+    @Test("A virtual phone can add and remove its user verification key, and approves that itself")
     func userVerification() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -64,7 +64,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("takes no other request for its own, though the app that asks has the same name", .timeLimit(.minutes(2)))
+    @Test("A virtual phone does not approve another app's request of the same name as its own", .timeLimit(.minutes(2)))
     func ownRequest() async throws {
         let organization = OrgFile.sandboxDefault.replacing("name: Direct Authentication App", with: "name: Phone App")
         try await withSandbox(.standing(organization: organization)) { sandbox in
@@ -80,7 +80,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("signs the person in for one change at a time, and its token is revoked after it")
+    @Test("A virtual phone signs in for each change, and revokes the token afterwards")
     func revokedToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -93,7 +93,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("asks for what waits with one token as long as that is good")
+    @Test("A virtual phone polls with one token until it expires")
     func upkeepToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -105,7 +105,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("is removed on both sides, also where a number has to be picked, and can be set up anew", arguments: [false, true])
+    @Test("A virtual phone is removed on both sides, even with a number challenge, and can be created again", arguments: [false, true])
     func remove(withNumbers: Bool) async throws {
         try await withSandbox(withNumbers ? .withNumbers : .standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -125,7 +125,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("is kept in the sandbox's folder, and elsewhere goes with the sandbox")
+    @Test("A virtual phone is stored in the sandbox's folder, and without one ends with the sandbox")
     func folders() async throws {
         let folder = try TemporaryFolder()
         let phones = folder.url.appending(path: "phones").path()
@@ -142,7 +142,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("is asked over a port just so")
+    @Test("A virtual phone works over a port too")
     func overPort() async throws {
         try await withSandbox { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login, session: OAuth2Client.defaultSession ?? URLSession.shared)
@@ -173,7 +173,7 @@ struct PhoneTests {
         return try JSONValue(parsing: try await sandbox.transport.data(for: request).0)
     }
 
-    @Test("confirms a back-channel request, with its message, once it takes such requests")
+    @Test("A virtual phone approves a back-channel request with its message after it enables them")
     func ciba() async throws {
         try await withSandbox(.standing(organization: Self.withCIBA)) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

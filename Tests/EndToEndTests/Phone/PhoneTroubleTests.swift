@@ -15,7 +15,7 @@ import FoundationNetworking
 struct PhoneTroubleTests {
     private func reason(_ error: (any Error)?) -> DeviceAuthenticatorError.Reason? { (error as? DeviceAuthenticatorError)?.reason }
 
-    @Test("offline it gets and sends nothing; back again, it gets the push that was kept for it, and the answer goes through")
+    @Test("An offline phone gets and sends nothing, and gets its stored push when it is online again")
     func offline() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -41,7 +41,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("after a denial that was not sent, the person can approve")
+    @Test("After a denial that could not be sent, the user can approve")
     func secondThoughts() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -56,7 +56,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("a push that is delivered twice is shown once, also after its answer")
+    @Test("A push that is delivered twice is shown once, also after its response")
     func twice() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -71,7 +71,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("a push that comes late is shown late")
+    @Test("A delayed push is shown late")
     func late() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -95,7 +95,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("a new push token is told to the server, and the old one is dead")
+    @Test("A new push token is sent to the server, and the old one is dead")
     func newToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -113,7 +113,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("a new push token that nobody told the server of gets no push, but what waits can be fetched")
+    @Test("A new push token that was not sent to the server gets no push, and pending requests can be fetched")
     func untoldToken() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -133,7 +133,7 @@ struct PhoneTroubleTests {
     // MARK: - User verification
 
     @Test(
-        "whether a phone that can't be unlocked approves is for the policy to say",
+        "The policy decides whether a phone that cannot be unlocked approves",
         arguments: [
             ("preferred", VirtualPhone.Verification.succeeds, true), ("preferred", .fails, true), ("preferred", .cancels, false),
             ("required", .succeeds, true), ("required", .fails, false), ("required", .cancels, false),
@@ -166,7 +166,7 @@ struct PhoneTroubleTests {
 
     // MARK: - Restarts
 
-    @Test("a phone that was switched off and on fetches what waits, and approves it")
+    @Test("A restarted phone fetches pending requests and can approve them")
     func phoneRestart() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -181,7 +181,7 @@ struct PhoneTroubleTests {
         }
     }
 
-    @Test("a sign-in goes on when server and phone are restarted before its approval")
+    @Test("A sign-in continues after server and phone are restarted before its approval")
     func serverRestart() async throws {
         let folder = try TemporaryFolder()
         let first = try await Sandbox.start(.standing(folder: folder.url))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A sign-in with a password and a push", .timeLimit(.minutes(10)))
 struct PushSignInTests {
-    @Test("an approval brings tokens within one polling interval, and the phone shows who asked")
+    @Test("An approval returns tokens within one polling interval, and the phone shows the app")
     func approve() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -34,7 +34,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("a denial ends it", arguments: [false, true])
+    @Test("A denial ends the sign-in", arguments: [false, true])
     func deny(isSuspicious: Bool) async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -49,7 +49,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("a phone answers by itself when it is told to, what waits already included")
+    @Test("A phone with automatic approval also approves pending requests")
     func autoApprove() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -69,7 +69,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("the first factor can be a push too, and then the phone has to be unlocked for two")
+    @Test("A push as first factor needs user verification to count as two factors")
     func primary() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login, userVerification: true)
@@ -84,7 +84,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("each request is answered for itself")
+    @Test("Each request is answered separately")
     func two() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -141,7 +141,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("a phone that nothing comes to says so")
+    @Test("Waiting for a request that does not arrive is an error")
     func nothing() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -152,7 +152,7 @@ struct PushSignInTests {
 
     // MARK: - Numbers
 
-    @Test("the number that the app shows is picked")
+    @Test("The phone can pick the number that the app shows")
     func number() async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -173,7 +173,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("another number is no approval, and the phone says so", arguments: [false, true])
+    @Test("A wrong number does not approve, and the phone reports that", arguments: [false, true])
     func wrongNumber(byItself: Bool) async throws {
         try await withSandbox(.withNumbers) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -200,7 +200,7 @@ struct PushSignInTests {
 
     // MARK: - Giving up
 
-    @Test("a sign-in that is given up is shown as cancelled, and signs nobody in", arguments: [false, true])
+    @Test("A cancelled sign-in is shown as cancelled, and does not complete", arguments: [false, true])
     func cancel(byReset: Bool) async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -221,7 +221,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("an approval that comes after the sign-in was given up is told so")
+    @Test("An approval after the cancellation is reported as late")
     func approvalAfterCancel() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)
@@ -240,7 +240,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("a request that nobody answers expires on both sides")
+    @Test("An unanswered request expires on both sides")
     func expiry() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

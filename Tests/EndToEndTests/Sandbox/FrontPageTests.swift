@@ -110,7 +110,7 @@ struct FrontPageTests {
         }
     }
 
-    @Test("/sandbox and /sandbox/ lead to the front page")
+    @Test("The paths /sandbox and /sandbox/ redirect to the front page")
     func redirects() async throws {
         try await withSandbox { sandbox in
             for path in ["/sandbox", "/sandbox/"] {

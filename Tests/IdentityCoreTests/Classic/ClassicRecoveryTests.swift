@@ -93,7 +93,7 @@ struct ClassicRecoveryTests {
         #expect(try await Self.recover(desk, "pigeon").refusal == "E0000001")
     }
 
-    @Test("Guesses at codes count together over several recoveries; then none is sent, which the log tells and nobody else")
+    @Test("Wrong recovery codes count across recoveries, and above the limit no code is sent, which only the log shows")
     func guessedCodes() async throws {
         let desk = try await Self.desk()
         try await Self.givePhone(desk)
@@ -255,7 +255,7 @@ struct ClassicRecoveryTests {
         #expect(try await desk.jane().failedCodes == [app: 4])
     }
 
-    @Test("A locked account is opened by the person, who signs in again")
+    @Test("A user can unlock a locked account and sign in again")
     func unlock() async throws {
         let desk = try await Self.desk(showsLockout: true)
         try await Self.givePhone(desk)

@@ -8,7 +8,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import OAuthWire
 
-@Suite("Asking a person in the back channel")
+@Suite("Back-channel requests")
 struct BackchannelTests {
     private let org: PushFixture
     private let phone: Phone

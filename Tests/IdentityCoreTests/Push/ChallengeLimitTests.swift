@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import Store
 
-@Suite("How often a person's phones are asked")
+@Suite("Limits of push challenges")
 struct ChallengeLimitTests {
     private let org: PushFixture
     private let phone: Phone

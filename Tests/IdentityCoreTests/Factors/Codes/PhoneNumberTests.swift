@@ -6,7 +6,7 @@ import Testing
 @Suite("Telephone numbers and mail addresses")
 struct PhoneNumberTests {
     @Test(
-        "are read as people write them",
+        "Phone numbers are accepted in the forms that users write",
         arguments: [
             ("+1 (555) 123-4821", "+15551234821", "+1 XXX-XXX-4821"), ("0044 20 7946 0958", "+442079460958", "+44 XXX-XXX-0958"),
             ("+49.30/12345678", "+493012345678", "+49 XXX-XXX-5678"), ("+353 1 234 5678", "+35312345678", "+353 XXX-XXX-5678"),
