@@ -17,7 +17,7 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 struct App {
     let name: String
     let modules: [String]
-    /// What only its tests need.
+    /// Targets that only the tests need.
     var testModules: [String] = []
 
     var library: Target {

@@ -12,7 +12,7 @@ public enum AuthError: Error, Sendable, Equatable {
 }
 
 extension AuthError: LocalizedError {
-    /// What happened, and what to do next.
+    /// The problem and its remedy.
     public var errorDescription: String? {
         switch self {
         case .notConfigured(let reason): words("This app is not configured. %@", reason)

@@ -14,7 +14,7 @@ public final class AuthService: AuthServiceProtocol {
     private let session: any URLSessionProtocol
     private let choose: @Sendable ([Message]) -> Message?
     private let refreshesByItself: Bool
-    /// Held, because a credential refreshes itself only as long as somebody holds it.
+    /// Retained, because a credential refreshes itself only while it is referenced.
     private var credential: Credential?
 
     /// With the settings of `Okta.plist`. Without them every sign-in says why.
@@ -120,12 +120,12 @@ public final class AuthService: AuthServiceProtocol {
 
     // MARK: - Tokens
 
-    /// Nothing if nobody is signed in.
+    /// Does nothing if no user is signed in.
     public func refreshToken() async throws {
         try await Credential.default?.refresh()
     }
 
-    /// Nothing if nobody is signed in.
+    /// Does nothing if no user is signed in.
     public func refreshTokenIfNeeded() async throws {
         try await Credential.default?.refreshIfNeeded()
     }

@@ -1,8 +1,8 @@
 public import BrowserSignin
 
-/// Whether somebody is signed in.
+/// Whether a user is signed in.
 public enum SignInStatus: Sendable, Equatable {
-    /// Nobody is.
+    /// No user is signed in.
     case loggedOut
     /// Tokens are stored. That says nothing of whether the server still takes them; the next call does.
     case loggedIn
@@ -10,11 +10,11 @@ public enum SignInStatus: Sendable, Equatable {
     case sessionEnded
 }
 
-/// What a sign-out did.
+/// The result of a sign-out.
 public struct SignOutOutcome: Sendable, Equatable {
     /// Whether the person is signed out here. Not if they closed the browser: then nothing was done.
     public var isSignedOut: Bool
-    /// What could not be done at the server, in words; nil if all was.
+    /// The failure at the server as text; `nil` on success.
     public var failure: String?
 
     /// Describes a sign-out.
@@ -31,7 +31,7 @@ public struct SignOutOutcome: Sendable, Equatable {
 /// Signs a person in and out with a browser, and calls an API for them.
 @MainActor
 public protocol AuthServiceProtocol: AnyObject {
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     var status: SignInStatus { get }
     /// The id token as it was sent; nil without one.
     var idToken: String? { get }
@@ -39,9 +39,9 @@ public protocol AuthServiceProtocol: AnyObject {
     /// Tells whenever what is stored has changed, whoever changed it: the tokens are refreshed by themselves, too. Each call makes a
     /// sequence of its own.
     func changes() -> AsyncStream<Void>
-    /// What the id token says; nil without one.
+    /// The content of the ID token; `nil` without one.
     func tokenInfo() -> TokenInfo?
-    /// The person's profile; nil if nobody is signed in. Throws what the request throws.
+    /// The user's profile; `nil` if no user is signed in. Throws the errors of the request.
     func userInfo() async throws -> UserInfo?
     /// Signs in with the browser; returns false if the person closed it. Throws if it failed.
     func signIn() async throws -> Bool

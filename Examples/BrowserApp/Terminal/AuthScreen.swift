@@ -10,7 +10,7 @@ struct AuthScreen {
     /// The address that the browser is sent to, where a person has to open it.
     let page: BrowserPage
 
-    /// What is to be seen now.
+    /// The current screen.
     var screen: Screen {
         if let info = model.tokenInfo {
             return text(words("Token Info"), info.toString()) { model.tokenInfo = nil }

@@ -14,7 +14,7 @@ public struct MarkedText: Sendable, Equatable {
 /// The words for states and buttons, for both faces.
 @MainActor
 public enum AuthText {
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     ///
     /// - Parameter status: The status.
     /// - Returns: The words.
@@ -26,7 +26,7 @@ public enum AuthText {
         }
     }
 
-    /// What the main button does.
+    /// The action of the main button.
     ///
     /// - Parameter model: The view model.
     /// - Returns: Its label.

@@ -2,29 +2,29 @@ internal import Foundation
 public import Observation
 internal import Wording
 
-/// What the app's one screen shows, and what its buttons do.
+/// The state and actions of the app's screen.
 @Observable
 @MainActor
 public final class AuthViewModel {
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     public private(set) var status = SignInStatus.loggedOut
-    /// The id token, while somebody is signed in.
+    /// The ID token of the signed-in user.
     public private(set) var idToken: String?
     /// Whether something is under way: then no other action begins.
     public private(set) var isLoading = false
     /// Whether the browser is under way, which ``cancel()`` can end.
     public private(set) var isInBrowser = false
-    /// What went wrong, for an alert; setting nil closes it.
+    /// The error message of an alert; set it to `nil` to close it.
     public var errorMessage: String?
-    /// What the API said, for an alert; setting nil closes it.
+    /// The API's response for an alert; set it to `nil` to close it.
     public var serverMessage: String?
-    /// The token info that is shown: only of somebody who is signed in. Setting nil closes it.
+    /// The shown token info; only while a user is signed in. Set it to `nil` to close it.
     public var tokenInfo: TokenInfo? {
         get { isAuthenticated ? shownTokenInfo : nil }
         set { shownTokenInfo = newValue }
     }
     private var shownTokenInfo: TokenInfo?
-    /// The profile that is shown: only of somebody who is signed in. Setting nil closes it.
+    /// The shown profile; only while a user is signed in. Set it to `nil` to close it.
     public var userInfo: UserInfoModel? {
         get { isAuthenticated ? shownUserInfo : nil }
         set { shownUserInfo = newValue }
@@ -53,7 +53,7 @@ public final class AuthViewModel {
         following?.cancel()
     }
 
-    /// Whether somebody is signed in, as far as is known.
+    /// Whether a user is signed in, as far as is known.
     public var isAuthenticated: Bool { status == .loggedIn }
 
     /// Takes over what the service knows.
@@ -129,7 +129,7 @@ public final class AuthViewModel {
         do {
             try await action()
         } catch is CancellationError {
-            // Whoever cancelled knows.
+            // The user cancelled, and needs no message.
         } catch {
             errorMessage = error.localizedDescription
         }

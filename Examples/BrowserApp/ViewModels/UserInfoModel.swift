@@ -17,10 +17,10 @@ public struct UserInfoModel: Sendable, Identifiable {
     /// Whose profile it is.
     public var id: String { user.subject ?? "" }
 
-    /// What is shown of it, one line each, in the person's language.
+    /// Returns its values, one per line, in the user's language.
     public var text: String { text(in: BrowserApp.words) }
 
-    /// What is shown of it, one line each.
+    /// Its values, one per line.
     ///
     /// - Parameters:
     ///   - words: The language.

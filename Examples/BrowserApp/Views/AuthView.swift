@@ -3,7 +3,7 @@ internal import Interface
 public import SwiftUI
 internal import Wording
 
-/// The app's one screen: whether somebody is signed in, and what can be done then.
+/// The app's screen: the sign-in state and its actions.
 public struct AuthView: View {
     @State private var viewModel: AuthViewModel
 

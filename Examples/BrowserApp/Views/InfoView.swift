@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// What an id token says.
+/// The content of an ID token.
 struct TokenInfoView: View {
     let tokenInfo: TokenInfo
 
@@ -12,7 +12,7 @@ struct TokenInfoView: View {
     }
 }
 
-/// What the server says of the person.
+/// The user's profile from the server.
 struct UserInfoView: View {
     let userInfo: UserInfoModel
 

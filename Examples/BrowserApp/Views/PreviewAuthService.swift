@@ -4,7 +4,7 @@ internal import BrowserSignin
 
 /// A service in memory, for previews.
 final class PreviewAuthService: AuthServiceProtocol {
-    /// Jane's, signed by nobody.
+    /// An unsigned token of Jane.
     private static let sampleIDToken =
         "eyJhbGciOiJSUzI1NiJ9."
         + "eyJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUuY29tL29hdXRoMi9kZWZhdWx0IiwicHJlZmVycmVkX3VzZXJuYW1lIjoiamFuZS5kb2VAZXhhbXBsZS5jb20iLCJhdX"

@@ -6,7 +6,7 @@ public enum ClassicError: LocalizedError, Equatable {
     /// The client asks for more than the sign-in has proved, such as a second factor.
     case moreIsAsked(client: String)
 
-    /// What happened, and what to do.
+    /// The problem and its remedy.
     public var errorDescription: String? {
         switch self {
         case .moreIsAsked(let client):

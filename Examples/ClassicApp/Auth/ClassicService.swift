@@ -78,7 +78,7 @@ public final class ClassicService: ClassicServicing {
         }
     }
 
-    /// Asks nobody but the organization, also if it redirects.
+    /// Sends requests only to the organization, even after a redirect.
     public func text(ofPicture picture: URL) async -> String? {
         guard let organization = try? organization.get(), EnrolmentPicture.isPicture(picture, of: organization) else { return nil }
         return await EnrolmentPicture.text(of: picture, through: session)
@@ -100,7 +100,7 @@ public final class ClassicService: ClassicServicing {
         return true
     }
 
-    /// Nothing if nobody is signed in.
+    /// Does nothing if no user is signed in.
     public func signOut() async throws {
         try await Credential.default?.revoke()
     }

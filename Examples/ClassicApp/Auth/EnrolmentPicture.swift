@@ -5,7 +5,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// The picture of a code to scan, as text: Countersign's server tells whoever asks for plain text what it says.
+/// The content of a QR code picture: Countersign's server returns it for `Accept: text/plain`.
 enum EnrolmentPicture {
     /// Whether a picture is the organization's own: an address that an answer names can be any, of a machine that only this one reaches too.
     static func isPicture(_ address: URL, of organization: URL) -> Bool {
@@ -25,12 +25,12 @@ enum EnrolmentPicture {
         return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
     }
 
-    /// What a picture says. Nil from servers that give the picture only, and if it can't be had.
+    /// Returns the content of a picture; `nil` if the server returns only the picture, or the request fails.
     static func text(of picture: URL, through session: any URLSessionProtocol) async -> String? {
         var request = URLRequest(url: picture)
         request.setValue("text/plain", forHTTPHeaderField: "Accept")
         request.timeoutInterval = 10
-        // Why it can't be had matters to nobody: the address is shown instead.
+        // The reason does not matter: the address is shown instead.
         guard let (data, response) = try? await session.data(for: request), (response as? HTTPURLResponse)?.statusCode == 200,
             response.mimeType == "text/plain"
         else { return nil }

@@ -11,7 +11,7 @@ final class InMemoryClassicService: ClassicServicing {
     enum Sample: String, CaseIterable {
         /// Several factors to choose from, two of which have one name.
         case factors
-        /// A push with a number to pick, which nobody answers.
+        /// A push with a number challenge that is never answered.
         case push
         /// An authenticator app that is set up.
         case enrolment
@@ -22,11 +22,11 @@ final class InMemoryClassicService: ClassicServicing {
     private(set) var signedInUser: String?
     private let sample: Sample
 
-    /// Begins on the sign-in form, or with somebody signed in.
+    /// Starts on the sign-in form, or with a signed-in user.
     ///
     /// - Parameters:
     ///   - sample: The state that everything leads to.
-    ///   - user: Who is signed in; nil for nobody.
+    ///   - user: The signed-in user; `nil` for none.
     init(_ sample: Sample = .factors, user: String? = nil) {
         self.sample = sample
         signedInUser = user
@@ -71,7 +71,7 @@ private struct OneAnswer: OktaHTTPRequestListenerProtocol {
 }
 
 extension InMemoryClassicService.Sample {
-    /// What a server says in that state.
+    /// The server's response in that state.
     fileprivate var answer: String {
         switch self {
         case .factors:

@@ -56,7 +56,7 @@ struct RedirectlessSession: URLSessionProtocol {
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            // Nobody listens any more.
+            // The stream has no more consumers.
             if case .terminated = parts.yield(.body(data)) { dataTask.cancel() }
         }
 

@@ -10,7 +10,7 @@ struct ClassicScreen {
     /// How a code to scan is drawn.
     let colors: QRSymbol.TerminalColors
 
-    /// What is to be seen now.
+    /// The current screen.
     var screen: Screen {
         if let action = model.openAction { return form(of: action) }
         if model.isSymbolOpen, let symbol { return self.symbol(symbol) }

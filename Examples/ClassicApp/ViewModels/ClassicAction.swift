@@ -5,15 +5,15 @@ internal import Wording
 public struct ClassicField: Sendable, Equatable, Identifiable {
     /// One of several answers that there are.
     public struct Choice: Sendable, Equatable, Identifiable {
-        /// What is sent.
+        /// An action that sends a request.
         public let id: String
-        /// What is shown.
+        /// An action that shows something.
         public let title: String
     }
 
     /// The name by which ``ClassicViewModel/values`` has it.
     public let id: String
-    /// What is asked for.
+    /// The requested input.
     public let label: String
     /// Whether it is not to be seen.
     public var isSecret = false
@@ -26,11 +26,11 @@ public struct ClassicField: Sendable, Equatable, Identifiable {
 /// Something that can be done in a state, since the state's links allow it.
 @MainActor
 public struct ClassicAction: Identifiable {
-    /// What its button says. Of several alike in a state, all but the first have a number.
+    /// The title of its button. Equal titles in one state are numbered from the second on.
     nonisolated public fileprivate(set) var title: String
     /// Whether it gives up what was begun.
     public var isCancel = false
-    /// What is said when it is done, of one that leaves everything else as it is.
+    /// The message after an action that changes no state.
     var note: String?
     /// Asks what it needs; some have to ask the server.
     let fields: @MainActor () async throws -> [ClassicField]
@@ -83,7 +83,7 @@ extension [ClassicAction] {
     }
 }
 
-/// What was typed can't be meant; nothing was sent.
+/// The input is invalid; nothing was sent.
 struct Mistyped: Error {
     let text: String
 }
@@ -104,7 +104,7 @@ extension ClassicField {
 
     static var token: ClassicField { ClassicField(id: "token", label: words("Token"), isSecret: true) }
 
-    /// What a token is for that a person was given elsewhere.
+    /// The purpose of a token that the user received elsewhere.
     static var tokenKind: ClassicField {
         ClassicField(
             id: "kind", label: words("What it is for"),
@@ -127,7 +127,7 @@ extension ClassicField {
 }
 
 extension [String: String] {
-    /// What was typed into the field of that name.
+    /// Returns the input of the field with that name.
     func text(_ field: String) -> String { self[field] ?? "" }
 
     /// The new password, if it was typed twice alike.

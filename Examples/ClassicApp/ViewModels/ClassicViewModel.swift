@@ -20,23 +20,23 @@ public final class ClassicViewModel {
 
     /// Where the person stands.
     public private(set) var stage = Stage.start
-    /// What the state is, in a sentence.
+    /// The state as a sentence.
     public private(set) var headline = ""
-    /// What a person has to know in it, line by line.
+    /// The details of the state, one per line.
     public private(set) var details: [String] = []
-    /// What a QR code to show holds; nil if there is none.
+    /// The content of the QR code; `nil` without one.
     public private(set) var symbolText: String?
-    /// What is said of that code to who can't see it: what to do instead.
+    /// The accessibility text of the code: the alternative to scanning.
     public private(set) var symbolLabel = ""
     /// Whether that code has the screen to itself, where it has no place beside the rest.
     public private(set) var isSymbolOpen = false
-    /// What can be done, in order.
+    /// The possible actions, in order.
     public private(set) var actions: [ClassicAction] = []
     /// The action whose fields are asked for; nil if none is.
     public private(set) var openAction: ClassicAction?
     /// Its fields.
     public private(set) var fields: [ClassicField] = []
-    /// What was typed into them, by their names.
+    /// The input of the fields, by their names.
     public var values: [String: String] = [:]
     /// The name, of the sign-in form.
     public var username = ""
@@ -46,16 +46,16 @@ public final class ClassicViewModel {
     public private(set) var isLoading = false
     /// Whether a device has to answer; it is asked for again and again, and the state changes by itself.
     public private(set) var isWaiting = false
-    /// What went wrong; setting nil takes it away.
+    /// The error message; set it to `nil` to dismiss it.
     public var errorMessage: String?
 
     @ObservationIgnored private let service: any ClassicServicing
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var status: OktaAuthStatus?
     @ObservationIgnored private var wait: Task<Void, Never>?
-    /// What the last action has to say, as long as nothing else is done.
+    /// The message of the last action, until the next one.
     @ObservationIgnored private var note: String?
-    /// What pictures of codes say, by their addresses.
+    /// The texts of QR code pictures, by their addresses.
     @ObservationIgnored private var pictures: [URL: String] = [:]
 
     /// How many seconds are between two questions for what a device answered.

@@ -2,14 +2,14 @@ internal import Foundation
 internal import OktaAuthSdk
 internal import Wording
 
-/// What is scanned to set a factor up: by an authenticator app, or by the device that gets the pushes.
+/// The QR code that enrols an authenticator app or a push device.
 @MainActor
 struct EnrolmentCode {
-    /// What the code to scan holds; nil if there is none that could be drawn.
+    /// The content of the QR code; `nil` if none can be drawn.
     private(set) var symbolText: String?
-    /// What a person has to know of it.
+    /// The details for the user.
     let lines: [String]
-    /// What is said of the code to who can't see it.
+    /// The accessibility text of the code.
     let spoken: String
     /// Where the organization has a picture of the code whose text is not known yet.
     private(set) var picture: URL?

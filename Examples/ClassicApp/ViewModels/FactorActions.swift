@@ -1,7 +1,7 @@
 internal import OktaAuthSdk
 internal import Wording
 
-/// What can be done with each kind of factor.
+/// The actions of each kind of factor.
 @MainActor
 enum FactorActions {
     static func enrolment(_ factor: OktaFactor) -> ClassicAction {
@@ -109,7 +109,7 @@ extension ClassicAction {
 }
 
 extension OktaAuthStatus {
-    /// The push that somebody has to answer, or the device that has to be activated, before the server goes on.
+    /// The push that awaits an answer, or the device that awaits its activation.
     @MainActor var awaitedPush: OktaFactorPush? {
         switch self {
         case let status as OktaAuthStatusFactorChallenge where status.factorResult == .waiting: status.factor as? OktaFactorPush

@@ -1,7 +1,7 @@
 internal import OktaAuthSdk
 internal import Wording
 
-/// What can be done in each state: what its `can…` say, and nothing else.
+/// The actions of each state, as its `can…` functions allow them.
 @MainActor
 enum StatusActions {
     static func actions(in status: OktaAuthStatus, username: String) -> [ClassicAction] {

@@ -46,7 +46,7 @@ enum StatusText {
 
     private static func named(_ kind: String, _ detail: String?) -> String { detail.map { "\(kind): \($0)" } ?? kind }
 
-    /// What came of the last attempt, in words; nil if that is nothing to tell.
+    /// The result of the last attempt as text; `nil` if there is none.
     static func result(of status: OktaAuthStatus) -> String? {
         switch status.factorResult {
         case .rejected: words("It was denied.")
@@ -59,7 +59,7 @@ enum StatusText {
         }
     }
 
-    /// What a person has to know in that state, line by line.
+    /// The details of the state for the user, one per line.
     static func details(of status: OktaAuthStatus) -> [String] {
         var lines: [String] = []
         if let name = status.user?.profile?.login { lines.append(words("Account: %@", name)) }

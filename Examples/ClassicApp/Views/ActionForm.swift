@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// What an action needs to be given.
+/// The input form of an action.
 struct ActionForm: View {
     let viewModel: ClassicViewModel
 

@@ -6,7 +6,7 @@ internal import SwiftUI
 /// A QR code, dark on white in every appearance.
 struct SymbolView: View {
     let text: String
-    /// What VoiceOver says: what to do instead of scanning.
+    /// The VoiceOver text: the alternative to scanning.
     let label: String
 
     var body: some View {

@@ -9,7 +9,7 @@ internal import Observation
 package final class AuthService: AuthServicing {
     /// Where a sign-in stands.
     package enum State: Equatable {
-        /// Nobody is signed in.
+        /// No user is signed in.
         case idle
         /// The server is asked.
         case authenticating

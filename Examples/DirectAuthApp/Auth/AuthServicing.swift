@@ -1,7 +1,7 @@
 package import AuthFoundation
 package import Foundation
 
-/// What the app needs of its authentication.
+/// The authentication that the app needs.
 ///
 /// Belongs to the main actor, as the views that show its state do.
 @MainActor
@@ -12,7 +12,7 @@ package protocol AuthServicing: AnyObject {
     /// The time, by the server's clock as far as that is known.
     var now: Date { get }
 
-    /// What the screens follow.
+    /// The state that the screens observe.
     var state: AuthService.State { get }
 
     /// Signs in with a password and, if the server asks for it, a push. Returns when that is done, however long a person takes to approve.
@@ -43,7 +43,7 @@ package protocol AuthServicing: AnyObject {
 
     /// The profile of who is signed in, which is fetched once.
     ///
-    /// - Returns: Nil if nobody is signed in.
+    /// - Returns: `nil` if no user is signed in.
     /// - Throws: Why it can't be fetched.
     func userInfo() async throws -> UserInfo?
 

@@ -12,7 +12,7 @@ package struct UserInfoModel: Identifiable {
     package var id: String { user.subject ?? "" }
 }
 
-/// What the screens of the app show and do, for each of its faces.
+/// The state and actions of the app's screens, for SwiftUI and terminal.
 @MainActor
 @Observable
 package final class AuthViewModel {
@@ -20,7 +20,7 @@ package final class AuthViewModel {
     /// The app's texts.
     @ObservationIgnored package let wording: Wording
 
-    /// What is typed.
+    /// The user's input.
     package var username = ""
     package var password = ""
 
@@ -32,13 +32,13 @@ package final class AuthViewModel {
     package private(set) var errorMessage: String?
 
     private var wantsTokenInfo = false
-    /// Whether the tokens are presented: only while somebody is signed in.
+    /// Whether the tokens are presented; only while a user is signed in.
     package var showsTokenInfo: Bool {
         get { wantsTokenInfo && isSignedIn }
         set { wantsTokenInfo = newValue }
     }
     private var profile: UserInfoModel?
-    /// The profile that is presented: only of somebody who is signed in.
+    /// The presented profile; only while a user is signed in.
     package var userInfo: UserInfoModel? {
         get { isSignedIn ? profile : nil }
         set { profile = newValue }
@@ -65,7 +65,7 @@ package final class AuthViewModel {
     /// Whether the form can be sent.
     package var canSignIn: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
 
-    /// What to tell the person in red: why they are not signed in, or why the last action did not work.
+    /// The error text: why the user is not signed in, or why the last action failed.
     package var message: String? {
         if case .failed(let message) = state { message } else { errorMessage }
     }
@@ -78,7 +78,7 @@ package final class AuthViewModel {
     /// The tokens as text, for a look at them.
     package var tokenInfo: String { tokenInfo(isSpoken: false) }
 
-    /// What is said of the tokens to who listens to the screen.
+    /// The VoiceOver text of the tokens.
     package var spokenTokenInfo: String { tokenInfo(isSpoken: true) }
 
     private func tokenInfo(isSpoken: Bool) -> String {

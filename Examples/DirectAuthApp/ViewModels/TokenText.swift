@@ -16,7 +16,7 @@ extension Token {
     /// - Parameters:
     ///   - wording: The language of the names.
     ///   - now: The time by which the tokens' end is told.
-    ///   - isSpoken: Whether somebody listens to it: then the tokens themselves are left out.
+    ///   - isSpoken: Whether a screen reader reads the text, which then omits the tokens.
     /// - Returns: Names and values, an empty line after each.
     package func text(_ wording: Wording, now: Date, isSpoken: Bool = false) -> String {
         var lines = [wording("Token type: %@", tokenType)]

@@ -9,11 +9,11 @@ internal import Observation
 package final class AuthService: AuthServicing {
     /// Where the sign-in stands.
     package enum AuthState: Equatable {
-        /// Nobody is signed in.
+        /// No user is signed in.
         case notAuthenticated
         /// The server is asked.
         case authenticating
-        /// Somebody is signed in.
+        /// A user is signed in.
         case authenticated
         /// The last sign-in did not work, or the session has ended.
         case error(String)

@@ -1,12 +1,12 @@
 package import AuthFoundation
 package import Foundation
 
-/// What the app needs of its authentication.
+/// The authentication that the app needs.
 ///
 /// Belongs to the main actor, as the views that show its state do.
 @MainActor
 package protocol AuthServicing: AnyObject {
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     var isAuthenticated: Bool { get }
 
     /// The access token of who is signed in.
@@ -18,7 +18,7 @@ package protocol AuthServicing: AnyObject {
     /// The time, by the server's clock as far as that is known.
     var now: Date { get }
 
-    /// What the screens follow.
+    /// The state that the screens observe.
     var authenticationState: AuthService.AuthState { get }
 
     /// Signs in with a password.
@@ -42,7 +42,7 @@ package protocol AuthServicing: AnyObject {
 
     /// The profile of who is signed in, which is fetched once.
     ///
-    /// - Returns: Nil if nobody is signed in.
+    /// - Returns: `nil` if no user is signed in.
     /// - Throws: Why it can't be fetched.
     func getCurrentUser() async throws -> UserInfo?
 }

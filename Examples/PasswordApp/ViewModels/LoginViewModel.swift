@@ -4,7 +4,7 @@ internal import Foundation
 internal import Observation
 package import Wording
 
-/// What the screens of the app show and do, for each of its faces.
+/// The state and actions of the app's screens, for SwiftUI and terminal.
 @MainActor
 @Observable
 package final class LoginViewModel {
@@ -19,7 +19,7 @@ package final class LoginViewModel {
     /// The app's texts.
     @ObservationIgnored package let wording: Wording
 
-    /// What is typed.
+    /// The user's input.
     package var username = ""
     package var password = ""
 
@@ -29,14 +29,14 @@ package final class LoginViewModel {
     package private(set) var errorMessage: String?
 
     private var wantsProfile = false
-    /// Whether the profile is presented: only of somebody who is signed in.
+    /// Whether the profile is presented; only while a user is signed in.
     package var showsProfile: Bool {
         get { wantsProfile && authState == .authenticated }
         set { wantsProfile = newValue }
     }
     /// The profile, once ``loadProfile()`` has been called.
     package private(set) var profile = Profile.loading
-    /// How many came and went; what was asked for in an earlier visit is somebody else's.
+    /// The number of sessions so far; results of an earlier session are discarded.
     @ObservationIgnored private var visits = 0
     /// Whether the tokens are presented. If the session ends meanwhile, there are none to see any more, which is said.
     package var showsTokenDetails = false
@@ -60,7 +60,7 @@ package final class LoginViewModel {
     /// Whether the form can be sent.
     package var canSubmit: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
 
-    /// What to tell the person in the banner: why the last action did not work, or why they are signed out.
+    /// The text of the banner: why the last action failed, or why the user is signed out.
     package var message: String? {
         if let errorMessage { return errorMessage }
         if case .error(let message) = authState { return message }
@@ -70,7 +70,7 @@ package final class LoginViewModel {
     /// The access token, for a look at it.
     package var token: String { authService.currentToken ?? wording("No Token") }
 
-    /// The tokens, part by part, for a developer to look at; none if nobody is signed in.
+    /// The tokens by part, for developers; empty without a session.
     package var tokenDetails: [TokenDetail] { authService.token?.details(wording, now: authService.now) ?? [] }
 
     // MARK: - Actions

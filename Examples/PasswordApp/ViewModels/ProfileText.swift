@@ -12,7 +12,7 @@ package struct ProfileSection: Identifiable, Equatable {
         package var id: String { label }
     }
 
-    /// What its values are.
+    /// The values of the section.
     package let title: String
     /// The values.
     package let rows: [Row]

@@ -4,11 +4,11 @@ package import Wording
 
 /// A part of the tokens as it is shown.
 package struct TokenDetail: Identifiable, Equatable {
-    /// What it is.
+    /// The name.
     package let title: String
-    /// What it is for.
+    /// The purpose.
     package let meaning: String
-    /// What it holds.
+    /// The content.
     package let value: String
     /// Whether it is not made of words.
     package var isMonospaced = false

@@ -2,7 +2,7 @@ public import DeviceAuthenticator
 public import Foundation
 internal import Wording
 
-/// Somebody whose sign-ins this device can approve.
+/// A user whose sign-ins this device can approve.
 public struct Account: Sendable, Equatable, Identifiable {
     /// The enrollment's id.
     public let id: String
@@ -14,7 +14,7 @@ public struct Account: Sendable, Equatable, Identifiable {
     public let verifiesUser: Bool
     /// Whether it answers requests that no sign-in has begun (CIBA).
     public let answersCIBA: Bool
-    /// What is wrong with it at the organization, in words; nil if nothing is.
+    /// The account's problem at the organization as text; `nil` for none.
     public let trouble: String?
 }
 

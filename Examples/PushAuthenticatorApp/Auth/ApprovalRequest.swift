@@ -27,7 +27,7 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
     /// Whether its signature is checked.
     public let isVerified: Bool
 
-    /// What is asked, in a sentence.
+    /// The question as a sentence.
     public var question: String {
         let name = application ?? words("An application")
         return isCIBA ? words("%@ asks for your approval", name) : words("%@ wants to sign you in", name)
@@ -35,16 +35,16 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
 
     /// Something that a person needs to know.
     public struct Fact: Sendable, Equatable, Identifiable {
-        /// What it is.
+        /// The name.
         public let label: String
-        /// What is known of it.
+        /// The value.
         public let value: String
 
         /// The label: there is one of each.
         public var id: String { label }
     }
 
-    /// What a person needs to decide.
+    /// The details for the user's decision.
     ///
     /// - Parameters:
     ///   - words: The language of the names and of the times.
@@ -78,15 +78,15 @@ extension ApprovalRequest {
     }
 }
 
-/// What a person answers.
+/// The user's response.
 public enum Answer: Sendable, Equatable {
     /// Yes; with the number that the sign-in shows, if one has to be picked.
     case approve(number: String? = nil)
-    /// No; `isSuspicious` tells the organization that it was somebody else.
+    /// Denies; `isSuspicious` reports that the user did not start the sign-in.
     case deny(isSuspicious: Bool = false)
 }
 
-/// What a person signs in with before something that changes who can approve for them.
+/// The credentials for a sign-in before a change of the approving devices.
 public struct SignInForm: Sendable, Equatable {
     /// The name.
     public var username = ""

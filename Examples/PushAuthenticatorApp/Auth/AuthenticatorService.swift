@@ -79,7 +79,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         forget(id)
     }
 
-    /// The organization goes on sending requests that nobody can answer; prefer ``remove(_:_:waiting:)``.
+    /// The organization continues to send requests to the removed account; prefer ``remove(_:_:waiting:)``.
     public func removeFromDevice(_ id: Account.ID) throws {
         try enrollment(id).deleteFromDevice()
         forget(id)

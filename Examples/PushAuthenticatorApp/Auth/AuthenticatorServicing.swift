@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a sign-in waits for while it confirms on a phone: to be called with the number to pick there, or nil.
+/// Called while a sign-in waits for a phone, with the number to pick there, or `nil`.
 public typealias WaitingForApproval = @MainActor @Sendable (_ number: String?) -> Void
 
 /// Makes this device approve sign-ins: enrolls it, fetches what waits, and answers. All errors have texts for people.
@@ -31,7 +31,7 @@ public protocol AuthenticatorServicing: Sendable {
     func settled() async
 }
 
-/// What waits, after the organizations were asked for it.
+/// The pending requests after a fetch.
 public struct Retrieved: Sendable {
     /// All that waits, oldest first. For an account that could not be asked for, what waited before.
     public let requests: [ApprovalRequest]

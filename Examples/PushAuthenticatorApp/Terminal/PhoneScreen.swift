@@ -8,7 +8,7 @@ import Wording
 struct PhoneScreen {
     let model: AuthenticatorViewModel
 
-    /// What is to be seen now.
+    /// The current screen.
     var screen: Screen {
         if let question = model.pin.question { return pin(question) }
         return switch model.front {

@@ -4,13 +4,13 @@ internal import Wording
 /// The words for accounts and changes, for both faces.
 @MainActor
 public enum AccountText {
-    /// What stands below an account's name.
+    /// The subtitle of an account.
     ///
     /// - Parameter account: The account.
     /// - Returns: Its organization, what it does, and what is wrong with it.
     public static func detail(of account: Account) -> String { parts(of: account).joined(separator: " · ") }
 
-    /// What VoiceOver says of an account in a list.
+    /// The VoiceOver text of an account in a list.
     ///
     /// - Parameter account: The account.
     /// - Returns: Whose it is, and its detail.
@@ -24,7 +24,7 @@ public enum AccountText {
         return parts
     }
 
-    /// What a change is called, on its form and on the button that sends it.
+    /// The title of a change, on its form and button.
     ///
     /// - Parameter change: The change.
     /// - Returns: Its name.
@@ -60,10 +60,10 @@ public enum AccountText {
         }
     }
 
-    /// What a form says while a request waits that it does not show.
+    /// The text of a form during a request that it does not show.
     public static var requestBehindForm: String { words("A request waits for you. Cancel this to answer it.") }
 
-    /// What it means to remove an account here alone.
+    /// The consequence of a local removal.
     public static var removal: String {
         words("The organization is not told, and goes on sending requests that nobody can answer.")
     }

@@ -28,7 +28,7 @@ public final class AuthenticatorViewModel {
 
     /// The accounts on this device.
     public private(set) var accounts: [Account] = []
-    /// What waits for an answer, oldest first.
+    /// The pending requests, oldest first.
     public private(set) var requests: [ApprovalRequest] = []
     /// The request that is to be shown before all others, since the person has tapped it.
     public private(set) var presented: ApprovalRequest.ID?
@@ -40,7 +40,7 @@ public final class AuthenticatorViewModel {
     public private(set) var formsOpened = 0
     /// The form of the change.
     public var form = SignInForm()
-    /// What the QR code of a sign-in page holds, to enroll without a sign-in here.
+    /// The content of a sign-in page's QR code, which enrols without a sign-in here.
     public var link = ""
     /// Whether a new account is to verify the person.
     public var wantsUserVerification = false
@@ -52,9 +52,9 @@ public final class AuthenticatorViewModel {
     public private(set) var isLoading = false
     /// The request whose answer is under way.
     public private(set) var answering: ApprovalRequest.ID?
-    /// What was done last, for a while; setting nil takes it away.
+    /// The message of the last action, for a while; set it to `nil` to dismiss it.
     public var notice: String?
-    /// What went wrong, for an alert; setting nil closes it.
+    /// The error message of an alert; set it to `nil` to close it.
     public var errorMessage: String?
     /// Asks for the PIN, where the system does not verify the person.
     public let pin: PINPrompt
@@ -236,7 +236,7 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Fetches what waits, for pushes may have been missed. Nothing is said if nothing waits, or nobody can be asked.
+    /// Fetches pending requests, because pushes may have been missed. Shows no message without requests or network.
     public func didBecomeActive() async {
         updateAccounts()
         guard !accounts.isEmpty, !isLoading else { return }

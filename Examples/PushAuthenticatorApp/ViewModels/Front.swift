@@ -2,7 +2,7 @@ internal import Wording
 
 // What follows of the state for what is shown.
 extension AuthenticatorViewModel {
-    /// What is in front: alerts and the PIN belong on it, for nothing is presented over what is covered.
+    /// The front screen. Alerts and the PIN prompt are presented on it, because a covered screen cannot present.
     public enum Front: Sendable, Equatable {
         /// The accounts.
         case home
@@ -12,7 +12,7 @@ extension AuthenticatorViewModel {
         case change(Change)
     }
 
-    /// What is in front.
+    /// The front screen.
     public var front: Front {
         if let change { return .change(change) }
         return openAccount.map(Front.account) ?? .home
@@ -30,7 +30,7 @@ extension AuthenticatorViewModel {
         }
     }
 
-    /// What the PIN is asked for, in a sentence.
+    /// The reason for the PIN prompt.
     public var pinReason: String {
         guard let question = pin.question else { return "" }
         if question.isNew { return words("This device asks for it before it approves for you.") }

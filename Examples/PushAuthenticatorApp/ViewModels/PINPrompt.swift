@@ -7,9 +7,9 @@ internal import Wording
 @Observable
 @MainActor
 public final class PINPrompt: UserVerifier {
-    /// What the person is asked for.
+    /// The prompt for the user.
     public struct Question: Sendable, Equatable {
-        /// What for.
+        /// The purpose of the prompt.
         public let reason: String
         /// Whether a PIN is chosen, and not given.
         public let isNew: Bool
@@ -18,7 +18,7 @@ public final class PINPrompt: UserVerifier {
     /// The fewest characters of a PIN.
     public static let shortest = 4
 
-    /// What the person is asked for now; nil if nothing.
+    /// The current prompt; `nil` for none.
     public private(set) var question: Question?
     /// The PIN that is typed.
     public var pin = ""
@@ -61,7 +61,7 @@ public final class PINPrompt: UserVerifier {
     }
 
     private func ask(_ request: UserVerificationRequest) async -> String? {
-        // One at a time: another question takes the place of one that nobody has answered.
+        // One prompt at a time: another one replaces an unanswered one.
         cancel()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -20,7 +20,7 @@ public struct ClientArguments: ParsableArguments {
     @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id.", valueName: "id"))
     public var clientID: String?
 
-    /// What to ask for, separated by spaces.
+    /// The scopes to request, separated by spaces.
     @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scopes"))
     public var scopes: String?
 
@@ -80,7 +80,7 @@ public struct ClientArguments: ParsableArguments {
     /// Runs code whose credentials are those of the vault.
     ///
     /// - Parameters:
-    ///   - settings: The client's, whose own the vault is unless somebody chose one.
+    ///   - settings: The settings of the client; the vault belongs to it unless another one is chosen.
     ///   - isolation: The actor that the code runs on: the caller's.
     ///   - body: The code.
     /// - Returns: What the code returns.

@@ -8,11 +8,11 @@ public struct ClientSettings: Sendable {
     /// The issuer of `countersign sandbox` at its usual port.
     public static let sandboxIssuer = "http://localhost:8080/oauth2/default"
 
-    /// What was said, by the keys of the property list (`issuer`, `clientId`, `scopes`, …).
+    /// The settings by the keys of the property list (`issuer`, `clientId`, `scopes`, …).
     public var values: [String: String]
     /// A property list to read instead of the usual one.
     public var file: URL?
-    /// What to ask for, separated by spaces, whatever the property list says.
+    /// The scopes to request, separated by spaces; they override the property list.
     public var scopes: String?
     /// Where a browser returns to after a sign-in, whatever the property list says.
     public var redirectURI: String?

@@ -12,7 +12,7 @@ internal import Wording
 @MainActor
 @Observable
 public final class DirectSession {
-    /// What the sign-in waits for on another device.
+    /// The step on another device that the sign-in waits for.
     public enum Waiting: Equatable, Sendable {
         /// An approval.
         case approval
@@ -28,14 +28,14 @@ public final class DirectSession {
         case push
     }
 
-    /// The tokens of who is signed in; nil if nobody is.
+    /// The tokens of the signed-in user; `nil` without one.
     public private(set) var token: Token?
-    /// What the sign-in under way waits for; nil if it does not.
+    /// The step that the running sign-in waits for; `nil` for none.
     public private(set) var waiting: Waiting?
     /// Whether the server said that the session has ended; until the next sign-in.
     public private(set) var hasEnded = false
 
-    /// What to tell the person when the session has ended.
+    /// The message after the end of the session.
     public var endedMessage: String { SessionError.sessionEnded(wording).localizedDescription }
 
     @ObservationIgnored private let flow: Result<DirectAuthenticationFlow, any Error>
@@ -43,7 +43,7 @@ public final class DirectSession {
     @ObservationIgnored private let wording: Wording
     @ObservationIgnored private var credential: Credential?
     @ObservationIgnored private var signInTask: Task<Token, any Error>?
-    /// Revokes tokens that came when nobody wanted them any more.
+    /// Revokes tokens that arrived after the cancellation.
     @ObservationIgnored private var givingBack: Task<Void?, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
 
@@ -101,7 +101,7 @@ public final class DirectSession {
             task.cancel()
         }
         guard !task.isCancelled else {
-            // It came in the moment in which the person cancelled: nobody is to have it.
+            // The token arrived while the user cancelled, and must not be used.
             givingBack = Task { try? await flow.client.revoke(tokens, type: .all) }
             throw CancellationError()
         }
@@ -147,7 +147,7 @@ public final class DirectSession {
             guard case .success(let token) = status else { throw SessionError.unknownStep(wording) }
             return token
         } catch {
-            // Nobody goes on with it: the server need not wait.
+            // The sign-in does not continue, so the server need not keep it.
             await flow.reset()
             throw error
         }
@@ -184,7 +184,7 @@ public final class DirectSession {
 
     /// The person's profile: the one that was fetched before, else fetched now, with fresh tokens if need be.
     ///
-    /// - Returns: The profile; nil if nobody is signed in.
+    /// - Returns: The profile; `nil` if no user is signed in.
     /// - Throws: Errors of the refresh, of the network and of the server.
     public func userInfo() async throws -> UserInfo? {
         if let known: UserInfo = credential?.userInfo { return known }

@@ -1,7 +1,7 @@
 package import AuthFoundation
 internal import Foundation
 
-/// Somebody who is signed in to nothing, for previews.
+/// A user without a session, for previews.
 package enum Sample {
     /// Tokens that no server takes.
     ///

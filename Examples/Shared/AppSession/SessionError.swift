@@ -1,7 +1,7 @@
 public import Foundation
 internal import Wording
 
-/// What an app can't go on with, in the words of the person who reads it.
+/// An error that stops the app, with a text for the user.
 public struct SessionError: LocalizedError, Equatable, Sendable {
     /// Which of them it is, for programs.
     public enum Code: Sendable {
@@ -12,7 +12,7 @@ public struct SessionError: LocalizedError, Equatable, Sendable {
     public let code: Code
     private let message: String
 
-    /// What happened, and what to do next.
+    /// The problem and its remedy.
     public var errorDescription: String? { message }
 
     static func secondFactorRequired(_ wording: Wording) -> SessionError {

@@ -3,7 +3,7 @@ package import SwiftUI
 
 // What VoiceOver says. Each is a view's own business, so that it stands where the view is made.
 extension View {
-    /// What VoiceOver says of a view that has no text of its own, or one that nobody wants to hear.
+    /// Sets the VoiceOver text of a view without a suitable text of its own.
     ///
     /// - Parameter label: What it says instead.
     /// - Returns: The view.
@@ -15,7 +15,7 @@ extension View {
         #endif
     }
 
-    /// What VoiceOver says of a picture that is made of many views, none of which means anything.
+    /// Sets the VoiceOver text of a picture that consists of many views.
     ///
     /// - Parameter label: What it says.
     /// - Returns: The view.

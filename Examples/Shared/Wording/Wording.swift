@@ -39,7 +39,7 @@ public struct Wording: Sendable {
     /// - Parameters:
     ///   - key: The English text; `%@` stands for a value, `%2$@` for the second.
     ///   - values: The values.
-    /// - Returns: The text in the person's language, or the key where nobody has translated it.
+    /// - Returns: The text in the user's language, or the key without a translation.
     public func callAsFunction(_ key: String, _ values: String...) -> String {
         let text: String
         if let texts {

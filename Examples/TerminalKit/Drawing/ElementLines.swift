@@ -3,7 +3,7 @@ internal import Wording
 /// One line of a screen's body.
 struct BodyLine {
     var spans: [Span]
-    /// What stands in it that keys can go to.
+    /// The focusable elements.
     var ids: [String] = []
     /// Where the cursor is seen.
     var cursor: Int?

@@ -1,6 +1,6 @@
 internal import Wording
 
-/// What the keys do, for the last line of a screen.
+/// The key hints in the last line of a screen.
 @MainActor
 struct Hints {
     let wording: Wording

@@ -64,7 +64,7 @@ struct KeyDecoder {
         return (.character(character), length)
     }
 
-    /// What is pasted is text: a line's end in it presses nothing.
+    /// Pasted input is text: a line break in it presses nothing.
     private mutating func pasted() -> (Key?, Int)? {
         guard let first = pending.first else { return nil }
         if first == 0x1B {

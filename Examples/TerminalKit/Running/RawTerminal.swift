@@ -56,7 +56,7 @@ final class RawTerminal: Sendable {
     }
 }
 
-/// What the terminal was before.
+/// The original settings of the terminal.
 private enum TerminalRestoration {
     // Safe: written by `prepare` only, before the first of the handlers below that read it is installed; a process takes its terminal once.
     nonisolated(unsafe) static var settings = termios()

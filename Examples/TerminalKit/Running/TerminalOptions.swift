@@ -1,6 +1,6 @@
 public import ArgumentParser
 
-/// What every app with a terminal face takes on its command line.
+/// The command-line options of every terminal app.
 public struct TerminalOptions: ParsableArguments {
     /// A script to play instead of showing a screen.
     @Option(

@@ -1,10 +1,10 @@
 /// Something to press, by Return or the space bar where the focus is on it, or by its letter from anywhere but a field.
 @MainActor
 public struct Button {
-    /// What it is for.
+    /// The purpose.
     public enum Role: Sendable {
         case normal
-        /// What most people want here.
+        /// The usual choice.
         case prominent
         /// It ends or deletes something.
         case destructive

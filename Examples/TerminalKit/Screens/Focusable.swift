@@ -37,7 +37,7 @@ struct Focusable {
 }
 
 extension Screen {
-    /// What keys can go to, from top to bottom: while there is an alert, its buttons only.
+    /// The focusable elements from top to bottom; during an alert, only its buttons.
     var focusables: [Focusable] {
         if let alert { return alert.buttons.map { Focusable(kind: .button($0)) } }
         return elements.flatMap { element -> [Focusable] in
@@ -52,7 +52,7 @@ extension Screen {
         }
     }
 
-    /// What the place of the focus is remembered by.
+    /// The identity of the focused element.
     var identity: String { alert.map { Self.alertPrefix + $0.title } ?? "screen " + title }
 
     private static var alertPrefix: String { "alert " }

@@ -1,7 +1,7 @@
 /// Where a person is on the screens: the focus, the places in texts, the rows of lists. What a key does follows from it and from the screen.
 @MainActor
 struct Interaction {
-    /// What a key leads to.
+    /// The effect of a key.
     enum Outcome {
         /// Something moved, or nothing did.
         case moved
@@ -155,7 +155,7 @@ struct Interaction {
         return .moved
     }
 
-    /// What a page further means: the screen, if it is longer than the terminal, else its first scrolled text.
+    /// The target of a page key: the screen if it is longer than the terminal, else its first scrolled text.
     private func scrolled(on screen: Screen, _ lengths: [String: Int]) -> String {
         if lengths[screen.identity, default: 0] > 0 { return screen.identity }
         return screen.focusables.first(where: \.isScroll)?.id ?? screen.identity

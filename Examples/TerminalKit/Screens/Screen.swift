@@ -1,4 +1,4 @@
-/// What a terminal shows: a title, one element below the other, and perhaps an alert over them.
+/// The content of a terminal: a title, elements from top to bottom, and an optional alert.
 ///
 /// A screen is a value, made anew of the state of a view model each time that state changes, as SwiftUI's views are. ``TerminalProgram`` draws
 /// it, keeps the focus, and calls its actions.
@@ -18,7 +18,7 @@
 /// drawn.
 @MainActor
 public struct Screen {
-    /// What Esc does.
+    /// The action of Esc.
     public struct Back {
         let label: String
         let action: @MainActor () -> Void

@@ -10,7 +10,7 @@ import OAuth2Auth
 import FoundationNetworking
 #endif
 
-/// The app on a sandbox, with a browser without a window in which somebody sits.
+/// The app on a sandbox, with a browser without a window and a simulated user.
 @MainActor
 struct BrowserVisit {
     let sandbox: Sandbox

@@ -20,10 +20,10 @@ struct AppClock: OAuth2Clock {
 
     var now: Date { clock.now }
 
-    /// Whether somebody waits. Who moves the clock on then wakes them.
+    /// Whether a caller waits. Advancing the clock ends the wait.
     var isWaitedOn: Bool { get async { await waits.begun > waits.ended } }
 
-    /// How often somebody has begun to wait.
+    /// The number of waits so far.
     var waitsBegun: Int { get async { await waits.begun } }
 
     func sleep(for interval: TimeInterval) async throws {

@@ -158,7 +158,7 @@ struct PhoneTests {
     @Test("A redirect of the organization to another host is not followed", arguments: [true, false])
     func redirect(hasClient: Bool) async throws {
         try await withSandbox { sandbox in
-            // Nobody is signed in there: the page sends who asks on at once.
+            // Without a session there, the page redirects immediately.
             let elsewhere = "http://127.0.0.1:\(try #require(sandbox.origin.port))/callback"
             let page = sandbox.issuer.appending(path: "v1/authorize").appending(queryItems: [
                 URLQueryItem(name: "client_id", value: SandboxApplication.browser.clientID),
@@ -202,7 +202,7 @@ struct PhoneTests {
     }
 }
 
-/// What gets no text of a picture.
+/// A transport that returns no text for a picture.
 struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
     /// Gets no answer.
     static var offline: PictureSession { PictureSession(testDescription: "offline") }
@@ -218,7 +218,7 @@ struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
     }
 
     let testDescription: String
-    /// What becomes of each request; nil if none gets out.
+    /// The result of each request; `nil` if requests cannot be sent.
     private let change: (@Sendable (inout URLRequest) -> Void)?
     private let counter = Counter()
 

@@ -4,9 +4,9 @@ package import Foundation
 ///
 /// Nothing here blocks a cooperative thread. A pane that nobody holds any more is closed, and its program with it.
 public final class Pane: Sendable {
-    /// What was waited for was not to be seen in time.
+    /// The expected text did not appear in time.
     public struct NotSeen: Error, CustomStringConvertible {
-        /// What was waited for, and what was seen.
+        /// The expected text and the screen.
         public let description: String
     }
 
@@ -15,7 +15,7 @@ public final class Pane: Sendable {
         executable != nil || ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1"
     }
 
-    /// What a skipped test says.
+    /// The message of a skipped test.
     public static let missingNote: String = "tmux is missing: run scripts/install tmux:tmux"
 
     private static let executable: URL? = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/opt/homebrew/bin/tmux"].map { URL(filePath: $0) }
@@ -101,7 +101,7 @@ public final class Pane: Sendable {
         _ = try await Program.run(URL(filePath: "/usr/bin/env"), ["pkill", "-\(signal)", "-P", shell, "-f", program])
     }
 
-    /// What is seen: lines without the blanks at their ends, what turns replaced by `*`.
+    /// The visible lines without trailing blanks, with progress indicators replaced by `*`.
     ///
     /// - Returns: The lines.
     /// - Throws: If the terminal is gone.

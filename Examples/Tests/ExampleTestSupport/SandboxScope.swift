@@ -43,7 +43,7 @@ extension Sandbox {
 
     /// Moves the clock on for who waits on it, until something is true: once, and a few times more for who did not wait yet.
     ///
-    /// What follows from one move has time to come to its end before the next, so that a busy machine lets nothing expire.
+    /// Each step completes before the next one, so that nothing expires on a busy machine.
     ///
     /// - Parameters:
     ///   - seconds: How far each time.

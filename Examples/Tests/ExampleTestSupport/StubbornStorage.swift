@@ -6,7 +6,7 @@ internal import Foundation
 package final class StubbornStorage: TokenStorage {
     /// Why it deletes nothing.
     package struct Refusal: LocalizedError {
-        /// What a person is told.
+        /// The text for the user.
         package var errorDescription: String? { "The storage deletes nothing." }
     }
 

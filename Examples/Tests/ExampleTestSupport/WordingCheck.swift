@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What the sources of an app say, and what of it is translated.
+/// The texts in an app's sources, and their translations.
 public enum WordingCheck {
     /// The keys in the sources of an app, in calls of `words(…)`, that a language lacks; and those of the language that no source has.
     ///

@@ -14,7 +14,7 @@ struct PhoneScreenTests {
     private static let second = ApprovalRequest.sample(message: "second")
     private static let third = ApprovalRequest.sample(message: "third", numbers: ["17", "42", "93"])
 
-    /// Somebody in front of a device with requests.
+    /// A user of a device with requests.
     private func sit(_ requests: [ApprovalRequest]) async -> (AuthenticatorViewModel, Stage) {
         let model = AuthenticatorViewModel(service: InMemoryAuthenticatorService([.sample()], requests: requests))
         await model.didBecomeActive()

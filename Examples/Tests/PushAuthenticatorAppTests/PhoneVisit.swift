@@ -135,7 +135,7 @@ final class PhoneVisit {
         return try #require(answer as? [String: Any]).compactMapValues { $0 as? String }
     }
 
-    /// Gives the phone a push token, and the pushes for it to somebody.
+    /// Gives the phone a push token, and delivers its pushes to a handler.
     func receivePushes(token: Data) -> AsyncStream<PushPayload> {
         let (pushes, entrance) = AsyncStream.makeStream(of: PushPayload.self)
         let name = token.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()

@@ -67,7 +67,7 @@ struct TroubleTests {
                 #expect(model.errorMessage == nil)
             }
             for signIn in signIns { #expect(try await signIn.outcome() == .tokens) }
-            // Nothing waits for one of them; of the other, nobody knows.
+            // One account has no pending request, and the state of the other is unknown.
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "notifications"))
             await model.retrieve()
             #expect(model.requests.isEmpty && model.notice == nil && model.errorMessage?.isEmpty == false)

@@ -5,7 +5,7 @@ import Foundation
 struct Readme {
     /// A block of code.
     struct Block {
-        /// What follows its fence, such as `sh`.
+        /// The info string of the fence, such as `sh`.
         let language: String
         /// The number of its first line.
         let line: Int

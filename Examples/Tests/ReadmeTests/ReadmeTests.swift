@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The page of the examples")
 struct ReadmeTests {
-    /// What a person does in each app: where there is no terminal, a script does it.
+    /// The user's actions in each app; a script runs them without a terminal.
     private static let visits = [
         "DirectAuthTerminal": """
         type jane.doe@example.com

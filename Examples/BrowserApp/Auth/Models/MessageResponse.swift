@@ -1,4 +1,4 @@
-/// What the resource server answers.
+/// The response of the resource server.
 struct MessageResponse: Codable, Sendable {
     let messages: [Message]
 }
@@ -7,6 +7,6 @@ struct MessageResponse: Codable, Sendable {
 public struct Message: Codable, Sendable, Equatable {
     /// When it was written, in ISO 8601.
     public let date: String
-    /// What it says.
+    /// The text.
     public let text: String
 }

@@ -2,7 +2,7 @@ public import BrowserSignin
 public import Foundation
 public import Wording
 
-/// What the app shows of an id token. In this module it goes before the `TokenInfo` of introspection.
+/// The shown content of an ID token. In this module it shadows the `TokenInfo` of introspection.
 public struct TokenInfo: Sendable, Equatable, Identifiable {
     /// The token as it was sent.
     public let idToken: String
@@ -35,7 +35,7 @@ public struct TokenInfo: Sendable, Equatable, Identifiable {
 
     /// All of it as text, one line each.
     ///
-    /// An id token says who somebody is: an app that is not an example does not show it.
+    /// An ID token identifies the user: a real app does not show it.
     ///
     /// - Parameter words: The language.
     /// - Returns: The lines.
@@ -43,7 +43,7 @@ public struct TokenInfo: Sendable, Equatable, Identifiable {
         words("ID Token: %@", idToken) + "\n" + claims(in: words)
     }
 
-    /// What the token says, without the token itself, which nobody wants to hear.
+    /// The content of the token without its text, for screen readers.
     ///
     /// - Parameter words: The language.
     /// - Returns: The lines.
