@@ -8,7 +8,7 @@ import Synchronization
 @testable import OAuthWire
 @testable import Store
 
-/// The same bytes in each run: ids differ from one another, and tests can be repeated.
+/// A generator that returns the same bytes in each run, so that tests can be repeated. Ids still differ from one another.
 final class SeededRandom: RandomSource {
     private let state: Mutex<UInt64>
 
@@ -28,7 +28,7 @@ final class SeededRandom: RandomSource {
     }
 }
 
-/// An organization in memory with a few applications, people and policies, and requests to its endpoints.
+/// An in-memory organization with a few applications, users and policies, and functions that call its endpoints.
 struct TestOrganization {
     static let start = Date(timeIntervalSince1970: 1_700_000_000.25)
     static let origin = "https://id.test"
@@ -39,7 +39,7 @@ struct TestOrganization {
     let store: InMemoryStore
     let engine: Engine
 
-    /// Keys take long to make, and their ids differ anyway: made once for all tests.
+    /// The signing keys. All tests share them, because key generation is slow.
     static let signingKeys: [JWSAlgorithm: SigningKey] = {
         var keys: [JWSAlgorithm: SigningKey] = [:]
         for algorithm in [JWSAlgorithm.rs256, .es256] { keys[algorithm] = try? SigningKey.generate(algorithm) }
@@ -113,7 +113,7 @@ struct TestOrganization {
 
     static let service = ClientCredentials(basic: ("service-app", "service-app-secret"), endpoint: tokenURL("default"))
 
-    /// Asks about a token as one client, or as each that might know: the service knows of access tokens, apps of their own.
+    /// Introspects a token as one client, or as each client that may do so: the service for access tokens, apps for their own tokens.
     func introspect(
         _ token: String?, client: ClientCredentials? = nil, server: String? = "default", at seconds: TimeInterval = 1
     ) async throws -> Introspection {
@@ -212,13 +212,13 @@ struct TestOrganization {
 }
 
 extension Result where Failure == Refusal {
-    /// The refusal's code; nil for a success.
+    /// The error code of a refusal; `nil` for a success.
     var refused: Refusal.Code? { if case .failure(let refusal) = self { refusal.code } else { nil } }
-    /// The refusal's reason; nil for a success.
+    /// The reason of a refusal; `nil` for a success.
     var reason: String? { if case .failure(let refusal) = self { refusal.reason } else { nil } }
 }
 
-/// The claims and the header of a token, read without checking it.
+/// Returns the claims and the header of a token without verifying it.
 func claims(of token: String?) throws -> [String: JSONValue] {
     try JSONWebSignature(parsing: token ?? "").unverifiedClaims().json.objectValue ?? [:]
 }

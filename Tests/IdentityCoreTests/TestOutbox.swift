@@ -8,12 +8,12 @@ final class TestOutbox: Courier {
 
     func deliver(_ entries: [OutboxEntry], of engine: Engine) { self.entries.withLock { $0 += entries } }
 
-    /// The messages, the last one last.
+    /// The messages, newest last.
     var messages: [OutgoingMessage] {
         entries.withLock { $0 }.compactMap { if case .message(let message) = $0 { message } else { nil } }
     }
 
-    /// The pushes, the last one last.
+    /// The pushes, newest last.
     var pushes: [PushMessage] { entries.withLock { $0 }.compactMap { if case .push(let push) = $0 { push } else { nil } } }
 
     var logouts: [BackchannelLogout] { entries.withLock { $0 }.compactMap { if case .logout(let logout) = $0 { logout } else { nil } } }

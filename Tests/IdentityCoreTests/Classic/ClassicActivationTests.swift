@@ -42,7 +42,7 @@ struct ClassicActivationTests {
         return try #require(desk.messages.last)
     }
 
-    /// What the page of a link shows.
+    /// Returns the page model of an activation link.
     private static func isGood(_ mail: OutgoingMessage, _ desk: ClassicDesk) async throws -> Bool {
         let answer = try await desk.engine.recoveryLinkPage(mail.linkToken, browser: BrowserSecrets(), context: desk.context)
         if case .page = answer.outcome { return true }
@@ -55,7 +55,7 @@ struct ClassicActivationTests {
         for login in [Self.nora, "staged@example.com"] {
             let mail = try await Self.mail(desk, login)
             let (unknown, refused) = (try await Self.begin(desk, "at_unknown"), try await Self.begin(desk, mail.linkToken))
-            // Only the log tells them apart.
+            // Only the log distinguishes the cases.
             #expect(refused.refusal == "E0000004" && refused.failure?.summary == unknown.failure?.summary)
             #expect(refused.failure?.status == unknown.failure?.status && refused.failure?.causes == unknown.failure?.causes)
             #expect(try await desk.engine.user(login: login)?.status == .staged)
@@ -124,7 +124,7 @@ struct ClassicActivationTests {
         let id = try #require(try await desk.engine.user(login: Self.nora)?.id)
         _ = try await desk.engine.setStatus(userID: id, to: .deactivated, context: desk.context)
         #expect(try await Self.begin(desk, closed).refusal == "E0000004")
-        // Of a recovery's kind it is none.
+        // A recovery token is not accepted for an activation.
         let other = try await Self.token(desk, "staged@example.com") ?? ""
         #expect(try await desk.engine.classicRecoveryToken(other, context: desk.context).refusal == "E0000011")
         #expect(try await Self.token(desk, TestOrganization.jane) == nil)

@@ -37,12 +37,12 @@ struct ClassicCodeTests {
         #expect(asked.status == .factorChallenge && asked.canResend && asked.next == .verify)
         #expect(desk.messages.map(\.channel) == [channel])
         #expect(desk.messages.last?.purpose == .signIn)
-        // Another too soon.
+        // The second request comes too soon.
         let early = try await desk.engine.classicResend(factorID: id, stateToken: first.stateToken ?? "", context: desk.context)
         let tooSoon: [CodeChannel: String] = [.sms: "E0000109", .voice: "E0000133", .email: "E0000118"]
         #expect(early.refusal == tooSoon[channel])
         #expect(try await desk.verify(id, ClassicProof(passCode: desk.wrongCode), first.stateToken).refusal == "E0000068")
-        // Of another sign-in.
+        // The code belongs to another sign-in.
         let other = try await desk.signIn()
         #expect(try await desk.verify(id, ClassicProof(passCode: desk.code), other.stateToken).refusal == "E0000068")
         let old = desk.code

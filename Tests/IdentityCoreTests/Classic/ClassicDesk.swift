@@ -4,11 +4,11 @@ import Testing
 @testable import AuthnAPI
 @testable import IdentityCore
 
-/// The classic API as its front door drives the engine, for Jane; time moves by hand.
+/// Calls the classic API in the engine, as its HTTP handlers do, for Jane. The clock is set by hand.
 final class ClassicDesk {
     let organization: TestOrganization
     var now = TestOrganization.start
-    /// What was sent, the last one last.
+    /// The sent messages, newest last.
     var messages: [OutgoingMessage] { engine.outbox.messages }
     private var requests = 0
 
@@ -30,7 +30,7 @@ final class ClassicDesk {
 
     func jane() async throws -> User { try #require(try await engine.user(login: TestOrganization.jane)) }
 
-    /// The transaction that an answer shows.
+    /// Returns the transaction of an answer.
     func transaction(
         _ result: Result<ClassicAnswer, ClassicRefusal>, sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> ClassicTransaction {
@@ -56,16 +56,16 @@ final class ClassicDesk {
         try await engine.classicVerify(factorID: id, proof, stateToken: token ?? "", context: context)
     }
 
-    /// The code that was sent last.
+    /// Returns the code of the newest message.
     var code: String { messages.last?.code ?? "" }
 
-    /// Six digits that were not.
+    /// Returns six digits that differ from the newest code.
     var wrongCode: String { code == "000000" ? "000001" : "000000" }
 }
 
 extension Result where Success == ClassicAnswer, Failure == ClassicRefusal {
-    /// The code of a refusal; nil for an answer.
+    /// Returns the error code of a refusal; `nil` for an answer.
     var refusal: String? { failure?.code }
-    /// A refusal; nil for an answer.
+    /// Returns the refusal; `nil` for an answer.
     var failure: ClassicRefusal? { if case .failure(let refusal) = self { refusal } else { nil } }
 }

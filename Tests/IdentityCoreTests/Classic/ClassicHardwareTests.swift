@@ -68,7 +68,7 @@ struct ClassicHardwareTests {
         func type(_ counter: Int64) async throws -> Result<ClassicAnswer, ClassicRefusal> {
             try await desk.verify(id, ClassicProof(passCode: Self.code(counter)), status.stateToken)
         }
-        // Told as any wrong code is: who guessed one that is to come does not learn of it.
+        // The response is that of any wrong code, so a guess of a later code reveals nothing.
         let (ahead, wrong) = (try await type(40), try await desk.verify(id, ClassicProof(passCode: "x"), status.stateToken))
         #expect(ahead.failure == wrong.failure && ahead.refusal == "E0000068")
         #expect(try await type(42).refusal == "E0000068")
@@ -106,7 +106,7 @@ struct ClassicHardwareTests {
         definition2.classic = ClassicPolicy(signOnPolicy: "two factors")
         definition2.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
         definition(7)(&definition2)
-        // The same again changes nothing: what was used stays used.
+        // Applying the same file again changes nothing: used codes stay consumed.
         _ = try await desk.engine.apply(definition2, context: desk.context)
         #expect(try await desk.verify(id, ClassicProof(passCode: Self.code(7)), desk.signIn().stateToken).refusal == "E0000082")
         definition(90)(&definition2)
@@ -122,7 +122,7 @@ struct ClassicHardwareTests {
         #expect(definition2.problems().contains { $0.message.contains("seed of a device") })
     }
 
-    /// The organization with Jane's, and John's, device.
+    /// Returns the organization in which Jane, and optionally John, has a device.
     private static func definition(
         jane: UserDefinition.HardwareDevice?, john: UserDefinition.HardwareDevice? = nil
     ) -> OrganizationDefinition {
@@ -138,7 +138,7 @@ struct ClassicHardwareTests {
         .init(secret: Base32.encode(secret), credentialID: credentialID, counter: counter)
     }
 
-    /// Uses a code of the device that Jane has.
+    /// Submits a code of Jane's device.
     private static func use(_ counter: Int64, _ desk: ClassicDesk) async throws -> String? {
         let status = try await desk.signIn()
         let id = try #require(status.factors?.first?.id)
@@ -173,7 +173,7 @@ struct ClassicHardwareTests {
         without.users.insert(definition, at: 0)
         _ = try await apply(without)
         #expect(try await devices().isEmpty)
-        // An administrator gave her another since.
+        // An administrator has replaced the device since.
         _ = try await apply(Self.definition(jane: Self.device()))
         _ = try #require(
             try await desk.engine.assignHardwareDevice(
@@ -195,13 +195,13 @@ struct ClassicHardwareTests {
         try await apply(Self.definition(jane: nil))
         try await apply(Self.definition(jane: Self.device()))
         #expect(try await Self.use(6, desk) == "E0000082")
-        // Told to begin further on, it does.
+        // A higher initial counter in the file takes effect.
         try await apply(Self.definition(jane: Self.device(counter: 50)))
         #expect(try await Self.use(7, desk) == "E0000068")
         #expect(try await Self.use(50, desk) == nil)
         _ = try await Self.assign(desk)
         #expect(try await Self.use(50, desk) == "E0000082")
-        // Jane and John change devices.
+        // Jane and John swap their devices.
         let other = UserDefinition.HardwareDevice(secret: Base32.encode(Array("abcdefghijklmnopqrst".utf8)), credentialID: "other")
         try await apply(Self.definition(jane: Self.device(), john: other))
         #expect(try await Self.use(51, desk) == nil)
@@ -214,7 +214,7 @@ struct ClassicHardwareTests {
         #expect(twice.contains { $0.message.contains("the same seed") })
     }
 
-    /// Who has a device, with its counter, by its seed.
+    /// Returns the owners of each device with the counter, by seed.
     private static func owners(_ desk: ClassicDesk) async throws -> [String: Int64] {
         try await desk.organization.store.read { view in
             try view.allRecords(.enrollment).map(Enrollment.init).reduce(into: [:]) { owners, device in
@@ -250,7 +250,7 @@ struct ClassicHardwareTests {
         let desk = try await Self.desk()
         func apply(_ jane: UserDefinition.HardwareDevice?, _ john: UserDefinition.HardwareDevice?) async throws {
             var definition = Self.definition(jane: jane, john: john)
-            // Whoever is given it comes first in the file.
+            // The new owner comes first in the file.
             definition.users.swapAt(0, definition.users.count - 1)
             _ = try await desk.engine.apply(definition, context: desk.context)
         }
@@ -262,7 +262,7 @@ struct ClassicHardwareTests {
         #expect(try await store.commit([.put(device.record())]) == .committed)
         if isUsed { #expect(try await Self.use(20, desk) == nil) }
         if isUsed {
-            // Known by its name alone.
+            // The factor is identified by its name alone.
             let john = try #require(try await desk.engine.user(login: "john.roe@example.com")?.id)
             _ = try #require(
                 try await desk.engine.assignHardwareDevice(secret: Self.secret, credentialID: "new", userID: john, context: desk.context))

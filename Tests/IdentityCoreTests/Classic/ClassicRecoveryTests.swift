@@ -87,7 +87,7 @@ struct ClassicRecoveryTests {
             let mailed = try desk.transaction(try await Self.recover(desk, "email", login: login))
             #expect(mailed.status == .recoveryChallenge && mailed.stateToken == nil && mailed.factorResult == .waiting && !mailed.canCancel)
         }
-        // Jane has no telephone, and a mailbox.
+        // Jane has a mail address, but no telephone number.
         #expect(desk.messages.map(\.channel) == [.email])
         #expect(try await Self.recover(desk, nil).refusal == "E0000001")
         #expect(try await Self.recover(desk, "pigeon").refusal == "E0000001")
@@ -116,7 +116,7 @@ struct ClassicRecoveryTests {
         }
         let log = try await desk.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.code.send")).events
         #expect(log.map(\.outcome) == [.success, .success, .denied])
-        // The answer to a code of a sign-in would be taken: the factor is not closed for that.
+        // A code for a sign-in would still be accepted: the factor is not locked for sign-ins.
         let id = try await desk.jane().id
         let method = try await desk.organization.store.read {
             try $0.records(.enrollment, where: "user", is: id, limit: 9).map(Enrollment.init).compactMap(\.sentCode).first
@@ -165,7 +165,7 @@ struct ClassicRecoveryTests {
         #expect(try await desk.jane().lockedAt != nil)
     }
 
-    /// Gives Jane a question, and begins a recovery that asks for it.
+    /// Gives Jane a security question, and starts a recovery that asks it.
     private static func asked(_ desk: ClassicDesk) async throws -> String {
         desk.now += 61
         let token = try #require(try desk.transaction(try await recover(desk, nil, caller: portal)).recoveryToken)
@@ -211,7 +211,7 @@ struct ClassicRecoveryTests {
                     let token = try await Self.asked(desk)
                     for _ in 0..<5 { _ = try await Self.answer("Chess cup", token, desk) }
                 }
-                // Right as it is, it is answered as a wrong one, and does not count.
+                // The correct answer gets the response of a wrong one, and does not count.
                 #expect(try await Self.answer("Swimming cup", try await Self.asked(desk), desk).refusal == "E0000087")
                 if day < days - 1 { desk.now += 86_400 }
             }
@@ -219,11 +219,11 @@ struct ClassicRecoveryTests {
         try await guess(days: 1)
         desk.now += 86_400
         #expect(try desk.transaction(try await Self.answer("Swimming cup", try await Self.asked(desk), desk)).status == .passwordReset)
-        // Only the password that is set by it is a right answer of the person's.
+        // Only the new password counts as a correct answer of the user.
         let token = try await Self.asked(desk)
         _ = try desk.transaction(try await Self.answer("Swimming cup", token, desk))
         #expect(try desk.transaction(try await Self.reset(desk, token)).status == .success)
-        // Who signs in by the password is not guessing; the day's guesses stay.
+        // A sign-in with the password is no guess. The guesses of the day stay counted.
         try await guess(days: 9)
         var stored = try #require(try await desk.organization.store.read { try $0.record(.user, id: jane).map(StoredUser.init) })
         stored.value.lockedAt = nil
@@ -270,7 +270,7 @@ struct ClassicRecoveryTests {
             try await desk.engine.classicRecoveryVerify(passCode: desk.code, stateToken: begun.stateToken ?? "", context: desk.context))
         #expect(done.status == .success && done.recoveryType == "UNLOCK" && done.sessionToken == nil && done.stateToken == nil)
         #expect(try await desk.signIn().status == .success)
-        // An account that is open is not unlocked: nothing is sent.
+        // An account that is not locked needs no unlock: nothing is sent.
         desk.now += 31
         let sent = desk.messages.count
         _ = try desk.transaction(try await Self.recover(desk, "SMS", isUnlock: true))

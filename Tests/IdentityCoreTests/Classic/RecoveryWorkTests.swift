@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The work of a recovery")
 struct RecoveryWorkTests {
-    /// The numbers of reads and writes of the store since the last call.
+    /// Returns the numbers of store reads and writes since the last call.
     private static func calls(_ store: MeteredStore) -> [String: Int] { store.take().filter { ["read", "commit"].contains($0.key) } }
 
     @Test("A recovery does the same work for a known and an unknown user name", arguments: ["SMS", "CALL", "EMAIL"])

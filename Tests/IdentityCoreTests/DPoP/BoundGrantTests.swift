@@ -69,7 +69,7 @@ struct BoundGrantTests {
         #expect(try await client.refresh(tokens.refreshToken, client: "bound-app", proof: nil).refused == .invalidDPoPProof)
     }
 
-    // MARK: - Proofs that are not good
+    // MARK: - Invalid proofs
 
     @Test("An invalid DPoP proof is rejected with its reason, and no sign-in starts")
     func badProofs() async throws {
@@ -233,7 +233,7 @@ struct BoundGrantTests {
         let next = try await client.refresh(tokens.refreshToken, client: app, proof: try client.proof(at: 2), at: 2).get()
         #expect(next.tokenType == "DPoP")
         #expect(try claims(of: next.accessToken)["cnf"] == ["jkt": .string(client.maker.thumbprint)])
-        // Long after the leeway: with the key this would end the family.
+        // This is long after the leeway, when a retry with the key would revoke the family.
         for proof in [nil, try thief.proof(at: 600)] {
             let refused = try await thief.refresh(tokens.refreshToken, client: app, proof: proof, at: 600)
             #expect(refused.refused == .invalidDPoPProof)

@@ -6,11 +6,11 @@ import TestSupport
 @testable import OAuthEndpoints
 @testable import OAuthWire
 
-/// A client with a key, and requests to an engine that it proves.
+/// A client with a DPoP key that proves its requests to an engine.
 struct ProvingClient {
     let organization: TestOrganization
     let maker: ProofMaker
-    /// Other engines over the same store may be asked instead.
+    /// Requests can name another engine over the same store.
     var engine: Engine
 
     init(_ organization: TestOrganization) throws {
@@ -19,7 +19,7 @@ struct ProvingClient {
         maker = try ProofMaker()
     }
 
-    /// The organization with a confidential app that refreshes, and an app whose tokens must be bound.
+    /// Returns the organization with a confidential app that uses refresh tokens, and an app whose tokens must be sender-constrained.
     static func organization(_ change: @Sendable (inout OrganizationDefinition) -> Void = { _ in }) async throws -> TestOrganization {
         try await TestOrganization { definition in
             for (id, secret, isBound) in [("web-app", "web-app-secret-0123", false), ("bound-app", nil, true)] {
@@ -43,7 +43,7 @@ struct ProvingClient {
         return nonce ?? ""
     }
 
-    /// A proof for the token endpoint, with the nonce of the day unless a test wants another or none.
+    /// Returns a proof for the token endpoint with the current nonce, unless the test names another or none.
     func proof(at seconds: TimeInterval = 0, nonce: String?? = .none, changing claims: [String: JSONValue?] = [:]) throws -> PresentedProof
     {
         let text = try maker.proof(
@@ -91,7 +91,7 @@ struct ProvingClient {
             server: "default", context: TestOrganization.context(TestOrganization.time(seconds)))
     }
 
-    /// A proof that goes with an access token.
+    /// Returns a proof for a resource request with an access token.
     func proof(
         of token: String, at seconds: TimeInterval = 1, nonce: String? = nil, changing claims: [String: JSONValue?] = [:]
     ) throws -> String {

@@ -6,17 +6,17 @@ import Testing
 @testable import DeviceAPI
 @testable import IdentityCore
 
-/// An access token is signed by us or it is none (RFC 8725, sections 3.1 to 3.9; RFC 9068, section 4).
+/// The server accepts an access token only with a valid signature of its own (RFC 8725, sections 3.1 to 3.9; RFC 9068, section 4).
 @Suite("Access tokens at a device's endpoints that are almost good")
 struct BearerTwinTests {
-    /// A token that is like a good one but for one thing.
+    /// Makes a token that differs from a valid one in one respect.
     enum Almost: CaseIterable, Sendable {
         case tampered, cut, signatureOfAnother, ofAStrangersKey, withUnknownKeyID, unsigned, withThePublicKeyAsSecret
         case forAnotherAudience, forSeveralAudiences, withoutAudience, ofAnotherIssuer, expired, withoutEnd, withoutID
         case ofAGrantThatNeverWas
 
         /// - Parameters:
-        ///   - good: A good token.
+        ///   - good: A valid token.
         ///   - key: The key that signed it.
         func token(from good: String, signedBy key: SigningKey) throws -> String {
             let parts = good.split(separator: ".")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A device's signed answer")
 struct ChallengeResponseTests {
-    /// An enrolled phone, and what it was asked.
+    /// An enrolled phone and its pending challenge.
     private struct Question {
         let phone: Phone
         var enrollment: Enrollment
@@ -35,7 +35,7 @@ struct ChallengeResponseTests {
                 now: TestOrganization.time(2))
         }
 
-        /// Whether an answer is refused as the API says.
+        /// Checks that the API refuses an answer with the right error.
         func refuses(_ draft: TokenDraft, _ reason: String? = nil) throws -> Bool {
             let token = try draft.signed()
             do {

@@ -61,7 +61,7 @@ struct ChangingEnrollmentsTests {
         let key = try Self.key()
         #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token).code == nil)
         #expect(try await fixture.stored(phone).push?.key(id: "new")?.role == .userVerification)
-        // The same key again needs no fresh sign-in: it registers nothing.
+        // The same key again needs no fresh sign-in, because nothing new is registered.
         #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], token, at: 1_000).code == nil)
         #expect(try await fixture.update(phone, ["keys": ["userVerification": Self.key("next")]], token).code == nil)
         let method = try #require(try await fixture.stored(phone).push)
@@ -93,7 +93,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.stored(phone).push?.userVerification != nil)
     }
 
-    // MARK: - Who may
+    // MARK: - Authorization
 
     @Test("A maintenance token cannot register or remove a key, and works only for its own enrolment")
     func maintenance() async throws {
@@ -124,7 +124,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.update(phone, patch, .bearer(foreign)).code == "E0000007")
         #expect(try await fixture.stored(phone).push?.userVerification == nil)
         #expect(try await fixture.update(phone, patch, fixture.strongToken()).code == nil)
-        // Taking it away again is no thing for a password alone either.
+        // A password alone does not permit the removal either.
         #expect(try await fixture.update(phone, ["keys": ["userVerification": .null]], fixture.weakToken()).code == "E0000006")
     }
 

@@ -83,7 +83,7 @@ struct DeletingEnrollmentsTests {
         #expect(try await fixture.storedDevice(johns).unusedSince != nil)
     }
 
-    // MARK: - What administrators do
+    // MARK: - Administrators
 
     private enum Closed: String, CaseIterable, Sendable {
         case suspendedEnrollment, suspendedDevice, deletedDevice

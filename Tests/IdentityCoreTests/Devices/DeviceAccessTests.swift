@@ -170,7 +170,7 @@ struct DeviceAccessTests {
         #expect(try await fixture.update(phone, ["keys": ["userVerification": key]], ssws()).why == "key: no interactive sign-in")
         #expect(try await fixture.update(other, ["pushToken": "aa"], ssws()).code == "E0000006")
         #expect(try await fixture.delete(other, ssws()).code == "E0000006")
-        // The key that the person unlocks is removed by its own signature only.
+        // Only a signature of the user verification key itself removes that key.
         let removal: JSONValue = ["keys": ["userVerification": .null]]
         #expect(try await fixture.update(phone, removal, ssws()).why == "key: signed by another key")
         #expect(try await fixture.update(phone, removal, ssws(phone.verificationKey)).code == nil)
@@ -198,7 +198,7 @@ struct DeviceAccessTests {
         let token = try phone.authorization().signed()
         #expect(try await fixture.configuration(.ssws(token), at: 2).code == nil)
         #expect(try await fixture.configuration(.ssws(token), at: 2).why == "signed authorization: used")
-        // What the installation signs, or what answers a challenge, is no authorization.
+        // A signature of the installation key, or an answer to a challenge, is no authorization.
         let instance = try await fixture.configuration(.ssws(phone.authorization(with: phone.instanceKey).signed()), at: 2)
         #expect(instance.why == "signed authorization: unknownKey")
     }

@@ -48,7 +48,7 @@ struct DeviceFixture {
         return try #require(user).id
     }
 
-    /// Applies the organization again, changed.
+    /// Applies the organization again with a change.
     func reconfigure(_ change: (inout OrganizationDefinition) -> Void) async throws {
         var definition = TestOrganization.definition
         Self.prepare(&definition)
@@ -58,7 +58,7 @@ struct DeviceFixture {
 
     // MARK: - Access tokens
 
-    /// An access token of a sign-in as it might have been, for the user and with the proofs that a test needs.
+    /// Makes an access token of a sign-in with the user and the proofs that the test names.
     func accessToken(
         _ scopes: [String] = [manage], of login: String = TestOrganization.jane, client: String = "phone-app", server: String? = nil,
         grantType: String = "password", methods: [String] = ["pwd"], signedInAt: TimeInterval = 0, issuedAt: TimeInterval = 0
@@ -79,12 +79,12 @@ struct DeviceFixture {
         return try issuer.response(for: grant, user: user, scopes: scopes, refreshToken: nil).accessToken
     }
 
-    /// One of a sign-in with two factors.
+    /// Makes an access token of a sign-in with two factors.
     func strongToken(of login: String = TestOrganization.jane, at seconds: TimeInterval = 0) async throws -> DeviceAuthorization {
         .bearer(try await accessToken(of: login, methods: ["pwd", "swk", "mfa"], signedInAt: seconds, issuedAt: seconds))
     }
 
-    /// One of a sign-in with a password.
+    /// Makes an access token of a sign-in with a password.
     func weakToken(of login: String = TestOrganization.jane, at seconds: TimeInterval = 0) async throws -> DeviceAuthorization {
         .bearer(try await accessToken(of: login, signedInAt: seconds, issuedAt: seconds))
     }
@@ -97,7 +97,7 @@ struct DeviceFixture {
         try await engine.enrollDevice(body, authorization: authorization, context: Self.context(seconds))
     }
 
-    /// A phone that is enrolled, by a sign-in with two factors unless it says otherwise.
+    /// Enrols a phone, by default after a sign-in with two factors.
     func enrolledPhone(
         of login: String = TestOrganization.jane, userVerification: Bool = false, by authorization: DeviceAuthorization? = nil,
         at seconds: TimeInterval = 0
@@ -157,10 +157,10 @@ struct DeviceFixture {
 }
 
 extension Result where Failure == DeviceRefusal {
-    /// The refusal's code; nil for a success.
+    /// The error code of a refusal; `nil` for a success.
     var code: String? { if case .failure(let refusal) = self { refusal.code } else { nil } }
-    /// The refusal's status; nil for a success.
+    /// The status of a refusal; `nil` for a success.
     var status: Int? { if case .failure(let refusal) = self { refusal.status } else { nil } }
-    /// The refusal's reason; nil for a success.
+    /// The reason of a refusal; `nil` for a success.
     var why: String? { if case .failure(let refusal) = self { refusal.reason } else { nil } }
 }

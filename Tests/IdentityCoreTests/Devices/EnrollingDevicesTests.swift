@@ -87,7 +87,7 @@ struct EnrollingDevicesTests {
         #expect(try await fixture.maintenanceToken(phone.assertion().signed()).refused == .invalidGrant)
     }
 
-    // MARK: - Again
+    // MARK: - Repeated enrolment
 
     @Test("Enrolling the same user and device again keeps the id and replaces keys and method")
     func replaces() async throws {
@@ -104,7 +104,7 @@ struct EnrollingDevicesTests {
         #expect(method.key(id: first.possessionKey.keyID ?? "") == nil && method.key(id: second.possessionKey.keyID ?? "") != nil)
         #expect(try await fixture.enrollments().count == 1)
         #expect(try await fixture.organization.log().last?.reason == "\(first.enrollmentID) on \(first.deviceID), replaced")
-        // The old key speaks for nobody any more.
+        // The old key is no longer accepted.
         #expect(try await fixture.maintenanceToken(first.assertion(at: 3).signed(), at: 3).refused == .invalidGrant)
         #expect(try await fixture.maintenanceToken(second.assertion(at: 3).signed(), at: 3).refused == nil)
     }
@@ -126,7 +126,7 @@ struct EnrollingDevicesTests {
 
     @Test("A device attestation with any wrong claim is rejected", arguments: Twin.allCases)
     func attestationTwins(twin: Twin) async throws {
-        // A type that is empty, absent or plain is what attestations have.
+        // Attestations have an empty type, none, or a plain one.
         let fixture = try await DeviceFixture()
         let first = try await fixture.enrolledPhone()
         let second = try first.again()

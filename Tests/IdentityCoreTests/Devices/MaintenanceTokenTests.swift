@@ -107,7 +107,7 @@ struct MaintenanceTokenTests {
         let other = try await fixture.maintenanceToken(phone.assertion().signed(), client: "other-phone-app")
         #expect(other.refused == .invalidGrant && other.reason == "assertion: the client is not the authenticator's")
         #expect(try await fixture.maintenanceToken(phone.assertion().signed(), client: "password-app").refused == .unauthorizedClient)
-        // A refused assertion was not used.
+        // A refused assertion is not consumed.
         let assertion = try phone.assertion().signed()
         #expect(try await fixture.maintenanceToken(assertion, client: "other-phone-app").refused == .invalidGrant)
         #expect(try await fixture.maintenanceToken(assertion).refused == nil)
@@ -157,7 +157,7 @@ struct MaintenanceTokenTests {
         #expect(try await fixture.update(phone, ["pushToken": "aa"], token, at: 3).code == nil)
         let refused = try await fixture.update(other, ["pushToken": "aa"], token, at: 3)
         #expect(refused.code == "E0000006" && refused.why == "token of another enrollment")
-        // A policy's rule of that name is no enrolment.
+        // A policy rule with that name is not an enrolment.
         for (name, value) in [("server", "default"), ("type", "password")] as [(String, JSONValue)] {
             json[name] = value
             older.payload = json.serialized()

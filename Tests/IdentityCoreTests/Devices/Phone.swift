@@ -7,7 +7,7 @@ import Testing
 
 typealias Phone = SigningPhone
 
-/// Times are seconds since the tests' organization began.
+/// A phone of the tests. Times are seconds since the start of the tests' organization.
 extension SigningPhone {
     init(userID: String) throws { try self.init(userID: userID, origin: TestOrganization.origin) }
 

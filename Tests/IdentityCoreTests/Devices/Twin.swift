@@ -2,13 +2,13 @@ import Foundation
 import JOSE
 import TestSupport
 
-/// A token that is like a good one but for one thing, and must be refused for it.
+/// A token that differs from a valid one in one respect, so that the server must refuse it.
 enum Twin: String, CaseIterable, Sendable {
     case expired, notYetValid, issuedInTheFuture, livesTooLong, withoutEnd, withoutStart, withoutIssueTime, withoutID, emptyID
     case forAnotherAudience, forSeveralAudiences, withoutAudience, ofAnotherIssuer, aboutSomebodyElse, withoutSubject
     case ofAnotherType, ofAChallengeType, withUnknownKeyID, withoutKeyID, ofAStrangersKey, withThePublicKeyAsSecret, unsigned, tampered, cut
 
-    /// The token in place of a draft that would be good.
+    /// Returns the invalid token that replaces a valid draft.
     func token(for draft: TokenDraft) throws -> String {
         var draft = draft
         func time(_ name: String) -> Int64 { draft.claims[name]?.integerValue ?? 0 }

@@ -139,11 +139,11 @@ struct WhoMayEnrollTests {
         try phone.remember(await fixture.enroll(phone.enrollment(), .bearer(tokens.accessToken)).get())
         let second = try Phone(userID: phone.userID)
         #expect(try await fixture.enroll(second.enrollment(), .bearer(tokens.accessToken)).code == "E0000006")
-        // What a refresh gives lacks the scope.
+        // A refreshed token lacks the scope.
         let refreshed = try await fixture.organization.refresh(tokens.refreshToken, client: "phone-app", server: nil, at: 2).get()
         #expect(!refreshed.scopes.contains(DeviceFixture.manage))
         #expect(try await fixture.enroll(second.enrollment(), .bearer(refreshed.accessToken), at: 3).why == "scope is missing")
-        // From now on the password alone gives no token with that scope at all.
+        // From now on, a password alone gets no token with this scope.
         let again = try await fixture.organization.signIn(DeviceFixture.manage, client: "phone-app", server: nil, at: 2)
         #expect(again.refused == .mfaRequired)
     }
@@ -155,7 +155,7 @@ struct WhoMayEnrollTests {
         let token = try await fixture.weakToken(at: 1)
         let again = try first.again().enrollment(attestation: first.attestation().signed())
         #expect(try await fixture.enroll(again, token, at: 2).code == nil)
-        // With another phone enrolled beside it, that one must be asked.
+        // When the user has another phone, that phone must approve.
         _ = try await fixture.enrolledPhone(at: 3)
         let third = try first.again().enrollment(attestation: first.attestation(at: 5).signed())
         #expect(try await fixture.enroll(third, fixture.weakToken(at: 4), at: 5).why == "second factor is not proved")

@@ -28,7 +28,7 @@ struct EnrollmentTests {
 
     private static let seed = Array("12345678901234567890".utf8)
 
-    /// The organization whose file gives Jane a device with this initial counter.
+    /// Returns the organization whose file gives Jane a device with this initial counter.
     private static func definition(counter: Int64) -> OrganizationDefinition {
         var definition = TestOrganization.definition
         definition.classic = ClassicPolicy(signOnPolicy: "two factors")

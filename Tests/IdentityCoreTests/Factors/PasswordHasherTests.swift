@@ -33,7 +33,7 @@ struct PasswordHasherTests {
             return 1
         }
         for await _ in started { break }
-        // One finds the last place, whichever comes first; the other is refused while the thread is still busy.
+        // One of the two gets the last place in the queue. The other is refused while the thread is busy.
         let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in
             for number in 2...3 {
                 group.addTask {
@@ -78,7 +78,7 @@ struct PasswordHasherTests {
         let hash = try await hasher.hash("Correct-Horse-7", logN: 14, salt: [UInt8](repeating: 1, count: 16))
         let somebody = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash) }
         let nobody = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
-        // Without the derivation it would be a thousandth.
+        // Without the key derivation, the time would be about a thousandth.
         #expect(nobody * 4 > somebody)
     }
 
@@ -89,12 +89,12 @@ struct PasswordHasherTests {
         let hash = isReadable ? old : "no hash"
         let somebody = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash, spending: 14) }
         let nobody = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
-        // By the hash's own cost it would be a sixteenth.
+        // With the cost of the stored hash, the time would be about a sixteenth.
         #expect(somebody * 6 > nobody)
         #expect(try await hasher.verify("Correct-Horse-7", against: old, spending: 14))
     }
 
-    /// Nanoseconds of processor time that the hasher's only thread spends on something, whatever else the machine does.
+    /// Returns the processor time in nanoseconds that the hasher's only thread uses, regardless of other load.
     private func spent(by hasher: PasswordHasher, on work: () async throws -> Void) async throws -> Int {
         let before = try await hasher.threads.run { processorTime() }
         try await work()
@@ -102,7 +102,7 @@ struct PasswordHasherTests {
     }
 }
 
-/// Nanoseconds that this thread was at work.
+/// Returns the processor time of this thread in nanoseconds.
 private func processorTime() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

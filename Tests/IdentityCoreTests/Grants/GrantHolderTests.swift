@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The user of a grant")
 struct GrantHolderTests {
-    /// A user with a value in every field, as its record holds it.
+    /// Returns a user record with a value in every field.
     private func record() throws -> Record {
         let now = Date(timeIntervalSince1970: 1_800_000_000.25)
         var user = User(

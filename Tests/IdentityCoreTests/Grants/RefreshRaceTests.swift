@@ -7,7 +7,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-/// Counts what is asked of a store, and lets something happen just before its next commit.
+/// Counts the requests to a store, and can run an action just before its next commit.
 private final class WatchedStore: Store {
     private struct State: Sendable {
         var reads = 0

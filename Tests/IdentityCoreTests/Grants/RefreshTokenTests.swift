@@ -221,7 +221,7 @@ struct RefreshTokenTests {
         #expect(try await organization.refresh(token, client: "static-app", at: 30 * day).reason == "refresh.expired")
     }
 
-    // MARK: - The person behind it
+    // MARK: - The user
 
     @Test("A password change revokes earlier grants and no later ones")
     func passwordChange() async throws {
@@ -248,7 +248,7 @@ struct RefreshTokenTests {
         _ = try await organization.engine.setPassword(userID: user, to: "Another-Horse-8", context: context)
         #expect(try await organization.refresh(old.refreshToken, at: 12).refused == .invalidGrant)
         #expect(try await organization.introspect(old.accessToken, at: 12).isActive == false)
-        // And what is granted by the new one is good, also by a clock that has been set back.
+        // Tokens of the new grant are valid even if the clock is set back.
         let new = try await organization.signIn(at: 9, ["password": "Another-Horse-8"]).get()
         #expect(try await organization.refresh(new.refreshToken, at: 13).refused == nil)
     }
@@ -276,7 +276,7 @@ struct RefreshTokenTests {
         for token in [tokens.accessToken, tokens.idToken, tokens.refreshToken] {
             #expect(try await organization.introspect(token, at: 11).isActive == false)
         }
-        // Deactivation ends grants for good, a suspension until it is lifted.
+        // A deactivation revokes grants permanently, a suspension only while it lasts.
         _ = try await organization.engine.setStatus(userID: user, to: .active, context: TestOrganization.context(TestOrganization.time(20)))
         #expect(try await organization.refresh(tokens.refreshToken, at: 21).refused == (status == .deactivated ? .invalidGrant : nil))
         #expect(try await organization.signIn(at: 22).refused == nil)

@@ -15,7 +15,7 @@ struct MasterKeyCheckTests {
             passwordHasher: PasswordHasher())
     }
 
-    /// An engine with the same store and another key.
+    /// Returns an engine with the same store and another key.
     private static func engine(_ organization: TestOrganization, key: UInt8) -> Engine {
         Engine(store: organization.store, environment: environment(key: key))
     }

@@ -10,7 +10,7 @@ import Testing
 @Suite("Signing keys and their rotation")
 struct SigningKeyRingTests {
     private static let day = 86400.0
-    // Signs for 90 days, published 7 days ahead and 7 days after.
+    // Keys sign for 90 days, and are published 7 days before and 7 days after.
     private static let made = TestOrganization.start.addingTimeInterval(-3600)
 
     private func context(_ days: Double) -> RequestContext { TestOrganization.context(Self.made.addingTimeInterval(days * Self.day)) }
@@ -23,7 +23,7 @@ struct SigningKeyRingTests {
         try await organization.engine.snapshot().keyRing.publishedKeys(now: context(days).now).keys.compactMap(\.keyID)
     }
 
-    /// Quick to make; the line of keys does not care.
+    /// Returns a key that is quick to generate. The kind does not matter here.
     private static func quick(_ algorithm: JWSAlgorithm) throws -> SigningKey {
         try algorithm == .rs256 ? SigningKey.generate(.rs256) : SigningKey.generate(algorithm)
     }
@@ -118,7 +118,7 @@ struct SigningKeyRingTests {
             }
         }
         #expect(try await published(organization, 1) == announced)
-        // A client that cached the key set at the first moment knows the keys that sign from now on.
+        // A client that cached the first key set knows the keys that sign from now on.
         #expect(try await engine.rotateKeys(.immediate, context: context(3_600)).map(\.action) == [.advanced, .advanced])
         let tokens = try await organization.signIn(at: 3_601).get()
         for token in [tokens.accessToken, try #require(tokens.idToken)] {

@@ -7,16 +7,16 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// The table of Documentation/Protocol/Devices.md §5.5, word for word, by answers that a phone signed, to what the client then gets.
+/// Tests each row of Documentation/Protocol/Devices.md §5.5, from the answer that a phone signed to the result of the client.
 @Suite("The words of an answer")
 struct AnswerWordsTests {
     enum Result: Equatable { case approved, approvedVerified, denied, failed, invalid }
 
-    /// What the challenge asks, and with which key it is answered.
+    /// The question of the challenge, and the key that answers it.
     enum Question: CaseIterable, Sendable {
         case discouraged, preferred, required, discouragedByNoKeyOfOurs, preferredByVerification, requiredByVerification
 
-        /// As it stands in the challenge.
+        /// The claim in the challenge.
         var userVerification: String {
             switch self {
             case .discouraged, .discouragedByNoKeyOfOurs: "DISCOURAGED"
@@ -33,7 +33,7 @@ struct AnswerWordsTests {
         }
     }
 
-    /// A word of `userConsent`, and what it comes to for each question, in their order.
+    /// A value of `userConsent`, and its result for each question in order.
     struct Word: Sendable, CustomTestStringConvertible {
         var text: String
         var results: [Result]
@@ -58,7 +58,7 @@ struct AnswerWordsTests {
         Word("", .invalid, .invalid, .invalid, .invalid, .invalid, .invalid),
     ]
 
-    /// An organization, a person's phone and a sign-in that waits for it.
+    /// An organization, a user's phone, and a sign-in that waits for it.
     private struct Asked {
         let org: PushFixture
         let phone: Phone
@@ -104,7 +104,7 @@ struct AnswerWordsTests {
         case .invalid:
             #expect(answer.code == "E0000001" && answer.status == 400)
             #expect(poll.refused == .authorizationPending)
-            // It was no answer, so that a real one still counts.
+            // This was not an answer, so a later answer still counts.
             #expect(try await asked.answer("DENIED_CONSENT_PROMPT", with: .proofOfPossession, at: 17).get() == .denied)
             #expect(try await asked.org.pollFirst(asked.code, at: 22).refused == .accessDenied)
             return

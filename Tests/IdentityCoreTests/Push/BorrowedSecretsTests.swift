@@ -16,14 +16,14 @@ struct BorrowedSecretsTests {
         phone = try await org.enroll()
     }
 
-    /// A sign-in that its phone has approved, so that nothing is missing but the right secrets.
+    /// A sign-in that the phone has approved, so that only the correct secrets are missing.
     private func approved() async throws -> PushFixture.Waiting {
         let waiting = try await org.waiting()
         _ = try await org.answer(phone, at: 12).get()
         return waiting
     }
 
-    /// What was refused left the sign-in as it was.
+    /// Checks that the refusal did not change the sign-in.
     private func expectStillGood(_ waiting: PushFixture.Waiting) async throws {
         _ = try await org.poll(waiting, at: 30).get()
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What is closed while its challenge waits")
 struct ClosedWhileAskedTests {
-    /// What can be closed between the question and the answer (Documentation/Protocol/Devices.md §2.12).
+    /// The entities that an administrator can close between the challenge and the answer (Documentation/Protocol/Devices.md §2.12).
     enum Closure: CaseIterable, Sendable {
         case suspendedEnrollment, deletedEnrollment, suspendedDevice, deletedDevice, suspendedUser, deactivatedUser
 
@@ -25,7 +25,7 @@ struct ClosedWhileAskedTests {
             }
         }
 
-        /// Opens it again; false for what is closed for good.
+        /// Opens the entity again; returns `false` if it is closed permanently.
         func open(_ phone: Phone, _ org: PushFixture, at seconds: TimeInterval) async throws -> Bool {
             let context = PushFixture.context(seconds)
             switch self {

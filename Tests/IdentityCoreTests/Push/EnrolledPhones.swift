@@ -7,11 +7,11 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// What the phones of a ``PushFixture`` do: enrol, look for what waits, answer.
+/// The actions of the phones of a ``PushFixture``: enrolling, fetching challenges and answering them.
 extension PushFixture {
-    /// Enrols a phone as an app does: by a sign-in at the org server, with whatever that takes.
+    /// Enrols a phone as an app does: by a sign-in at the org server, with all factors that it requires.
     ///
-    /// - Parameter existing: A phone that is enrolled already and approves this.
+    /// - Parameter existing: An enrolled phone that approves the sign-in.
     func enroll(
         _ login: String = jane, existing: Phone? = nil, userVerification: Bool = false, transactionTypes: [String] = ["LOGIN", "CIBA"],
         answersNumbers: Bool = true, at seconds: TimeInterval = 0
@@ -35,7 +35,7 @@ extension PushFixture {
         return phone
     }
 
-    /// What waits for a phone, as it would fetch it: the claims of each challenge.
+    /// Returns the claims of each pending challenge of a phone.
     func pending(_ phone: Phone, at seconds: TimeInterval) async throws -> [JSONValue] {
         let authorization = DeviceAuthorization.ssws(try phone.authorization(at: seconds).signed())
         let list = try await engine.pendingChallenges(
@@ -47,12 +47,12 @@ extension PushFixture {
         }
     }
 
-    /// The newest challenge that waits for a phone.
+    /// Returns the newest pending challenge of a phone.
     func newest(_ phone: Phone, at seconds: TimeInterval) async throws -> JSONValue {
         try #require(try await pending(phone, at: seconds).last)
     }
 
-    /// An answer that is signed and ready to be sent.
+    /// A signed answer that is ready to send.
     struct Signed: Sendable {
         var challengeID: String
         var body: JSONValue
@@ -78,7 +78,7 @@ extension PushFixture {
         try await engine.answerChallenge(id: answer.challengeID, body: answer.body, context: Self.context(seconds))
     }
 
-    /// Answers the newest challenge that waits for a phone.
+    /// Answers the newest pending challenge of a phone.
     func answer(
         _ phone: Phone, consent: String = "APPROVED_CONSENT_PROMPT", with role: PushMethod.KeyRole = .proofOfPossession,
         number: String? = nil, at seconds: TimeInterval
@@ -88,9 +88,9 @@ extension PushFixture {
             Self.sign(phone, challenge, consent: consent, with: role, number: number, at: seconds), at: seconds)
     }
 
-    // MARK: - Upkeep
+    // MARK: - Changes
 
-    /// Changes a phone's push method, by the phone's own signature.
+    /// Changes a phone's push method, authorized by the phone's own signature.
     func change(_ phone: Phone, _ push: JSONValue, at seconds: TimeInterval) async throws {
         _ = try await engine.updateDeviceEnrollment(
             id: phone.enrollmentID, patch: ["methods": ["push": push]],
@@ -98,20 +98,20 @@ extension PushFixture {
         ).get()
     }
 
-    /// Deletes a phone's enrolment, by the phone's own signature.
+    /// Deletes a phone's enrolment, authorized by the phone's own signature.
     func delete(_ phone: Phone, at seconds: TimeInterval) async throws {
         try await engine.deleteDeviceEnrollment(
             id: phone.enrollmentID, authorization: .ssws(try phone.authorization(at: seconds).signed()), context: Self.context(seconds)
         ).get()
     }
 
-    /// What pushes are sent with, so that there are pushes.
+    /// The push service that the organization uses.
     static func pushCredentials() throws -> PushAuthenticator.Credentials {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         return .init(teamID: "ABCDE12345", keyID: "FGHIJ67890", privateKey: pem, topic: "com.example.app")
     }
 
-    /// The enrolments that the newest challenge is for, sorted.
+    /// Returns the enrolments that the newest challenge addresses, sorted.
     func targets() async throws -> [String] {
         let transactions = try await store.read { view in
             try view.records(.transaction, after: nil, limit: 1_000).map { try StoredTransaction($0).value }

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Store
 
-/// A store in whose next commit something else comes first: the race that a test is about, in the order that it wants.
+/// A store that runs an action before its next commit, so that a test can order the steps of a race.
 final class InterruptedStore: Store {
     let store: any Store
     private let beforeCommit = Mutex<(@Sendable () async throws -> Void)?>(nil)
@@ -11,7 +11,7 @@ final class InterruptedStore: Store {
 
     init(_ store: any Store) { self.store = store }
 
-    /// Does something between the next request's read and its commit.
+    /// Runs an action between the read and the commit of the next request.
     func beforeNextCommit(_ body: @escaping @Sendable () async throws -> Void) {
         beforeCommit.withLock { $0 = body }
     }

@@ -27,7 +27,7 @@ struct PrimaryAuthenticateTests {
         _ = try await org.engine.setStatus(
             userID: try await org.userID(PushFixture.john), to: .suspended, context: PushFixture.context(1))
         var answers: [Refusal] = []
-        // Nobody; suspended, without a phone; without a phone; suspended, with a phone.
+        // An unknown user; a suspended user without a phone; an active user without a phone; a suspended user with a phone.
         for login in ["nobody@example.com", "closed@example.com", PushFixture.jane, PushFixture.john] {
             var refusal = try refusal(try await org.primary(login))
             refusal.reason = ""

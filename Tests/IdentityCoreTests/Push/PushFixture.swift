@@ -8,7 +8,7 @@ import Testing
 @testable import OAuthWire
 @testable import Store
 
-/// An organization whose people sign in with their phones, and requests to its endpoints.
+/// An organization whose users sign in with their phones, and functions that call its endpoints.
 struct PushFixture {
     static let secondFactor = "http://auth0.com/oauth/grant-type/mfa-oob"
     static let firstFactor = "urn:okta:params:oauth:grant-type:oob"
@@ -30,7 +30,7 @@ struct PushFixture {
         try await engine.maintainKeys(Self.context(-3_600), making: TestOrganization.key)
     }
 
-    /// An engine as a process has one: its memory is its own, the store is shared.
+    /// An engine with the memory of its own process and a shared store.
     static func engine(_ store: any Store, seed: UInt64 = 1) -> Engine {
         let engine = Engine(
             store: store,
@@ -41,7 +41,7 @@ struct PushFixture {
         return engine
     }
 
-    /// The same organization after its process ended: another engine, over what the store kept.
+    /// Returns the same organization after a restart: a new engine over the same store.
     func restarted(over store: any Store) -> PushFixture { PushFixture(store: store, engine: Self.engine(store, seed: 99)) }
 
     private init(store: any Store, engine: Engine) {
@@ -105,7 +105,7 @@ struct PushFixture {
         return try await token(parameters.merging(more) { $1 }, client: client, server: server, at: seconds)
     }
 
-    /// The token of a password that was right but not enough.
+    /// Returns the `mfa_token` of a correct password that is not enough.
     func mfaToken(
         _ login: String = jane, scope: String = "openid offline_access", client: String = "direct-app", server: String? = "default",
         at seconds: TimeInterval = 10, _ more: [String: String] = [:]
@@ -198,13 +198,13 @@ struct PushFixture {
     func userID(_ login: String = jane) async throws -> String { try #require(try await engine.user(login: login)).id }
 }
 
-/// What a test needed and did not get.
+/// An error for a missing value in a test.
 struct NoSuchThing: Error {
     var name: String
     init(_ name: String) { self.name = name }
 }
 
 extension StartedChallenge {
-    /// The secret by which the client asks what became of it.
+    /// The secret with which the client polls.
     func secret() throws -> String { try #require((members["oob_code"] ?? members["auth_req_id"])?.stringValue) }
 }

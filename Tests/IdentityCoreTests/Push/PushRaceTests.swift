@@ -95,7 +95,7 @@ struct PushRaceTests {
         #expect(again.code == "E0000001" && again.why == "The answer was given before.")
     }
 
-    /// The second sign-in from a place writes nothing of the person, so that nothing but the sign-in itself keeps two polls apart.
+    /// The second sign-in from an origin does not write the user record, so only the sign-in's own record separates two polls.
     private func signInOnce() async throws {
         let waiting = try await org.waiting(at: 1)
         _ = try await org.answer(phone, at: 3).get()
@@ -198,7 +198,7 @@ struct PushRaceTests {
         switch try await org.poll(waiting, at: 17) {
         case .failure(let refusal): #expect(refusal.code == .invalidGrant)
         case .success(let tokens):
-            // Tokens whose grant met the old account are worth nothing.
+            // Tokens of a grant with the earlier state of the account are not valid.
             let refresh = ["grant_type": "refresh_token", "refresh_token": tokens.refreshToken ?? ""]
             #expect(try await org.token(refresh, at: 18).refused == .invalidGrant)
         }

@@ -30,7 +30,7 @@ struct TokenHintTests {
         try await org.backchannel(["scope": "openid", "id_token_hint": hint], at: seconds)
     }
 
-    /// The key that signed a token, and what it signed.
+    /// The key that signed a token, and the signed content.
     private func draft(_ token: String) async throws -> TokenDraft {
         let parsed = try JSONWebSignature(parsing: token)
         let ring = try await org.engine.snapshot().keyRing
@@ -43,7 +43,7 @@ struct TokenHintTests {
         let hint = try #require(try await tokens().idToken)
         let end = try #require(try claims(of: hint)["exp"]?.integerValue)
         let life = Double(end) - TestOrganization.start.timeIntervalSince1970
-        // What the sign-in granted is forgotten by the last of them.
+        // The last of them deletes the grants of the sign-in.
         let times: [TimeInterval] = [life - 1, life, life + 1, 86_400]
         for later in times {
             if later == times.last { _ = try await org.engine.removeExpired(now: TestOrganization.time(later), limit: 10_000) }
@@ -62,7 +62,7 @@ struct TokenHintTests {
         #expect(try await ask(hint, at: 100_000).refused == .unknownUserID)
     }
 
-    /// What is no id token of this client's at this server, though it looks like one.
+    /// A value that resembles an ID token of this client and server but is none.
     enum Almost: CaseIterable, Sendable {
         case ofAStrangersKey, unsigned, withThePublicKeyAsSecret, tampered, cut, ofAnotherServer, ofTheOrgServer, anAccessToken
         case aRefreshToken, aChallenge, ofAnotherClient, ofAnotherIssuer, issuedInTheFuture
@@ -108,7 +108,7 @@ struct TokenHintTests {
         let waiting = try await org.pending(phone, at: 22).count
         #expect(try await ask(hint, at: 22).refused == .unknownUserID)
         #expect(try await org.pending(phone, at: 23).count == waiting)
-        // Once it has expired: that its time is over excuses nothing else.
+        // The token has expired: only the expiry of a hint is ignored, no other error.
         if almost != .issuedInTheFuture { #expect(try await ask(hint, at: 100_000).refused == .unknownUserID) }
         #expect(try await org.pending(phone, at: 100_001).isEmpty)
     }

@@ -18,7 +18,7 @@ struct WeakerProofTests {
         let phone = try await org.enroll(userVerification: true)
         _ = try await org.waiting()
         #expect(try await org.answer(phone, consent: Self.lost, at: 12).why?.contains("user verification is required") == true)
-        // The key is still required: the possession key alone approves nothing.
+        // The key is still required. An approval with the possession key is not enough.
         let waiting = try await org.waiting(at: 20)
         #expect(try await org.answer(phone, at: 22).why?.contains("user verification is required") == true)
         #expect(try await org.poll(waiting, at: 25).refused == .authorizationPending)

@@ -30,7 +30,7 @@ struct WhoIsAskedTests {
             #expect(push.pushToken == token && push.expiresAt == TestOrganization.time(311))
             let payload = try JSONValue(parsing: push.payload)
             let pushed = try JSONWebSignature(parsing: payload["challenge"]?.stringValue ?? "").unverifiedClaims().json
-            // What is pushed to a phone is what it would fetch, and nothing of the other's.
+            // A pushed challenge equals the fetched one, and contains nothing of the other phone's.
             #expect(try await org.pending(phone, at: 12) == [pushed])
             #expect(pushed["authenticatorEnrollmentId"]?.stringValue == phone.enrollmentID)
             #expect(pushed["transactionId"]?.stringValue == push.collapseID)
@@ -65,7 +65,7 @@ struct WhoIsAskedTests {
         #expect(try await org.targets() == [first.enrollmentID])
         #expect(try await org.pending(first, at: 12).count == 1)
         #expect(try await org.pending(second, at: 12).isEmpty)
-        // The other one cannot answer in its place.
+        // The other phone cannot answer this challenge.
         let challenge = try await org.newest(first, at: 12)
         #expect(try await org.send(PushFixture.sign(second, challenge, at: 12), at: 12).code == "E0000001")
         #expect(try await org.answer(first, at: 13).get() == .approved)

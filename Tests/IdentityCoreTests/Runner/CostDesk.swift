@@ -5,7 +5,7 @@ import Testing
 @testable import AuthnAPI
 @testable import IdentityCore
 
-/// A client of the classic API whose requests are counted: it keeps the state token and the ids of the factors.
+/// A client of the classic API whose requests are counted. It keeps the state token and the ids of the factors.
 final class CostDesk {
     let app: AppFixture
     /// The name of the sign-on policy; ``apply(_:)`` makes it effective.
@@ -22,7 +22,7 @@ final class CostDesk {
     var context: RequestContext { PushFixture.context(seconds) }
     var code: String { messages.last?.code ?? "" }
 
-    /// Jane has an app, a telephone and a question.
+    /// Enrols an app, a telephone and a question for Jane.
     init(_ store: MeteredStore) async throws {
         app = try await AppFixture(store: store) { Self.prepare(&$0, policy: "two-factors") }
         let (id, context) = (try await app.organization.userID(), PushFixture.context(1))
@@ -81,7 +81,7 @@ final class CostDesk {
         try await engine.classicActivate(factorID: enrolling, passCode: code, stateToken: token, context: context)
     }
 
-    /// The sign-in that an answer shows.
+    /// Returns the sign-in of an answer.
     func shown(_ result: Result<ClassicAnswer, ClassicRefusal>) throws -> ClassicTransaction {
         let answer = try result.get()
         guard case .transaction(let transaction) = answer.outcome else { throw NoSuchThing("sign-in") }

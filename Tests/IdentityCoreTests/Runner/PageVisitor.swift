@@ -6,11 +6,11 @@ import Testing
 @testable import OAuthWire
 @testable import SignInPages
 
-/// A browser on the hosted pages, as their endpoints drive the engine: it keeps its cookies and the address of its page.
+/// A browser on the hosted pages. It keeps its cookies and the address of its page.
 final class PageVisitor {
     static let app = "page-app"
     static let redirectURI = "com.example:/callback"
-    /// Of the challenge in RFC 7636, appendix B.
+    /// The code verifier of RFC 7636, appendix B.
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 
     let engine: Engine
@@ -18,7 +18,7 @@ final class PageVisitor {
     var cookies = BrowserSecrets()
     /// The token in the address of the current page.
     private(set) var token = ""
-    /// The messages of the server, the last one last.
+    /// The messages of the server, newest last.
     var messages: [OutgoingMessage] { engine.outbox.messages }
 
     init(_ engine: Engine, at seconds: TimeInterval = 10) {
@@ -79,7 +79,7 @@ final class PageVisitor {
         follow(try await engine.signInPage(token, browser: cookies, context: context))
     }
 
-    /// Loads the page for its form token. Not a part of any measured request.
+    /// Loads the page for its form token. This request is not measured.
     func form() async throws -> HostedPage {
         let answer = try await load()
         guard case .page(let page) = answer.outcome else { throw NoSuchThing("page: \(answer.outcome)") }
@@ -104,7 +104,7 @@ final class PageVisitor {
         return answer
     }
 
-    /// The code that the client gets.
+    /// Returns the authorization code that the client gets.
     static func code(_ answer: HostedAnswer) throws -> String {
         guard case .respond(let response) = answer.outcome else { throw NoSuchThing("response: \(answer.outcome)") }
         return try #require(response.parameters.first { $0.name == "code" }?.value)

@@ -9,7 +9,7 @@ struct DuePasswordTests {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
     private static let days: TimeInterval = 86_400
 
-    /// Whose password was set so many days ago, and ends after ninety.
+    /// A user whose password was set this many days ago and expires after ninety.
     private func subject(daysAgo: Double = 90, second: [FactorKind] = [], _ change: (inout SignInTransaction.Subject) -> Void = { _ in })
         -> SignInTransaction.Subject
     {
@@ -48,7 +48,7 @@ struct DuePasswordTests {
             return
         }
         #expect(user.passwordHash == "new" && user.passwordChangedAt == later && user.earlierPasswords == ["old"])
-        // Others meet the account as it is now, and this one as well.
+        // Other requests read the current account, and so does this one.
         #expect(after.account == .init(user))
     }
 
@@ -145,7 +145,7 @@ struct DuePasswordTests {
         let org = try await SignInFixture { $0.passwordPolicy.age.maximumDays = 30 }
         #expect(try await org.signIn(at: 30 * Self.days - 1).context != nil)
         #expect(try await org.signIn(at: 30 * Self.days).refusal == .expiredPassword)
-        // A wrong one says nothing about the right one.
+        // The response to a wrong password reveals nothing about the right one.
         #expect(
             try await org.signIn(SignInFixture.jane, "wrong-password", at: 30 * Self.days).refusal?.description
                 == "The credentials provided were invalid.")

@@ -51,8 +51,8 @@ struct PasswordSignInTests {
     func derivesForNobody(username: String, password: String) async throws {
         let org = try await SignInFixture()
         #expect(try await org.signIn(username, password).refusal?.code == .invalidGrant)
-        // At a cost of 2^0, which scrypt refuses (RFC 7914 section 6): now a sign-in fails that derives a key at the policy's cost,
-        // and one that derives none would still be answered.
+        // scrypt refuses a cost of 2^0 (RFC 7914 section 6), so a sign-in that derives a key at the policy's cost fails now, while one that derives
+        // none would still be answered.
         let stored: Record? = try await org.store.read {
             try $0.record(.passwordPolicy, id: OrganizationSettings.passwordPolicyReference.id)
         }
@@ -62,7 +62,7 @@ struct PasswordSignInTests {
         record.payload = try RecordCoding.encode(policy)
         #expect(try await org.store.commit([.put(record)]) == .committed)
         await #expect(throws: CryptoKitError.self) { try await org.signIn(username, password) }
-        // A hash is checked at its own cost, so that it is not the policy that stops everybody.
+        // A stored hash is checked at its own cost, so the policy's invalid cost does not stop every user.
         #expect(try await org.signIn(SignInFixture.jane, "wrong-password").refusal?.code == .invalidGrant)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import Store
 
-/// An organization in memory without keys: what signing in needs, and no more.
+/// An in-memory organization without keys, for tests of sign-ins alone.
 struct SignInFixture {
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
     static let jane = "jane.doe@example.com"

@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 extension Store {
-    /// Stores a factor as it is after it was set up: for rules that ask only which kinds a person has.
+    /// Stores an enrolled factor, for rules that depend only on the kinds of a user's factors.
     func enroll(_ factor: FactorKind, of userID: String, at time: Date) async throws {
         let enrollment = Enrollment(
             id: "enr-\(userID)-\(factor.rawValue)", userID: userID, method: .unsupported(factor), status: .active, createdAt: time)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityCore
 
-/// What the official client checks of an id token, in its order (Documentation/Protocol/OAuth.md §7.4), written anew from that table.
+/// The ID token checks of the official client, in its order, written from the table in Documentation/Protocol/OAuth.md §7.4.
 private struct OfficialClient {
     var issuer: String
     var clientID: String
@@ -13,7 +13,7 @@ private struct OfficialClient {
     var now: Double
     var maxAge: Int?
 
-    /// The name of the first check that fails; nil if the token is accepted.
+    /// Returns the name of the first check that fails; `nil` if the token is accepted.
     func rejects(_ token: String, accessToken: String) throws -> String? {
         let signature = try JSONWebSignature(parsing: token)
         let claims = try JSONValue(parsing: signature.payload)
@@ -66,7 +66,7 @@ struct OfficialClientTests {
         let second = try await organization.refresh(first.refreshToken, server: server, at: 3000).get()
         let refreshed = try #require(second.idToken)
         #expect(try await client(organization, server: server, at: 3000).rejects(refreshed, accessToken: second.accessToken) == nil)
-        // The checks can fail.
+        // Each check can fail.
         #expect(
             try await client(organization, server: server, at: 0).rejects(token, accessToken: second.accessToken)
                 == "signatureInvalid: at_hash")

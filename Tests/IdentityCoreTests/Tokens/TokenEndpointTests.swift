@@ -9,10 +9,10 @@ import Testing
 
 @Suite("The phases of the token endpoint (Documentation/Protocol/OAuth.md §2.4 and §2.16)")
 struct TokenEndpointTests {
-    /// Text that takes the square of its length to compare or to hash.
+    /// A text whose comparison or hashing takes quadratic time.
     private static let costly = "a" + String(repeating: "\u{301}\u{323}\u{327}", count: 10_000)
 
-    /// Nanoseconds that this thread was at it, whatever else the machine does.
+    /// Returns the processor time of this thread in nanoseconds.
     private func cost(of work: () -> Void) -> Int {
         func now() -> Int {
             var time = timespec()
@@ -132,7 +132,7 @@ struct TokenEndpointTests {
         let result = try await organization.token(parameters, server: server)
         #expect(result.refused == code)
         #expect(result.reason == reason)
-        // Nobody proved anything: the reason is for the access log, and the disk stays as it is.
+        // The client proved nothing, so the reason goes to the access log only, and the store stays unchanged.
         #expect(try await organization.log() == before)
         #expect(try await organization.grants().isEmpty)
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// Walks through the classic API at random, as its front door drives the engine, and holds every answer against the oracle's.
+/// Walks through the classic API at random, and compares every answer with the prediction of the oracle.
 final class ClassicExploration {
     private static let policy = ClassicPolicy(
         signOnPolicy: "two factors", showsLockout: true,
@@ -24,7 +24,7 @@ final class ClassicExploration {
     private var shown: ClassicTransaction?
     private var ids: [ClassicMove.Kind: String] = [:]
     private var secret: [UInt8]?
-    /// What was done, and what came of it.
+    /// The moves and their results.
     private(set) var story: [String] = []
     private(set) var seen: Set<String> = []
 
@@ -59,11 +59,11 @@ final class ClassicExploration {
         elements[random.bytes(4).reduce(0) { $0 << 8 | Int($1) } % elements.count]
     }
 
-    /// Takes some moves.
+    /// Makes some moves.
     func walk(_ count: Int) async throws {
         for _ in 0..<count {
             let move = nextMove()
-            // Now and then nobody does anything until the sign-in is just over, or all but.
+            // Sometimes the client waits until just before or just after the expiry of the sign-in.
             if oracle.place != .nowhere, chosen(Array(0..<25)) == 0 { desk.now += Double(max(0, oracle.expiresAt - now - chosen([1, 2]))) }
             if move.sends { try await pause() } else { desk.now += 1 }
             oracle.wait(until: now)
@@ -81,12 +81,12 @@ final class ClassicExploration {
         let description: String
     }
 
-    /// What to throw: enough to play it again, and to see what led there.
+    /// Returns a failure with the moves that led to it and the seed that repeats them.
     private func broken(_ problem: String) -> Broken {
         Broken(description: (["seed \(seed): \(problem)"] + story).joined(separator: "\n"))
     }
 
-    /// What leads on most of the time, and anything else now and then.
+    /// Chooses a move that usually makes progress, and sometimes any other move.
     private func nextMove() -> ClassicMove {
         if chosen([true, true, true, false]) {
             let fitting: [ClassicMove] =
@@ -101,14 +101,14 @@ final class ClassicExploration {
                 case .recovery: [.recoveryAnswer(isRight: true), .recoveryAnswer(isRight: false)]
                 case .reset: [.resetPassword(isGood: true), .resetPassword(isGood: false)]
                 }
-            // Some do little but guess: they meet the locks.
+            // Some walks consist mostly of guesses, so that they reach the locks.
             let wrong = fitting.filter(\.isWrong)
             return chosen(guesses && !wrong.isEmpty && chosen([true, true, false]) ? wrong : fitting)
         }
         return chosen(ClassicMove.all)
     }
 
-    /// So long that what was sent before is too old, and limits begin anew; the client looks now and then, so that the sign-in stays.
+    /// Waits until all codes have expired and all limits have reset. The client polls in between, so that the sign-in stays valid.
     private func pause() async throws {
         for _ in 0..<2 {
             desk.now += 155
@@ -117,7 +117,7 @@ final class ClassicExploration {
         }
     }
 
-    /// Where the sign-in stands, who the person is, and what they have.
+    /// Returns the state of the sign-in, the user and the user's factors.
     private func check() async throws {
         let jane = try await desk.jane()
         let origin = RequestOrigin(
@@ -138,7 +138,7 @@ final class ClassicExploration {
         guard oracle.see(end: end, at: now) else { throw broken("it is good until \(end)") }
     }
 
-    /// What an answer amounts to; remembers what a client would.
+    /// Reduces an answer to its status, and keeps the values that a client would keep.
     private func note(_ result: Result<ClassicAnswer, ClassicRefusal>) -> String {
         guard case .success(let answer) = result else { return result.refusal ?? "" }
         guard case .transaction(let transaction) = answer.outcome else { return "cancelled" }
@@ -148,7 +148,7 @@ final class ClassicExploration {
         for factor in transaction.factors ?? [] { remember(factor) }
         if let factor = transaction.factor { remember(factor) }
         if let text = transaction.factor?.activation?.secret { secret = Base32.decode(text) }
-        // What ends the sign-in, and only that, gives a session token; but for an account that was unlocked.
+        // Only the end of a sign-in returns a session token. An unlock returns none.
         let isSignedIn = transaction.status == .success && transaction.recoveryType == nil
         if (transaction.sessionToken != nil) != isSignedIn { return "a session token too many or too few" }
         return transaction.status.rawValue
@@ -228,7 +228,7 @@ final class ClassicExploration {
         }
     }
 
-    /// The factor whose code is about to come back.
+    /// Returns the factor whose code is submitted next.
     private var oracleKind: ClassicMove.Kind? {
         switch shown?.factor?.type {
         case "sms": .sms

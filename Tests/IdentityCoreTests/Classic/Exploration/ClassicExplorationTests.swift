@@ -25,7 +25,7 @@ struct ClassicExplorationTests {
             seen.formUnion(exploration.seen.compactMap { $0.split(separator: " ").last.map(String.init) })
         }
         Attachment.record(seen.sorted().joined(separator: "\n"), named: "classic-exploration.txt")
-        // What takes many moves of one kind in a row, or two within half a minute, may not happen by chance.
+        // Cases that need many equal moves in a row, or two within half a minute, may be missing from a random walk.
         let rare: Set<String> = ["E0000047", "E0000082"]
         #expect(
             seen.union(rare) == [

@@ -1,4 +1,4 @@
-/// What a client of the classic API can do, as the exploration chooses from it.
+/// The moves of a classic API client from which the exploration chooses.
 enum ClassicMove: Hashable, Sendable {
     enum Kind: String, Hashable, Sendable, CaseIterable { case totp, sms, question }
 
@@ -10,7 +10,7 @@ enum ClassicMove: Hashable, Sendable {
     case recover(isUnlock: Bool), recoveryCode(isRight: Bool), recoveryResend, recoveryAnswer(isRight: Bool)
     case resetPassword(isGood: Bool)
 
-    /// Whether something may be sent by it: there is a pause before.
+    /// Whether the move can send a message. The walk waits before such a move.
     var sends: Bool {
         switch self {
         case .ask(.sms), .resend, .enroll, .resendActivation, .recover, .recoveryResend: true
@@ -18,7 +18,7 @@ enum ClassicMove: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a guess that is wrong.
+    /// Whether the move is a wrong guess.
     var isWrong: Bool {
         switch self {
         case .signIn(isRight: false), .prove(_, isRight: false), .activate(isRight: false), .recoveryCode(isRight: false),
@@ -39,20 +39,19 @@ enum ClassicMove: Hashable, Sendable {
         }
 }
 
-/// What must come of each move, by the table of Documentation/Protocol/Authn.md §3.4 and nothing of the code under test. Time is in
-/// seconds.
+/// Predicts the result of each move from the table in Documentation/Protocol/Authn.md §3.4, without any code under test. Times are in seconds.
 struct ClassicOracle {
     typealias Kind = ClassicMove.Kind
 
-    /// Where the sign-in is.
+    /// The status of the sign-in.
     enum Place: Hashable {
         case nowhere, required, challenge(Kind), enroll(canSkip: Bool), activate(Kind), recoveryChallenge, recovery, reset
     }
 
-    /// Wrong passwords, codes and answers that lock an account: more than end one sign-in.
+    /// The number of wrong passwords, codes and answers that lock an account. It exceeds the number that ends one sign-in.
     static let lockout = 7
 
-    // The person.
+    // The user.
     var held: Set<Kind>
     /// Whether the user signed in from this origin before: its wrong answers are then counted separately from those of unknown origins.
     private(set) var isKnown = false
@@ -60,7 +59,7 @@ struct ClassicOracle {
     private var lockedHere = false
     private var failuresOfStrangers: [String: Int] = [:]
     private var failuresHere: [String: Int] = [:]
-    /// Wrong answers after the password from unknown origins, and of factors that were never right here.
+    /// The number of wrong answers after the password from unknown origins, and of wrong answers to factors that the user never proved here.
     private var failuresAfterPassword: [String: Int] = [:]
     /// The factors that the user proved here in completed sign-ins.
     private var provedHere: Set<String> = []
@@ -74,29 +73,29 @@ struct ClassicOracle {
     // The sign-in.
     private(set) var place = Place.nowhere
     private(set) var begunAt = 0
-    /// When it is over unless it is asked for again.
+    /// The expiry of the sign-in, unless a request extends it.
     private(set) var expiresAt = 0
     private var provedAt = 0
     private var wrong = 0
     private var hasSecondFactor = false
     private var enrolled = 0
     private var recovery: (isUnlock: Bool, isReal: Bool) = (false, false)
-    /// When the code was sent that is open; for the telephone that is there, and for the one that is set up.
+    /// The times of the open code, for the enrolled telephone and for the one that is being enrolled.
     private var codeSentAt: Int?
     private var activationSentAt: Int?
     private var pendingUntil = 0
-    /// How often a code came to set it up: in this minute, and when wrongly in the last five.
+    /// The numbers of activation codes: in this minute, and the wrong ones in the last five minutes.
     private var tries: (minute: Int, count: Int) = (0, 0)
     private var wrongTries: [Int] = []
-    /// When codes of the telephone were wrong since the last right one.
+    /// The times of wrong telephone codes since the last correct one.
     private var wrongCodes: [Int] = []
-    /// When codes of a recovery were wrong since the last right one.
+    /// The times of wrong recovery codes since the last correct one.
     private var wrongRecoveries: [Int] = []
     /// The times of wrong recovery codes since the last completed recovery, for any telephone.
     private var guessedCodes: [Int] = []
     let enrollsAll: Bool
 
-    /// When messages went out in the last hour: to who signs in, to whoever knows the name, and what was asked for by name and in a recovery.
+    /// The times of the messages of the last hour: for sign-ins, for requests that only name the user, and for recoveries.
     private struct Pace {
         let most: Int
         var times: [Int] = []
@@ -115,7 +114,7 @@ struct ClassicOracle {
 
     init(held: Set<Kind>, enrollsAll: Bool) { (self.held, self.enrollsAll) = (held, enrollsAll) }
 
-    /// The name of where it is; nil for nowhere.
+    /// The name of the status; `nil` for none.
     var status: String? {
         switch place {
         case .nowhere: nil
@@ -129,23 +128,23 @@ struct ClassicOracle {
         }
     }
 
-    /// Time goes by.
+    /// Advances the clock.
     mutating func wait(until now: Int) {
         if now >= expiresAt { place = .nowhere }
         if case .activate = place, now >= pendingUntil { place = .enroll(canSkip: enrolled > 0) }
     }
 
-    /// An answer says until when the sign-in is good.
+    /// Checks the expiry in an answer.
     ///
-    /// - Returns: Whether it may say so: each request puts the end off by five minutes, to the minute (whoever polls must not write each
-    ///   time), but not beyond an hour.
+    /// - Returns: Whether the expiry is valid: each request extends it by five minutes, rounded to the minute so that polls cause no writes, up to an
+    /// hour in total.
     mutating func see(end: Int, at now: Int) -> Bool {
         let latest = min(now + 300, begunAt + 3_600)
         expiresAt = end
         return end <= latest && end > latest - 60
     }
 
-    /// What a move leads to: a status, a code, or `cancelled`.
+    /// Returns the expected status, the expected error code, or `cancelled`.
     mutating func take(_ move: ClassicMove, at now: Int) -> String {
         switch move {
         case .signIn(let isRight): return signIn(isRight, now)
@@ -154,7 +153,7 @@ struct ClassicOracle {
             guard namePace.admits(now) else { return "E0000047" }
             resendPace.times = []
             recovery = (isUnlock, held.contains(.sms) && (!isUnlock || lockedForStrangers || lockedHere))
-            // What may not be sent is not, and nobody is told.
+            // A message that must not be sent is omitted, and the response does not reveal this.
             sendRecoveryCode(now)
             place = .recoveryChallenge
             return "RECOVERY_CHALLENGE"
@@ -227,7 +226,7 @@ struct ClassicOracle {
 
     private mutating func lock() { if isKnown { lockedHere = true } else { lockedForStrangers = true } }
 
-    /// Whether no answer to this factor was ever right here.
+    /// Whether the user never answered this factor correctly here.
     private func isForeign(_ kind: String) -> Bool { kind != "password" && !provedHere.contains(kind) }
 
     private mutating func forget(_ kind: String) {
@@ -272,7 +271,7 @@ struct ClassicOracle {
             var refusal = "E0000068"
             var isProved = isRight
             if kind == .sms {
-                // Five wrong ones close the telephone for as long as a code is good.
+                // Five wrong codes lock the telephone until the code expires.
                 guard wrongCodes.count(where: { $0 > now - 300 }) < 5 else { return "E0000047" }
                 let isOpen = codeSentAt.map { now < $0 + 300 } ?? false
                 isProved = isRight && isOpen
@@ -303,7 +302,7 @@ struct ClassicOracle {
     private mutating func enroll(_ move: ClassicMove, _ now: Int) -> String {
         switch (move, place) {
         case (.enroll(let kind), .enroll(let canSkip)):
-            // A question alone is no second factor that could be asked for.
+            // A security question alone does not count as a second factor that the policy can require.
             guard !held.contains(kind), kind != .question || canSkip else { return "E0000001" }
             guard now <= provedAt + 900 else { return "E0000011" }
             if kind == .question {
@@ -339,7 +338,7 @@ struct ClassicOracle {
 
     // MARK: - Without the password
 
-    /// Ten wrong codes in a day close the way of who has forgotten the password.
+    /// Ten wrong codes in a day lock the recovery.
     private func isRecoveryClosed(_ now: Int) -> Bool {
         wrongRecoveries.count(where: { $0 > now - 86_400 }) >= 10 || guessedCodes.count(where: { $0 > now - 86_400 }) >= 10
     }

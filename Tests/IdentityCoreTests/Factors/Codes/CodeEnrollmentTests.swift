@@ -85,7 +85,7 @@ struct CodeEnrollmentTests {
         #expect(try await active() == ["+15551234821"])
         _ = try await confirm(second.enrollment.id, #require(second.message.code), at: 42)
         #expect(try await active() == ["+15557654321"])
-        // Without a number, the one that is verified.
+        // Without a number in the request, the server uses the verified one.
         let call = try await begin(.voice, nil, at: 80)
         #expect(try call.message.destination.phoneNumber?.e164 == "+15557654321")
     }
@@ -112,7 +112,7 @@ struct CodeEnrollmentTests {
         for number in 0..<5 {
             _ = try await confirm(second.enrollment.id, CodeFixture.other(than: #require(second.message.code)), at: 32 + Double(number))
         }
-        // Also the right code, and the next message.
+        // The correct code and the next message are refused too.
         #expect(
             try await confirm(second.enrollment.id, #require(second.message.code), at: 40).refusal
                 == .tooMany(.sms, until: TestOrganization.time(332)))
@@ -146,7 +146,7 @@ struct CodeEnrollmentTests {
 }
 
 extension PreparedCode {
-    /// The message with the code.
+    /// Returns the message with the code.
     var message: OutgoingMessage {
         get throws {
             guard case .message(let message)? = writes.outbox.first else { throw NoSuchThing("message") }

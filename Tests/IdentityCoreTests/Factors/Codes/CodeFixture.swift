@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import Store
 
-/// An organization whose people get codes by text, call and mail.
+/// An organization whose users get codes by text, call and mail.
 struct CodeFixture {
     static let number = "+15551234821"
 
@@ -26,7 +26,7 @@ struct CodeFixture {
             channel, to: destination, userID: organization.userID(login), context: PushFixture.context(0))
     }
 
-    /// Asks for a code beside a right password.
+    /// Requests a code after a correct password.
     func ask(
         _ mfaToken: String, by channel: String = "sms", client: String = "direct-app", at seconds: TimeInterval = 11
     ) async throws -> Result<StartedChallenge, Refusal> {

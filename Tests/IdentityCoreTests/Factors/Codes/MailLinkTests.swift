@@ -40,7 +40,7 @@ struct MailLinkTests {
                 == MailLinkQuestion(
                     login: PushFixture.jane, sentAt: TestOrganization.time(1), isApproved: false,
                     address: PushFixture.context(1).address, userAgent: PushFixture.context(1).userAgent))
-        // To open it is no answer.
+        // Opening the link does not answer it.
         #expect(try await !verdict(.confirmedLink, at: 3))
         #expect(try await fixture.engine.answerMailLink(token, isApproved: true, context: PushFixture.context(4)))
         #expect(try await !verdict(.confirmedLink, for: "txn2", at: 5))

@@ -35,7 +35,7 @@ struct MessagePacerTests {
         let others = (1..<40).count { isSent("+491", .known, at: Double($0) * 31) }
         #expect(recoveries + 1 + others == 12)
         #expect(isSent("+491", .anybody, at: 3_601) && isSent("+491", .known, at: 3_601))
-        // Half a minute is between two of a kind.
+        // Two messages of one kind are at least half a minute apart.
         #expect(!isSent("+491", .anybody, at: 3_620) && !isSent("+491", .known, at: 3_620))
     }
 
@@ -48,7 +48,7 @@ struct MessagePacerTests {
             pacer.refusal(.voice, to: "+49104", .anybody, limit: 3, requestID: "x", now: now)
                 == .tooMany(.voice, until: Date(timeIntervalSince1970: 1_800_000_060)))
         #expect(isSent("+49104", .known, at: 60, limit: 3))
-        // What goes nowhere is not counted.
+        // A message that is not sent does not count.
         for number in 0..<10 { #expect(isSent("name \(number)", .anybody, at: 61)) }
         #expect(isSent("+49105", .known, at: 62, limit: 3) && isSent("+49106", .known, at: 62, limit: 3))
         #expect(!isSent("+49107", .known, at: 62, limit: 3))

@@ -33,7 +33,7 @@ struct SentCodeTests {
         let tokens = try await fixture.present(code, oobCode, token).get()
         let id = try claims(of: tokens.idToken)
         #expect(id["amr"] == .array(["pwd", .string(method), "mfa"]))
-        // Once.
+        // The code is valid once.
         #expect(try await fixture.present(code, oobCode, token).refused == .invalidGrant)
     }
 
@@ -43,7 +43,7 @@ struct SentCodeTests {
         let token = try await fixture.organization.mfaToken()
         let sent = try await fixture.sentCode(token)
         #expect(try await fixture.present(CodeFixture.other(than: sent.code), sent.oobCode, token).refused == .invalidGrant)
-        // As a client does that polls as for a push.
+        // The client polls as for a push.
         #expect(try await fixture.present(nil, sent.oobCode, token).refused == .invalidRequest)
         #expect(try await fixture.present(sent.code, sent.oobCode, token).refused == nil)
     }
@@ -54,8 +54,8 @@ struct SentCodeTests {
         try await fixture.grant(.sms, to: PushFixture.john, number: "+15557654321")
         let first = try await fixture.organization.mfaToken()
         let firstCode = try await fixture.sentCode(first)
-        // A second sign-in of the same person, as somebody has who stole the password: the first one's code is no good there, nor any more
-        // where it was sent for.
+        // An attacker with the stolen password starts a second sign-in. The first sign-in's code is not valid there, and no longer in the first
+        // sign-in either.
         let second = try await fixture.organization.mfaToken(at: 50)
         let secondCode = try await fixture.sentCode(second, at: 60)
         #expect(try await fixture.present(firstCode.code, secondCode.oobCode, second, at: 61).refused == .invalidGrant)
@@ -84,7 +84,7 @@ struct SentCodeTests {
         let refused = try await fixture.ask(token, at: 40)
         guard case .failure(let refusal) = refused else { throw NoSuchThing("refusal") }
         #expect(refusal.status == .tooManyRequests && refusal.rateLimit?.reset == TestOrganization.time(41))
-        // Another sign-in does not begin the limit anew.
+        // Another sign-in does not reset the limit.
         let other = try await fixture.organization.mfaToken(at: 39)
         #expect(try await fixture.ask(other, at: 40).refused == .invalidGrant)
         for seconds in [41.0, 71, 101, 131] { _ = try await fixture.sentCode(token, at: seconds) }

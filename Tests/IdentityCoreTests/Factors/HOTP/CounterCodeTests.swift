@@ -7,7 +7,7 @@ import Testing
 @Suite("Codes that follow a counter")
 struct CounterCodeTests {
     private static let secret = Array("12345678901234567890".utf8)
-    /// RFC 4226 appendix D.
+    /// The values of RFC 4226, appendix D.
     private static let vectors = [
         "755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489",
     ]

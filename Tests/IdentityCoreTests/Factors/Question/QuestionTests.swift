@@ -56,9 +56,9 @@ struct QuestionTests {
         let jane = try await organization.userID()
         _ = try await organization.engine.grantQuestion(
             "first_award", answer: "Seepferdchen", userID: jane, context: PushFixture.context(0))
-        // Two factors are asked for, and a question is none that a client could present.
+        // Two factors are required, and a client cannot present a security question.
         #expect(try await organization.signIn().refused == .accessDenied)
-        // One is enough, and the question does not ask for more.
+        // One factor is enough, so the question is not required.
         #expect(try await organization.signIn(client: "one-factor-app").refused == nil)
     }
 }

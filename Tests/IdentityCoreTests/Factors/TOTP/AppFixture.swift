@@ -3,19 +3,19 @@ import Foundation
 @testable import IdentityCore
 @testable import Store
 
-/// An organization whose people sign in with authenticator apps.
+/// An organization whose users sign in with authenticator apps.
 struct AppFixture {
     static let firstFactor = "urn:okta:params:oauth:grant-type:otp"
     static let secondFactor = "http://auth0.com/oauth/grant-type/mfa-otp"
     static let jane = PushFixture.jane
 
     let organization: PushFixture
-    /// What Jane's app has.
+    /// The authenticator app of Jane.
     let secret: [UInt8]
 
     var engine: Engine { organization.engine }
 
-    /// - Parameter prepare: What happens before Jane has the app.
+    /// - Parameter prepare: Runs before Jane enrols the app.
     init(
         store: any Store = InMemoryStore(), _ change: @escaping (inout OrganizationDefinition) -> Void = { _ in },
         prepare: (PushFixture) async throws -> Void = { _ in }
@@ -34,12 +34,12 @@ struct AppFixture {
         self.secret = secret
     }
 
-    /// What the app shows.
+    /// Returns the code that the app shows.
     func code(at seconds: TimeInterval) -> String {
         TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: TestOrganization.time(seconds)))
     }
 
-    /// A code that the app does not show around a time.
+    /// Returns a code that the app does not show around this time.
     func wrongCode(at seconds: TimeInterval) -> String {
         let shown = [-30, 0, 30].map { code(at: seconds + $0) }
         return ["000000", "111111", "222222", "333333"].first { !shown.contains($0) } ?? ""

@@ -21,11 +21,11 @@ struct CodeSignInTests {
         let response = try await fixture.second(token, fixture.code(at: 12)).get()
         let claims = try claims(of: response.idToken)
         #expect(claims["amr"] == ["pwd", "otp", "mfa"])
-        // A second before the tokens at the latest.
+        // The code was used at most a second before the tokens were issued.
         #expect(claims["auth_time"] == .integer(Int64(TestOrganization.time(11).timeIntervalSince1970)))
         #expect(response.scopes == ["openid", "offline_access"])
         #expect(try await fixture.organization.log("user.authentication.totp").map(\.outcome) == [.success])
-        // The sign-in is over: neither the code nor the token is of use again.
+        // The sign-in is complete: neither the code nor the token is valid again.
         #expect(try await fixture.second(token, fixture.code(at: 42), at: 42).reason == "mfa_token: unknown")
     }
 
@@ -89,15 +89,15 @@ struct CodeSignInTests {
         for round in 0..<3 {
             let token = try await fixture.organization.mfaToken()
             for _ in 0..<2 { #expect(try await fixture.second(token, fixture.wrongCode(at: 12)).refused == .invalidGrant) }
-            // Nor does a whole sign-in help, to an app that asks for the password only.
+            // A complete sign-in does not help either at an app that requires only the password.
             if round < 2 { #expect(try await fixture.organization.signIn(client: "one-factor-app").refused == nil) }
-            // Nor that the password made the address known.
+            // Neither does the password, although it made the origin known.
             #expect(try await fixture.stored().failedFurther == ["totp": (round + 1) * 2])
         }
         #expect(try await fixture.stored().hasLock)
         #expect(try await fixture.organization.log("user.account.lock").count == 1)
         #expect(try await fixture.organization.signIn().reason == "account is locked")
-        // The lock is over for the first factor as it is for a password.
+        // The lock of the first factor ends like that of a password.
         #expect(try await fixture.first(fixture.code(at: 912), at: 912).refused == nil)
     }
 
@@ -143,7 +143,7 @@ struct CodeSignInTests {
         let store: any Store = isOnDisk ? try SQLiteStore(path: folder.appending(path: "store").path) : InMemoryStore()
         let fixture = try await AppFixture(store: store) {
             $0.passwordPolicy.lockoutAttempts = 0
-            // As many as sign in here: who meets others is not counted again.
+            // As many users as sign in here: an attacker gets no fresh count by trying other users.
             $0.rateLimits.perUser = 24
         }
         var tokens: [String] = []
@@ -217,7 +217,7 @@ struct CodeSignInTests {
         let asked = ["challenge_types_supported": AppFixture.secondFactor]
         let started = try await fixture.organization.challenge(token, asked).get()
         #expect(started.members == ["challenge_type": .string(AppFixture.secondFactor)] && fixture.organization.outbox.pushes.isEmpty)
-        // Of a client that can do both, the channel tells: no device is enrolled for the push.
+        // The client supports both, and the channel selects one: no device is enrolled for a push.
         let both = ["challenge_types_supported": "\(PushFixture.secondFactor) \(AppFixture.secondFactor)", "channel_hint": ""]
         #expect(try await fixture.organization.challenge(token, both).get().members == started.members)
         let push = both.merging(["channel_hint": "push"]) { $1 }

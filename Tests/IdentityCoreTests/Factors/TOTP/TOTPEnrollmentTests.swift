@@ -35,7 +35,7 @@ struct TOTPEnrollmentTests {
             id: offer.id, code: try code ?? shown(offer, at: seconds), authentication ?? proved(), context: PushFixture.context(seconds))
     }
 
-    /// What an app shows that read the secret.
+    /// Returns the code of an app with this secret.
     private func shown(_ offer: TOTPEnrollmentOffer, at seconds: TimeInterval) throws -> String {
         let secret = try #require(Base32.decode(offer.secret))
         return TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: TestOrganization.time(seconds)))
@@ -53,13 +53,13 @@ struct TOTPEnrollmentTests {
         #expect(offer.expiresAt == TestOrganization.time(601))
         #expect(Base32.decode(offer.secret)?.count == 20)
         #expect(!"\(offer)".contains(offer.secret) && !String(reflecting: offer).contains(offer.secret))
-        // Not before it is confirmed.
+        // The factor cannot be used before its confirmation.
         #expect(try await organization.signIn().refused == .accessDenied)
         #expect(try await organization.engine.totpEnrollments(ofUser: jane) == [])
         try await confirm(offer).get()
         #expect(try await organization.engine.totpEnrollments(ofUser: jane).map(\.id) == [offer.id])
         #expect(try await organization.log("user.mfa.factor.activate").map(\.reason) == ["totp"])
-        // The code that confirmed it is used up.
+        // The confirmation consumed this code.
         let token = try await organization.mfaToken()
         func second(_ seconds: TimeInterval) async throws -> Refusal.Code? {
             try await organization.token(
@@ -108,7 +108,7 @@ struct TOTPEnrollmentTests {
         let again = try await begin(proved(at: 602), at: 602).get()
         try await confirm(again, nil, proved(at: 602), at: 1_201).get()
         #expect(try await confirm(again, nil, proved(["pwd", "otp", "mfa"], at: 602), at: 1_201).reason == "totp: nothing pending")
-        // Confirmed, it stays.
+        // A confirmed factor stays.
         _ = try await organization.engine.removeExpired(now: TestOrganization.time(1e8), limit: 100)
         #expect(try await enrollments().map(\.id) == [again.id])
     }
@@ -119,7 +119,7 @@ struct TOTPEnrollmentTests {
         #expect(try await begin(proved(by: "00unobody")).refused == .accessDenied)
         let early = try await begin(proved()).get()
         _ = try await organization.enroll(at: 3)
-        // Also if the phone came in the meantime.
+        // This also holds if the phone was enrolled in the meantime.
         #expect(try await confirm(early, at: 4).reason == "second factor is not proved")
         #expect(try await begin(proved(), at: 4).reason == "second factor is not proved")
         let offer = try await begin(proved(["pwd", "swk", "mfa"]), at: 4).get()
@@ -162,7 +162,7 @@ struct TOTPEnrollmentTests {
             for (offer, code) in zip(offers, codes) { group.addTask { try await confirm(offer, code).refused } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        // Who comes second has one factor proved, and another is there now.
+        // The later request has proved one factor, and another is enrolled now.
         #expect(answers.filter { $0 == nil }.count == 1)
         #expect(try await enrollments().count == 1)
     }

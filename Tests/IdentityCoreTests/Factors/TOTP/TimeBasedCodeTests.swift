@@ -7,7 +7,7 @@ import Testing
 struct TimeBasedCodeTests {
     private static let secret = Array("12345678901234567890".utf8)
 
-    /// RFC 6238 appendix B, the rows of SHA-1.
+    /// The SHA-1 rows of RFC 6238, appendix B.
     @Test(
         "TOTP codes equal the vectors of RFC 6238",
         arguments: [
@@ -20,7 +20,7 @@ struct TimeBasedCodeTests {
         #expect(TimeBasedCode.code(secret: Self.secret, step: step) == String(code.suffix(6)))
     }
 
-    /// RFC 4226 appendix D.
+    /// The values of RFC 4226, appendix D.
     @Test("HOTP codes equal the vectors of RFC 4226")
     func counterVectors() {
         let codes = (0..<10).map { TimeBasedCode.code(secret: Self.secret, step: $0) }
@@ -28,7 +28,7 @@ struct TimeBasedCodeTests {
             codes == ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"])
     }
 
-    /// RFC 4648 section 10, without the padding.
+    /// The values of RFC 4648, section 10, without padding.
     @Test(
         "A TOTP secret can be typed",
         arguments: [

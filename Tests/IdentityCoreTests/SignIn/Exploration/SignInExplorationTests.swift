@@ -21,7 +21,7 @@ struct SignInExplorationTests {
     func explore(_ policy: ExploredPolicy) throws {
         var exploration = SignInExploration(policy, commitDepth: 2)
         try exploration.run(depth: 5)
-        // An exploration that got nowhere would have found nothing.
+        // An exploration without progress would find nothing.
         let isOpen = policy.assurance != .deny
         #expect(exploration.states >= (isOpen ? 900 : 15), "\(exploration.states) states")
         #expect(exploration.steps >= (isOpen ? 33_000 : 500), "\(exploration.steps) steps")

@@ -9,7 +9,7 @@ struct Broken: Error {
 
 /// Checks what must hold for each step, regardless of earlier steps.
 enum TransactionInvariants {
-    /// What a step did besides its outcome, by the ledger.
+    /// The effects of a step beside its outcome, from the ledger.
     struct Change {
         let changesPassword: Bool
         let keepsPassword: Bool
