@@ -1,8 +1,8 @@
 internal import Foundation
 public import Wording
 
-/// Where the app's texts are.
+/// The bundle with the app's texts.
 let resources = Bundle.module
 
-/// The app's texts in the person's language, from `Resources`, for the view models and both faces.
+/// The app's texts in the user's language, from `Resources`, for the view models and both user interfaces.
 public let words = Wording(bundle: resources)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BrowserSignin
 
-/// What belongs to the whole process: each test runs itself once more, in a process of its own.
+/// Tests state of the whole process. Each test runs itself again in a separate process.
 @Suite("Shared BrowserSignin of a process")
 @MainActor
 struct SharedTests {

@@ -71,7 +71,7 @@ struct SignOutTests {
 
     // MARK: After ephemeral sessions
 
-    /// One that has signed in with a sheet.
+    /// Returns a flow that has signed in with a sheet.
     private func signedIn(_ issuer: ScriptedIssuer, _ browser: ScriptedBrowser, isEphemeral: Bool = true) async throws -> BrowserSignin {
         let signin = try BrowserSignin(issuer.client(), in: ScriptedSheet(browser, isEphemeral: isEphemeral))
         _ = try await signin.signIn()

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// An app's view of the client modules: compiled, never run, in Swift 5 mode (as most apps that use Okta's SDK are)
-// and in Swift 6 mode, with no traits, as an app links them.
+// Uses the client modules as an app does. It is compiled and never run: in Swift 5 mode, which most apps with Okta's SDK use, and in Swift 6 mode,
+// without traits.
 let modules: [Target.Dependency] = [
     .product(name: "AuthFoundation", package: "countersign"),
     .product(name: "OAuth2Auth", package: "countersign"),

@@ -90,7 +90,7 @@ struct AuthenticatorAppTests {
             }
             #expect(context.supportedChallengeTypes == [.oobMFA, .otpMFA])
             guard case .success = try await flow.resume(with: .otp(code: app.code)) else { throw CancellationError() }
-            // With its last code used, a further phone can only wait for the time to go on.
+            // The last code is consumed, so another phone must wait for the next time step.
             try await phone.remove()
             _ = try await sandbox.phone(for: Self.jane.login)
         }
@@ -100,7 +100,7 @@ struct AuthenticatorAppTests {
     func fromTheStart() async throws {
         let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         let users = [SandboxUser(login: "ada@example.com", password: "Correct-Horse-7", totpSecret: secret), .john]
-        // Forty seconds into a minute: what is left of half a minute is not what is left of a whole one.
+        // The time is forty seconds into a minute, where the rest of a 30-second step differs from the rest of a 60-second step.
         let clock = SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000))
         try await withSandbox(.init(users: users, clock: clock)) { sandbox in
             let app = try #require(sandbox.currentAuthenticatorApp(of: "ADA@example.com"))
@@ -134,7 +134,7 @@ struct AuthenticatorAppTests {
             #expect(try await call("POST", "authenticator-apps", [:]).status == 400)
             #expect(try await !call("GET", "users").json.serializedString.contains(secret))
 
-            // Another takes its place, until the sandbox is as at first.
+            // Another app replaces it until the sandbox is reset.
             let other = try await sandbox.authenticatorApp(for: "ada@example.com")
             #expect(other.code != app.code && sandbox.currentAuthenticatorApp(of: "ada@example.com")?.code == other.code)
             #expect(try await call("POST", "reset").status < 300)

@@ -94,7 +94,7 @@ struct BrowserSignInTests {
         }
     }
 
-    // MARK: Signing out
+    // MARK: Sign-out
 
     @Test("A sign-out in the browser ends its session, and the next sign-in asks again", arguments: [true, false])
     func signOut(hasToken: Bool) async throws {
@@ -105,7 +105,7 @@ struct BrowserSignInTests {
             let pages = browser.visited.count
             let redirect = try await signin.signOut(token: hasToken ? token : nil)
             #expect(redirect.absoluteString.hasPrefix("com.example.app:/?state="))
-            // Without the token anybody could have asked, and the person is asked whether it was them.
+            // Without the token any site could have sent the request, so the page asks the user to confirm.
             #expect(browser.visited.count == (hasToken ? pages : pages + 1))
             _ = try await signin.signIn()
             #expect(Self.passwords(sandbox) == 2)

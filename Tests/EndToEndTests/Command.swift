@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The command, run as a process of its own.
+/// Runs the `countersign` command as a separate process.
 enum Command {
     typealias Ended = ChildProcess.Ended
 
-    /// The executable that was built beside this test.
+    /// The executable in the build folder of this test.
     static var executable: URL {
         get throws {
             let folders = [
@@ -19,22 +19,22 @@ enum Command {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the command until it exits.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - input: What it reads from its standard input.
-    ///   - environment: Variables beside those of the test.
+    ///   - arguments: The arguments of the command.
+    ///   - input: The content of its standard input.
+    ///   - environment: Environment variables in addition to those of the test.
     static func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws -> Ended {
         try await ChildProcess.run(try executable, arguments, input: input, environment: environment)
     }
 
-    /// Starts it, to go on while the test does.
+    /// Starts the command, and returns while it runs.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - connection: What it reads from.
-    ///   - environment: Variables beside those of the test.
+    ///   - arguments: The arguments of the command.
+    ///   - connection: Its standard input.
+    ///   - environment: Environment variables in addition to those of the test.
     static func start(
         _ arguments: [String], _ connection: ChildProcess.Connection = .input(""), environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -42,7 +42,7 @@ enum Command {
     }
 }
 
-/// A folder that is removed with the value that owns it.
+/// A temporary folder that is deleted together with the value that owns it.
 final class TemporaryFolder: Sendable {
     let url: URL
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Sign-in and sign-out in a browser, by the command: a process that listens, and a browser of the test's.
+/// Browser sign-in and sign-out by the command, with a browser that the test drives.
 extension CommandTests {
     @Test("A browser at the shown address signs the command in", .timeLimit(.minutes(5)))
     func browserSignIn() async throws {
@@ -67,9 +67,9 @@ extension CommandTests {
 
     private static func vault(_ folder: TemporaryFolder) -> [String: String] { ["COUNTERSIGN_VAULT": folder.path + "vault"] }
 
-    /// Signs Jane in, and goes where the browser is sent.
+    /// Signs Jane in, and follows the redirects.
     ///
-    /// - Returns: The page that is shown there.
+    /// - Returns: The final page.
     private static func walk(_ page: URL, in sandbox: Sandbox) async throws -> String {
         let browser = try await sandbox.browser(of: .jane)
         let target = try #require(URL(string: "http://127.0.0.1/callback"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import countersign
 
-/// The demo of sign-in with a browser.
+/// Tests the demo of browser sign-in.
 extension CommandTests {
     private static let anyPort = ["--port", "0", "--messages-port", "0", "--phone-port", "0"]
 

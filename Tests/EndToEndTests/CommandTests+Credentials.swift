@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Several credentials, their tokens, and the folders that hold them.
+/// Tests several credentials, their tokens, and the folders that store them.
 extension CommandTests {
     private static func signIn(_ sandbox: Sandbox, as user: SandboxUser, environment: [String: String]) async throws -> String {
         let ended = try await Command.run(

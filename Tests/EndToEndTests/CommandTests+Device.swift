@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// Sign-in by another device, by the command: a process that waits, and a browser of the test's.
+/// Device sign-in (RFC 8628) by the command, with a browser that the test drives.
 extension CommandTests {
     @Test("A browser on another device signs the command in with the shown code", .timeLimit(.minutes(5)))
     func deviceSignIn() async throws {
@@ -61,7 +61,7 @@ extension CommandTests {
                 let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 #expect(words.contains("Open this address in any browser, on your phone for example:"))
                 #expect(text.contains("    \(sandbox.origin.absoluteString)/activate"))
-                // A user code may have these letters by chance.
+                // A random user code can contain these letters.
                 #expect(!text.contains("▀") && !text.contains("QR code"))
                 command.interrupt()
                 let (status, all) = await command.end()
@@ -104,7 +104,7 @@ extension CommandTests {
             environment: variables.merging(environment) { $1 })
     }
 
-    /// Jane opens the address, signs in, and allows the device.
+    /// Opens the address as Jane, signs in, and allows the device.
     private static func connect(_ page: String, in sandbox: Sandbox) async throws -> HostedPage {
         try await sandbox.browser(of: .jane).visit(try #require(URL(string: page)))
     }

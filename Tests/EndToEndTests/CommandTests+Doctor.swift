@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// What the doctor finds.
+/// Tests the findings of `countersign doctor`.
 extension CommandTests {
     struct Plist: Sendable, CustomTestStringConvertible {
         let name: String
@@ -51,7 +51,7 @@ extension CommandTests {
             says: "Grant: The client refresh-app is not allowed the password grant."),
     ]
 
-    /// Apps of which each lacks one thing that a password sign-in takes.
+    /// Applications that each lack one requirement of a password sign-in.
     private static let organization = """
         \(OrganizationText.head(name: "Doctor", group: "Staff"))
               - name: Refreshing only

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Rotation of the signing keys of a running server.
+/// Tests the rotation of a running server's signing keys.
 extension CommandTests {
     @Test("Keys that clients can't know yet sign at once only with --force", .timeLimit(.minutes(5)))
     func immediateRotation() async throws {
@@ -20,7 +20,7 @@ extension CommandTests {
         #expect(fresh.errors.contains("countersign keys rotate") && fresh.errors.contains("--force"), "\(fresh.errors)")
         let published = try await rotate()
         #expect(published.status == 0 && published.output.contains("published, signs from"), "\(published.errors)")
-        // The next key was published a moment ago.
+        // The next key has just been published.
         let early = try await rotate("--now")
         #expect(early.status == 1 && early.errors.contains("--force"), "\(early.errors)")
         let forced = try await rotate("--now", "--force")

@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// The terminal phone, and a sign-in that waits for it: two processes, and the sandbox between them.
+/// Tests the terminal phone with a sign-in that waits for it: two processes that use one sandbox.
 extension CommandTests {
     @Test("A sign-in with password and push is approved by the phone of another process", .timeLimit(.minutes(5)))
     func approval() async throws {
@@ -12,7 +12,7 @@ extension CommandTests {
             let enrolled = try await phone.enroll()
             let listed = try await phone.run("phone", "list")
             #expect(listed.output.hasPrefix("\(try #require(enrolled["id"]?.stringValue))  \(PhoneFixture.jane)  phone-app at http://"))
-            // The token of the enrolment is not kept anywhere: it is revoked, and there is no credential.
+            // The token of the enrolment is revoked and not stored, so there is no credential.
             #expect(phone.sandbox.count(.revoke) == 1)
             #expect(try await phone.credentials() == [])
 
@@ -125,7 +125,7 @@ extension CommandTests {
             let (status, text) = await signIn.end()
             #expect(status == 130)
             #expect(text.hasSuffix("countersign: Cancelled.\n"))
-            // Told before the process ended.
+            // The command printed this before it exited.
             #expect(phone.sandbox.count(.revoke) == before + 1)
             let id = try #require(request["id"]?.stringValue)
             try await listener.waitFor(#"{"event":"over","id":"\#(id)"}"#)
@@ -147,7 +147,7 @@ extension CommandTests {
             try signIn.type(PhoneFixture.password)
             try await listener.waitFor("wants to sign you in")
             try await listener.waitFor("[l]ater: ")
-            // What is no answer is asked about again.
+            // After an invalid input, the command asks again.
             try listener.type("perhaps")
             try await listener.waitFor("[l]ater: ")
             try listener.type("y")
@@ -157,7 +157,7 @@ extension CommandTests {
             #expect(text.contains("Signed in as \(PhoneFixture.jane)"))
             #expect(!text.contains(PhoneFixture.password))
 
-            // One that is given up while the phone still asks is not asked about any more.
+            // The command no longer asks about a sign-in that was cancelled meanwhile.
             let other = try phone.startSignIn(connection: .terminal)
             try await other.waitFor("Password for")
             try other.type(PhoneFixture.password)
@@ -195,7 +195,7 @@ extension CommandTests {
             #expect(status == 0, "\(text)")
             #expect(text.contains("Removed "))
             #expect(try await phone.run("phone", "list").errors.contains("No account is on the phone in"))
-            // It is gone there as well: the password alone is enough to enroll again.
+            // The server has deleted the enrolment too: the password alone is enough to enrol again.
             let id = try #require(try await phone.enroll()["id"]?.stringValue)
             let here = try await phone.run("phone", "remove", id, "--here")
             #expect(here.output == "Removed \(id), here alone.\n")

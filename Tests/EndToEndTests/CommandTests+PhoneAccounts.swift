@@ -4,9 +4,9 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A phone with accounts at two organizations, and a clock that differs from theirs.
+/// Tests a phone with accounts at two organizations, and with a wrong clock.
 extension CommandTests {
-    /// A phone with an account at each of two organizations.
+    /// A phone with one account at each of two organizations.
     private static func withTwoOrganizations(_ body: (PhoneFixture, _ other: Sandbox) async throws -> Void) async throws {
         try await PhoneFixture.with { phone in
             try await phone.enroll()
@@ -24,7 +24,7 @@ extension CommandTests {
         .timeLimit(.minutes(5)))
     func refusedAccount() async throws {
         try await Self.withTwoOrganizations { phone, other in
-            // More than a day off: the phone does not correct that, and the organization refuses what it signs.
+            // The clock is wrong by more than a day, which the phone does not correct. The organization refuses its signatures.
             other.advance(by: 90_000)
             let listener = try phone.start("phone", "listen", "--interval", "1", "--json")
             try await listener.waitFor(#""event":"refused""#)

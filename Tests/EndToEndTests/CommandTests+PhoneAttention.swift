@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A phone in a terminal approves what the person has seen, and nothing else.
+/// A phone in a terminal approves only the request that the user has seen.
 extension CommandTests {
     @Test("Keys that are typed before a request is shown do not answer it", .timeLimit(.minutes(5)))
     func typedAhead() async throws {
@@ -13,7 +13,7 @@ extension CommandTests {
             let listener = try phone.start("phone", "listen", "--interval", "1", connection: .terminal)
             try await listener.waitFor("Listening for")
             try listener.type("y")
-            // The echo: the line is in the terminal's queue.
+            // The terminal echoes the line once it is queued.
             try await listener.waitFor("y\r\n")
             let signIn = try phone.startSignIn()
             try await listener.waitFor("[l]ater: ")
@@ -40,7 +40,7 @@ extension CommandTests {
             try removal.type(PhoneFixture.password)
             let shown = try await removal.waitFor("[l]ater: ")
             try #require(shown.contains("Phone App wants to sign you in") && !shown.contains(first), "\(shown)")
-            // Somebody else asks meanwhile; whoever thinks about the one is shown the other.
+            // Another request arrives while the user considers the first one. The command then shows the new one.
             try removal.type("l")
             let later = try phone.startSignIn()
             let next = try await removal.waitFor("[l]ater: ")
@@ -65,7 +65,7 @@ extension CommandTests {
             try await phone.sandbox.rotateKeys()
             let signIn = try phone.startSignIn()
             try await signIn.waitFor("Waiting for your approval")
-            // The list can't be verified with a key that nobody gives out just then.
+            // The list cannot be verified while the key set is unavailable.
             phone.sandbox.inject(Fault(.status(503), at: .keys))
             let approved = try await phone.run("phone", "approve", "ft")
             #expect(approved.status == 0 && approved.output == "Approved.\n", "\(approved.errors)")

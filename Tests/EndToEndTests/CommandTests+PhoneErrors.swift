@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What goes wrong with phones says what to do next.
+/// Each phone error tells the user what to do next.
 extension CommandTests {
     @Test(
         "Without an account, every phone command says how to add one",

@@ -8,9 +8,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// `countersign sandbox` as a child of the test.
+/// `countersign sandbox` as a child process of the test.
 private final class SandboxProcess: Sendable {
-    /// What it wrote until it was ready.
+    /// The output of the command until it was ready.
     let overview: String
     private let process: ChildProcess
 
@@ -19,22 +19,22 @@ private final class SandboxProcess: Sendable {
         overview = try await process.waitFor("Press Ctrl-C to stop.")
     }
 
-    /// The words that follow a name in the overview.
+    /// Returns the words that follow a name in the overview.
     func value(of name: String) throws -> String {
         let line = overview.split(separator: "\n").first { $0.trimmingPrefix("  ").hasPrefix(name + " ") }
         return try #require(line, "\(overview)").trimmingPrefix("  ").dropFirst(name.count).trimmingCharacters(in: .whitespaces)
     }
 
-    /// Presses Ctrl-C.
+    /// Sends SIGINT, as Ctrl-C does.
     ///
-    /// - Returns: The status; negative for a signal that ended it.
+    /// - Returns: The exit status; negative for a signal that ended the process.
     func interrupt() async -> Int32 {
         process.interrupt()
         return await process.end().status
     }
 }
 
-/// The sandbox as the guides' reader starts it.
+/// Starts the sandbox as the guides do.
 extension CommandTests {
     @Test("The sandbox runs an organization without any account until Ctrl-C", .timeLimit(.minutes(5)))
     func sandbox() async throws {

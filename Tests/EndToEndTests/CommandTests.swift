@@ -72,7 +72,7 @@ struct CommandTests {
     @Test("A failed demo gives the reason and exits with 1")
     func failingDemo() async throws {
         try await withSandbox { sandbox in
-            // The port is taken, by us.
+            // The test uses the port.
             let port = try #require(sandbox.origin.port)
             let ended = try await Command.run(["demo", "--once", "--port", "\(port)"])
             #expect(ended.status == 1)

@@ -29,7 +29,7 @@ struct HardCaseTests {
             let second = try await sandbox.signIn(with: client)
             #expect(first.idToken?.header.keyId != second.idToken?.header.keyId)
             #expect(sandbox.count(.keys) == 2)
-            // A token of the old key is good as long as it lives.
+            // A token that the old key signed stays valid until it expires.
             #expect(try await client.introspect(token: first, type: .accessToken).active == true)
         }
     }
@@ -56,7 +56,7 @@ struct HardCaseTests {
             #expect(error != nil)
             #expect(serverCode(of: error) == nil)
             #expect(Credential.allIDs.isEmpty)
-            // A password is not sent twice for that.
+            // The client does not send the password twice.
             #expect(sandbox.count(.token) == 1)
         }
     }
@@ -95,7 +95,7 @@ struct HardCaseTests {
         try await withSandboxAndStore(.init(clock: SandboxClock(.skipping))) { sandbox in
             let credential = try Credential.store(try await sandbox.signIn())
             sandbox.inject(Fault(effect, at: .token, count: 10))
-            // A wrong content type of a good answer may be read all the same; what counts is that nobody is signed out.
+            // A client may accept a correct body with a wrong content type. It must not sign the user out.
             _ = await thrown { try await credential.refresh() }
             if case .ended = credential.sessionState { Issue.record("The session was ended by \(effect).") }
             #expect(Credential.default == credential)

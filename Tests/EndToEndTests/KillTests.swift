@@ -5,17 +5,17 @@ import OktaDirectAuth
 import Synchronization
 import Testing
 
-/// A client's view of one session: what the server confirmed, and what is uncertain.
+/// A client's view of one session: the confirmed and the uncertain results.
 private struct ClientSession: Sendable {
-    /// The last tokens that an answer brought.
+    /// The tokens of the last response.
     var held: Token
-    /// When the refresh token that is held was first sent without an answer; nil if it was not.
+    /// The time when the current refresh token was first sent without a response; `nil` if it was not.
     var unansweredSince: Date?
-    /// Refresh tokens whose successor was confirmed, and when.
+    /// Refresh tokens whose successor was confirmed, with the time of the confirmation.
     var superseded: [(token: Token, at: Date)] = []
 }
 
-/// Counts down, for several tasks.
+/// A countdown that several tasks share.
 private final class Countdown: Sendable {
     private let left: Mutex<Int>
 
@@ -74,7 +74,7 @@ struct KillTests {
 
     // MARK: - The steps
 
-    /// Every session refreshes as fast as it can; after a random number of answers the server is killed under them.
+    /// All sessions refresh as fast as possible. After a random number of responses the server is killed.
     private func refreshUntilKilled(_ sessions: [ClientSession], client: OAuth2Client, server: ServerProcess) async -> [ClientSession] {
         let answersLeft = Countdown(Int.random(in: 1...60))
         return await withTaskGroup(of: (Int, ClientSession).self) { group in
@@ -98,13 +98,13 @@ struct KillTests {
             }
             var after = sessions
             for await (index, session) in group { after[index] = session }
-            // Where every session lost a request before enough answers came, the server still runs.
+            // In each session a request failed before the target number of responses, so the server still runs.
             server.kill()
             return after
         }
     }
 
-    /// What a client holds works, or was reported as failed so long ago that the grace of a retry is over.
+    /// Checks that a client's token is valid, or that its first failed request is older than the retry grace.
     private func checkHeld(_ session: ClientSession, client: OAuth2Client) async throws -> ClientSession {
         var session = session
         let introspected = try await client.introspect(token: session.held, type: .accessToken)
@@ -122,11 +122,11 @@ struct KillTests {
         return session
     }
 
-    /// Refresh tokens whose successor was used are good for no more than their grace; the oldest is the surest.
+    /// Checks that refresh tokens with a used successor are valid at most for the grace. The oldest one is the clearest case.
     private func checkSuperseded(_ session: ClientSession, client: OAuth2Client) async throws {
         guard let oldest = session.superseded.first, Date().timeIntervalSince(oldest.at) > Self.grace + 1 else { return }
         #expect(serverCode(of: await thrown { _ = try await client.refresh(oldest.token) }) == "invalid_grant")
-        // Whoever used it is not let go on with the newest one either.
+        // The reuse revokes the newest token too.
         #expect(serverCode(of: await thrown { _ = try await client.refresh(session.held) }) == "invalid_grant")
     }
 
@@ -136,7 +136,7 @@ struct KillTests {
         return token
     }
 
-    /// A port that was free a moment ago.
+    /// Returns a port that was free a moment ago.
     private func freePort() async throws -> Int {
         let sandbox = try await Sandbox.start()
         let port = try #require(sandbox.origin.port)

@@ -1,6 +1,6 @@
-/// The beginning of org files that several tests write.
+/// The shared beginning of org files in several tests.
 enum OrganizationText {
-    /// A name, a group, policies for one factor and for two, and the server `default` up to the first of its access policies.
+    /// A name, a group, policies for one and for two factors, and the server `default` up to the first of its access policies.
     static func head(name: String, group: String) -> String {
         """
         name: \(name)
@@ -18,11 +18,11 @@ enum OrganizationText {
         """
     }
 
-    /// A whole org file for Jane, who signs in to an application by her password alone.
+    /// A complete org file for Jane, who signs in to an application with her password alone.
     ///
     /// - Parameters:
-    ///   - name: What the organization is called.
-    ///   - origin: Its origin.
+    ///   - name: The organization's name.
+    ///   - origin: The server's origin.
     ///   - settings: Further lines at the top level.
     ///   - application: Further lines of the application `app`, which every user is assigned to.
     static func passwordOnly(name: String, origin: String, settings: String = "", application: String) -> String {

@@ -4,28 +4,28 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
-/// How the SDK reaches the sandbox.
+/// The connection between the SDK and the sandbox.
 enum Reach: String, CaseIterable, Sendable {
-    /// Over a port, with URLSession.
+    /// Over a port, with `URLSession`.
     case port
-    /// Within the process.
+    /// Inside the process.
     case process
 }
 
 extension Sandbox {
-    /// A client that reaches the sandbox in a way.
+    /// Returns a client with this connection.
     func client(_ application: SandboxApplication = .password, by reach: Reach, clock: (any OAuth2Clock)? = nil) -> OAuth2Client {
         OAuth2Client(configuration(application), session: reach == .process ? transport : nil, clock: clock ?? self.clock)
     }
 
-    /// Signs a person in.
+    /// Signs a user in.
     func signIn(_ user: SandboxUser = .jane, with client: OAuth2Client) async throws -> Token {
         let status = try await DirectAuthenticationFlow(client: client).start(user.login, with: .password(user.password ?? ""))
         guard case .success(let token) = status else { throw UnexpectedStatus(status: status) }
         return token
     }
 
-    /// Signs a person in over the port.
+    /// Signs a user in over the port.
     func signIn(_ user: SandboxUser = .jane) async throws -> Token {
         try await signIn(user, with: client(by: .port))
     }
@@ -37,7 +37,7 @@ extension Sandbox {
 
 struct UnexpectedStatus: Error { let status: DirectAuthenticationFlow.Status }
 
-/// Runs a test with a sandbox of its own, which is stopped at the end.
+/// Runs a test with its own sandbox, and stops the sandbox afterwards.
 func withSandbox(
     _ configuration: Sandbox.Configuration = .init(), _ body: (Sandbox) async throws -> Void
 ) async throws {
@@ -51,7 +51,7 @@ func withSandbox(
     await sandbox.stop()
 }
 
-/// The same, with credentials in a store of their own on the sandbox's clock.
+/// Runs a test with its own sandbox and with credentials in their own store, on the sandbox's clock.
 func withSandboxAndStore(
     _ configuration: Sandbox.Configuration = .init(), _ body: (Sandbox) async throws -> Void
 ) async throws {
@@ -60,13 +60,13 @@ func withSandboxAndStore(
     }
 }
 
-/// The OAuth error code that an error carries.
+/// Returns the OAuth error code of an error.
 func serverCode(of error: (any Error)?) -> String? {
     guard let error, case .server(let inner) = OAuth2Error(error) else { return nil }
     return inner.code.rawValue
 }
 
-/// The error that some code throws; nil if it throws none.
+/// Returns the error that the code throws; `nil` if it throws none.
 func thrown(_ body: () async throws -> Void) async -> (any Error)? {
     do {
         try await body()

@@ -102,7 +102,7 @@ struct SandboxTests {
         async let woken: Void = clock.sleep(for: 10)
         await clock.waitForSleepers(1)
         clock.advance(by: 4)
-        // Who waits still needs the rest.
+        // This waiting task needs the remaining time too.
         await clock.waitForSleepers(1)
         clock.advance(by: 6)
         try await woken
@@ -117,7 +117,7 @@ struct SandboxTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    // MARK: - The resource server beside it
+    // MARK: - The resource server
 
     @Test("A forged access token is rejected everywhere", arguments: Forgery.allCases.filter { $0 != .wrongNonce })
     func forgedAccessToken(_ forgery: Forgery) async throws {

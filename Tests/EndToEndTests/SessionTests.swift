@@ -121,7 +121,7 @@ struct SessionTests {
             #expect(Credential.default == second)
             #expect(Credential.allIDs == [second.id])
 
-            // The sign-out that could not be delivered is, as soon as the server is there again.
+            // The failed revocation is repeated as soon as the server is available again.
             for await event in Credential.events {
                 if case .revocationDelivered(first.id) = event { break }
                 if sandbox.count(.revoke) > 100 { break }

@@ -73,7 +73,7 @@ struct SignInTests {
             let error = await thrown { try Credential.store(try await sandbox.signIn()) }
             #expect(error as? JWTError == expected)
             #expect(Credential.allIDs.isEmpty)
-            // The same sign-in without the forgery works, so that it was that.
+            // The same sign-in without the forgery succeeds, so the forgery caused the failure.
             _ = try await sandbox.signIn()
         }
     }

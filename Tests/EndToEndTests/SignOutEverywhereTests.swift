@@ -12,7 +12,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Two browsers of a person, one of somebody else, and a site that wants to hear of sign-outs.
+/// Tests with two browsers of one user, a browser of another user, and a site that is notified of sign-outs.
 @Suite("Signing out everywhere", .timeLimit(.minutes(10)))
 struct SignOutEverywhereTests {
     private static let site = SandboxApplication.web
@@ -78,7 +78,7 @@ struct SignOutEverywhereTests {
 
     // MARK: -
 
-    /// The usual organization, with a site that is told.
+    /// The usual organization with a site that is notified.
     private static func configuration(telling listener: PlainListener) -> Sandbox.Configuration {
         let text = OrgFile.sandboxDefault.replacing(
             "secret: web-app-secret-01\n",
@@ -104,7 +104,7 @@ struct SignOutEverywhereTests {
         return try JSONValue(parsing: try JSONWebSignature(parsing: text).payload)["sid"]
     }
 
-    /// What logout tokens say, their signatures checked by the published keys.
+    /// Returns the claims of the logout tokens, after verifying their signatures with the published keys.
     private static func claims(of requests: [PlainListener.Request], _ sandbox: Sandbox) async throws -> [JSONValue] {
         let (keys, _) = try await sandbox.transport.data(for: URLRequest(url: sandbox.issuer.appending(path: "v1/keys")))
         let set = try JSONWebKeySet(try JSONValue(parsing: keys))

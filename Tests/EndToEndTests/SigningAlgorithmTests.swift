@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Each algorithm that the org file accepts, from the server's metadata to the client and to a resource server.
+/// Tests each algorithm that the org file accepts: the server's metadata, the client and a resource server.
 @Suite("Signing algorithms")
 struct SigningAlgorithmTests {
     @Test(

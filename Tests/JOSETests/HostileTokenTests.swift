@@ -3,7 +3,7 @@ import Foundation
 import JOSE
 import Testing
 
-/// Tokens that no signer of ours makes.
+/// Malformed and hostile tokens that our signers never create.
 enum Forged {
     static func token(header: String, payload: String, key: SigningKey) throws -> String {
         let input = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.utf8))

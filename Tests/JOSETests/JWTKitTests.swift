@@ -3,7 +3,7 @@ import JOSE
 import JWTKit
 import Testing
 
-/// jwt-kit as a second opinion: it knows nothing of our code.
+/// Compares our results with jwt-kit, an independent implementation.
 @Suite("jwt-kit")
 struct JWTKitTests {
     struct Payload: JWTPayload, Equatable {

@@ -1,7 +1,7 @@
 import JOSE
 import Testing
 
-/// A signature of a specification: the key with its private part, and the compact form.
+/// A signature of a specification: the private key and the compact serialization.
 struct SignatureVector: Sendable, CustomTestStringConvertible {
     let source: String
     let algorithm: JWSAlgorithm

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OAuth2Auth
 
-/// What an app of version 1 does. By way of a protocol, so that nothing is warned of here.
+/// The calls of an app of version 1. They go through a protocol, which avoids deprecation warnings.
 private protocol FormerApp: Sendable {
     func signIn(_ client: OAuth2Client) async throws -> [String: String]
     func signOut(_ client: OAuth2Client) async throws -> [String: String]

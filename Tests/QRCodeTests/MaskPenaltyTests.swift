@@ -10,7 +10,7 @@ struct MaskPenaltyTests {
         "The penalty of a line equals the value of the standard",
         arguments: [
             ("10101010", 0), ("111101", 0), ("111110", 3), ("1111110", 4), ("0000000", 5),
-            // A finder pattern at the edge: the quiet zone before it is light, and what follows is not.
+            // A finder pattern at the edge: the quiet zone before it is light, and the module after it is not.
             ("10111011", 40), ("1011101", 80), ("1011101011", 40), ("11011101000011", 40), ("110111010001", 0),
         ])
     func lines(_ text: String, _ points: Int) {

@@ -12,12 +12,12 @@ struct ReadingTests {
         var random = SplitMix(state: 18_004)
         var texts: [String] = []
         for version in 1...40 {
-            // As many bytes as fit; lower case, so that each takes one.
+            // The maximum number of bytes, in lower case so that each takes one byte.
             let count = (level.dataCodewords(version: version) * 8 - 4 - (version < 10 ? 8 : 16)) / 8
             let characters = (1..<count).map { _ in Character(UnicodeScalar(UInt8.random(in: 0x21...0x7E, using: &random))) }
             texts.append("z" + String(characters))
         }
-        // Each mask in turn: choosing the best for large ones would take an unoptimized build minutes.
+        // Uses each mask in turn, because selecting the best mask of a large symbol takes minutes in an unoptimized build.
         let symbols = try texts.enumerated().map { try QRSymbol($1, errorCorrection: level, mask: $0 % 8) }
         #expect(symbols.map(\.version) == Array(1...40))
         #expect(try await Picture.read(symbols.map(Picture.init)) == texts)
@@ -76,7 +76,7 @@ struct ReadingTests {
     @Test("An independent reader decodes a partly covered symbol, up to the limit of its error correction level")
     func damage() async throws {
         let text = String(repeating: "Keep this code to yourself. ", count: 4)
-        // A square in the middle, of about a tenth of the data.
+        // A square in the middle that covers about a tenth of the data.
         func covered(_ level: ErrorCorrection) throws -> Picture {
             let symbol = try QRSymbol(text, errorCorrection: level)
             var picture = Picture(symbol)
@@ -89,7 +89,7 @@ struct ReadingTests {
     }
 }
 
-/// Numbers that are the same in each run.
+/// A generator that returns the same numbers in each run.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -42,7 +42,7 @@ struct SpecificationVectorTests {
         #expect(ModuleGrid.versionInformation(7) == 0b00_0111_1100_1001_0100)
     }
 
-    /// Table E.1, of which these rows have every peculiarity.
+    /// Rows of table E.1 that cover all its special cases.
     @Test(
         "The alignment patterns are at the positions of the table",
         arguments: [
@@ -54,7 +54,7 @@ struct SpecificationVectorTests {
         #expect(AlignmentPatterns.centres(version: version) == centres)
     }
 
-    /// Table 7: the characters that fit, at the ends of the table.
+    /// Table 7: the number of characters, for the first and last rows.
     @Test(
         "The capacity of each version equals the table",
         arguments: [
@@ -72,7 +72,7 @@ struct SpecificationVectorTests {
         }
     }
 
-    /// Table 9, the sums over its columns: what all blocks of a version hold.
+    /// Table 9, summed over its columns: the total capacity of all blocks of a version.
     @Test(
         "The number of codewords of each version equals the table",
         arguments: [(1, 26), (2, 44), (7, 196), (14, 581), (20, 1085), (40, 3706)])

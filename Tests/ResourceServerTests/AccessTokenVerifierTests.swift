@@ -165,7 +165,7 @@ struct AccessTokenVerifierTests {
         issuer.publish([next])
         time.advance(by: 3_600)
         _ = try verifier.verifyNow(token)
-        // Who brings an unknown key waits for the fetch that is under way; then the old key is gone for everybody.
+        // Requests with an unknown key wait for the current fetch. Afterwards the old key is invalid for all requests.
         _ = try await verifier.verify(issuer.token(changing: ["exp": .integer(Self.seconds + 86_400)], signedBy: next))
         #expect(await refusal { try verifier.verifyNow(token) } == .notGenuine)
         #expect(issuer.requests(to: "keys") == 2)

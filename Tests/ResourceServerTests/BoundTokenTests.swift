@@ -146,7 +146,7 @@ struct BoundTokenTests {
         #expect(await refusal { try await verifier.verify(token, proof: proof, scopes: ["messages.write"]) } == .insufficientScope)
     }
 
-    // MARK: - What is remembered
+    // MARK: - Remembered proofs
 
     @Test("Proofs are stored until their expiry, up to the capacity")
     func bounded() {
@@ -159,7 +159,7 @@ struct BoundTokenTests {
         #expect(cache.use(name(3), of: "3", until: 1_600, now: 1_300) == .full)
         #expect(cache.use(name(3), of: "3", until: 1_600, now: 1_316) == .fresh)
         #expect(cache.count == 3)
-        // Forgotten, and not good again when the clock is set back.
+        // A forgotten proof does not become valid again when the clock is set back.
         #expect(cache.use(name(0), of: "0", until: 1_300, now: 1_000) == .used)
         #expect(cache.use(name(1), of: "1", until: 1_400, now: 1_390) == .used)
         #expect(cache.use(name(4), of: "4", until: 9_100, now: 9_000) == .fresh)

@@ -3,7 +3,7 @@ import ResourceServer
 import TestSupport
 import Testing
 
-/// A hostile issuer answers the resource server.
+/// A hostile issuer responds to the resource server.
 @Suite("Attacks: responses to the resource server")
 struct HostileIssuerTests {
     @Test(

@@ -13,7 +13,7 @@ struct MessagesServiceTests {
         issuer = try TestIssuer()
     }
 
-    /// Runs the service on a free port while the body asks it.
+    /// Runs the service on a free port while the body calls it.
     func withService(requiredScopes: [String] = [], _ body: (_ ask: @escaping RunningMessages.Ask) async throws -> Void) async throws {
         try await RunningMessages.with(
             AccessTokenVerifier(issuer, time: time, requiredScopes: requiredScopes), time: time, { ask, _ in try await body(ask) })

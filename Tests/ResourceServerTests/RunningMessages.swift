@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The messages service, listening on a free port while a test asks it.
+/// The messages service, which listens on a free port during a test.
 enum RunningMessages {
     struct Answer {
         let status: Int
@@ -22,7 +22,7 @@ enum RunningMessages {
     /// Sends a request to a path of the service.
     typealias Ask = (_ path: String, _ headers: [String: String], _ method: String) async throws -> Answer
 
-    /// Runs the service while the body, which is told the port, asks it.
+    /// Runs the service while the body calls it at the given port.
     static func with(
         _ verifier: AccessTokenVerifier, time: TestTime, _ body: (_ ask: @escaping Ask, _ port: Int) async throws -> Void
     ) async throws {

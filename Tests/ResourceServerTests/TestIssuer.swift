@@ -3,7 +3,7 @@ import JOSE
 import ResourceServer
 import Synchronization
 
-/// An issuer without a server: signs what a test wants, and answers the fetcher.
+/// An issuer without a server. It signs the tokens of a test and answers the fetcher.
 final class TestIssuer: ResourceFetcher {
     static let url = "https://id.example.com/oauth2/default"
     static let now = Date(timeIntervalSince1970: 1_750_000_000)
@@ -15,7 +15,7 @@ final class TestIssuer: ResourceFetcher {
         var introspection: JSONValue = ["active": false]
         var introspectionEndpoint = TestIssuer.url + "/v1/introspect"
         var authorization: String?
-        /// Members of the metadata that are other than they should be.
+        /// Replaced members of the metadata.
         var metadata: [String: JSONValue] = [:]
     }
 
@@ -90,7 +90,7 @@ extension AccessTokenVerifier {
     }
 }
 
-/// Why a verifier refused; nil if it did not.
+/// Returns the verifier's reason for a refusal; `nil` if it accepted the token.
 func refusal(_ body: () async throws -> AccessToken) async -> AccessTokenError.Code? {
     do {
         _ = try await body()

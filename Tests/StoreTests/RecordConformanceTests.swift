@@ -51,7 +51,7 @@ struct RecordConformanceTests {
         try await implementation.run { (store) async throws in
             _ = try await store.commit([.put(.user("u1", login: "jane"))])
             #expect(try await store.commit([.put(.user("u2", login: "jane"))]) == .conflict(index: 0, .duplicateKey("login")))
-            // Another kind has names of its own.
+            // Names of different kinds are independent.
             #expect(try await store.commit([.put(Record(kind: .group, id: "g", uniqueKeys: ["login": "jane"], payload: []))]) == .committed)
             let move: [Change] = [.put(.user("u1", version: 1, login: "janet")), .put(.user("u2", login: "jane"))]
             #expect(try await store.commit(move) == .committed)
@@ -178,7 +178,7 @@ struct RecordConformanceTests {
     }
 }
 
-/// Runs the same thing many times at once.
+/// Runs an action many times concurrently.
 func race<Result: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) async throws -> Result) async throws -> [Result] {
     try await withThrowingTaskGroup(of: Result.self) { group in
         for number in 0..<count { group.addTask { try await body(number) } }

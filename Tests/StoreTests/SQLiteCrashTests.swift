@@ -3,9 +3,9 @@ import Store
 import StoreSQLite
 import Testing
 
-/// A process that is killed between any two instructions: what it was told is there, and nothing is half done.
+/// Kills a process between any two instructions. Acknowledged commits are complete, and no commit is partial.
 ///
-/// `COUNTERSIGN_KILL_ROUNDS` sets how often it is killed.
+/// `COUNTERSIGN_KILL_ROUNDS` sets the number of rounds.
 @Suite("SQLite store under kill -9", .serialized)
 struct SQLiteCrashTests {
     private static let rounds = ProcessInfo.processInfo.environment["COUNTERSIGN_KILL_ROUNDS"].flatMap(Int.init) ?? 4
@@ -17,7 +17,7 @@ struct SQLiteCrashTests {
             var known = [Int](repeating: 0, count: Chains.count)
             var acknowledgements = 0
             for round in 0..<Self.rounds {
-                // Now and then while the file is being opened, mostly in the middle of commits.
+                // Sometimes while the file is being opened, mostly during commits.
                 let lifetime = Double.random(in: round % 5 == 4 ? 0...0.02 : 0.05...0.6)
                 let result = try await #require(
                     processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
@@ -33,18 +33,18 @@ struct SQLiteCrashTests {
                 for (chain, step) in told { known[chain] = max(known[chain], step) }
                 known = try await Chains.check(path, acknowledged: known)
             }
-            // A writer that never got to write would prove nothing.
+            // A writer that never wrote would prove nothing.
             #expect(acknowledgements > 0)
         }
     }
 }
 
-/// Chains of commits, each of which does several things that must be seen together.
+/// Chains of commits that each contain several changes which must appear together.
 private enum Chains {
     static let count = 8
     private static let now = Date(timeIntervalSince1970: 1)
 
-    /// Lengthens the chains until the process is killed, telling on standard output which commits were acknowledged.
+    /// Extends the chains until the process is killed, and prints each acknowledged commit to standard output.
     static func write(_ path: String) async throws {
         let store = try SQLiteStore(path: path)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -53,7 +53,7 @@ private enum Chains {
                     var step = try await store.read { Int(try $0.record(.grant, id: "chain\(chain)")?.version ?? 0) }
                     while try await store.commit(changes(chain, step)) == .committed {
                         step += 1
-                        // One write of one line, so that a kill leaves it whole or not there.
+                        // One write of one line, so that a kill leaves the line whole or absent.
                         FileHandle.standardOutput.write(Data("acknowledged \(chain) \(step)\n".utf8))
                     }
                 }
@@ -70,7 +70,7 @@ private enum Chains {
         }
     }
 
-    /// Checks every chain and returns how long each is.
+    /// Checks every chain and returns its length.
     static func check(_ path: String, acknowledged: [Int]) async throws -> [Int] {
         let store = try SQLiteStore(path: path)
         var steps: [Int] = []
@@ -94,7 +94,7 @@ private enum Chains {
             }
             #expect(keyed == [step > 0 ? 1 : 0, 0], "chain \(chain): its key is not that of its last step")
         }
-        // Each step wrote one record of configuration.
+        // Each step wrote one configuration record.
         #expect(try await store.read { try $0.configurationVersion() } == Int64(steps.reduce(0, +)))
         try await store.close()
         return steps

@@ -121,7 +121,7 @@ struct SQLiteFaultTests {
             }
             for await _ in began {}
             async let closed: Void = store.close()
-            // The store refuses from the moment that closing began.
+            // The store refuses requests as soon as closing has begun.
             while (try? await store.commit([])) != nil { await Task.yield() }
             gate.open()
             try await closed
@@ -165,7 +165,7 @@ struct SQLiteFaultTests {
     }
 }
 
-/// Holds up threads of the store's own, or of `onThread`, until it opens; never a cooperative one.
+/// Blocks threads of the store or of `onThread` until it opens; never a cooperative thread.
 ///
 /// `@unchecked Sendable`: `isOpen` is read and written only while the condition's lock is held.
 private final class Gate: @unchecked Sendable {

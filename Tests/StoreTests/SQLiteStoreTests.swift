@@ -93,7 +93,7 @@ struct SQLiteStoreTests {
                 }
                 for try await outcome in group { #expect(outcome == .committed) }
             }
-            // Somebody prepares for ever; others go on.
+            // One caller prepares endlessly; others still make progress.
             let (stream, end) = AsyncStream<Void>.makeStream()
             let endless = Task { await store.preparingCommit { for await _ in stream {} } }
             #expect(try await store.commit([.put(.user("last"))]) == .committed)

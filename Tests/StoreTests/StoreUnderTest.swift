@@ -3,13 +3,13 @@ import Store
 import StoreSQLite
 import Testing
 
-/// The implementations that answer to the conformance suite.
+/// The store implementations that the conformance suite tests.
 enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case memory, sqlite
 
     var testDescription: String { rawValue }
 
-    /// Runs a test on a fresh store and closes it.
+    /// Runs a test with a new store and closes it.
     func run(_ body: (any Store) async throws -> Void) async throws {
         switch self {
         case .memory:
@@ -25,7 +25,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
     }
 }
 
-/// Runs a test with a folder that is gone afterwards.
+/// Runs a test with a folder that is deleted afterwards.
 func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "countersign-store-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,13 +1,13 @@
 public import Foundation
 internal import Wording
 
-/// Why the service could not do what it was asked for.
+/// A failure of the service.
 public enum AuthError: Error, Sendable, Equatable {
-    /// The app has no settings to sign in with.
+    /// The app has no sign-in settings.
     case notConfigured(reason: String)
-    /// The API did not take the access token. `challenge` is what it wants instead (`WWW-Authenticate`), if it says so.
+    /// The API rejected the access token. `challenge` is its requirement (`WWW-Authenticate`), if it sent one.
     case tokenRefused(challenge: String?)
-    /// The API answered with that HTTP status.
+    /// The API responded with this HTTP status.
     case unexpectedAnswer(status: Int)
 }
 

@@ -6,7 +6,7 @@ internal import Wording
 public import FoundationNetworking
 #endif
 
-/// The service of the app itself, on `BrowserSignin` and `Credential`. The stored credential is its only state.
+/// The app's own service, with `BrowserSignin` and `Credential`. The stored credential is its only state.
 @MainActor
 public final class AuthService: AuthServiceProtocol {
     private let browser: Result<BrowserSignin, any Error>
@@ -17,21 +17,21 @@ public final class AuthService: AuthServiceProtocol {
     /// Retained, because a credential refreshes itself only while it is referenced.
     private var credential: Credential?
 
-    /// With the settings of `Okta.plist`. Without them every sign-in says why.
+    /// Uses the settings of `Okta.plist`. Without them, each sign-in throws the reason.
     ///
-    /// - Parameter messagesURL: Where the resource server has its messages; nil for port 8000 of this machine.
+    /// - Parameter messagesURL: The URL of the messages at the resource server; `nil` for port 8000 of this machine.
     public convenience init(messagesURL: URL? = nil) {
         self.init(browser: Result { try BrowserSignin() }, messagesURL: messagesURL)
     }
 
-    /// With a browser of the app's choice.
+    /// Uses a browser that the app chooses.
     ///
     /// - Parameters:
-    ///   - browser: What signs in and out, or why there is nothing.
-    ///   - messagesURL: Where the resource server has its messages; nil for port 8000 of this machine.
-    ///   - session: What requests to the resource server go through.
-    ///   - refreshesByItself: Whether the tokens are refreshed some time before they end.
-    ///   - choose: Which of the messages is shown; by default any.
+    ///   - browser: The browser flow, or the reason why there is none.
+    ///   - messagesURL: The URL of the messages at the resource server; `nil` for port 8000 of this machine.
+    ///   - session: The network session for requests to the resource server.
+    ///   - refreshesByItself: Whether the service refreshes the tokens some time before they expire.
+    ///   - choose: Selects the message to show; by default a random one.
     public init(
         browser: Result<BrowserSignin, any Error>, messagesURL: URL? = nil, session: any URLSessionProtocol = URLSession.shared,
         refreshesByItself: Bool = true, choose: @escaping @Sendable ([Message]) -> Message? = { $0.randomElement() }
@@ -51,20 +51,20 @@ public final class AuthService: AuthServiceProtocol {
 
     // MARK: - State
 
-    /// As the stored credential and its last refresh say.
+    /// Derived from the stored credential and its last refresh.
     public var status: SignInStatus {
         guard let credential = Credential.default else { return .loggedOut }
         if case .ended = credential.sessionState { return .sessionEnded }
         return .loggedIn
     }
 
-    /// Of the stored credential.
+    /// Read from the stored credential.
     public var idToken: String? { Credential.default?.token.idToken?.rawValue }
 
-    /// Of the stored credential.
+    /// Read from the stored credential.
     public func tokenInfo() -> TokenInfo? { Credential.default?.token.idToken.map { TokenInfo(idToken: $0) } }
 
-    /// Fetched once for each sign-in.
+    /// Fetched once per sign-in.
     public func userInfo() async throws -> UserInfo? {
         try await Credential.default?.userInfo()
     }
@@ -81,13 +81,13 @@ public final class AuthService: AuthServiceProtocol {
         return changes
     }
 
-    // MARK: - Signing in and out
+    // MARK: - Sign-in and sign-out
 
     private func configured() throws -> BrowserSignin {
         do { return try browser.get() } catch { throw AuthError.notConfigured(reason: error.localizedDescription) }
     }
 
-    /// In a browser that shares nothing with earlier sign-ins. What was stored before is replaced once the new tokens are stored.
+    /// The browser shares no session with earlier sign-ins. The new tokens replace the stored ones.
     public func signIn() async throws -> Bool {
         let browser = try configured()
         browser.ephemeralSession = true
@@ -104,7 +104,7 @@ public final class AuthService: AuthServiceProtocol {
         }
     }
 
-    /// First the session in the browser, then the tokens, which go from this device whatever the server says.
+    /// Ends the session in the browser first, then revokes the tokens. The tokens are removed from this device in any case.
     public func signOut() async throws -> SignOutOutcome {
         guard let credential = Credential.default else { return SignOutOutcome(isSignedOut: true) }
         let report = await (try configured()).signOut(credential: credential, ending: .all)
@@ -113,7 +113,7 @@ public final class AuthService: AuthServiceProtocol {
         return SignOutOutcome(isSignedOut: Credential.default == nil, failure: report.failure?.localizedDescription)
     }
 
-    /// The caller of the sign-in gets the same answer as when the person closes the browser.
+    /// The caller of the sign-in gets the same error as when the user closes the browser.
     public func cancel() async {
         if case .success(let browser) = browser { await browser.cancel() }
     }
@@ -132,7 +132,7 @@ public final class AuthService: AuthServiceProtocol {
 
     // MARK: - The API
 
-    /// With an access token that is refreshed before if need be.
+    /// Refreshes the access token first if necessary.
     public func fetchMessageFromBackend() async throws -> String {
         guard let credential = Credential.default else { return words("Not authenticated.") }
         guard let messagesURL else { throw URLError(.badURL) }

@@ -3,11 +3,11 @@ import Foundation
 import TerminalKit
 import Wording
 
-/// The screens of the app: the same states, labels and buttons as `Views/` has.
+/// The screens of the app in a terminal, with the same states, labels and buttons as `Views/`.
 @MainActor
 struct AuthScreen {
     let model: AuthViewModel
-    /// The address that the browser is sent to, where a person has to open it.
+    /// The address that the user must open in a browser.
     let page: BrowserPage
 
     /// The current screen.
@@ -19,7 +19,7 @@ struct AuthScreen {
             return text(words("User Info"), info.text) { model.userInfo = nil }
         }
         if model.isInBrowser, let address = page.address, alert == nil {
-            // Nothing beside it: that of a sign-out holds a whole id token.
+            // No other element is beside it, because the address of a sign-out contains a whole ID token.
             return Screen(words("Open this address in a browser on this machine:"), back: back) { Element.text(address) }
         }
         return Screen(words("Browser sign-in"), back: back, alert: alert) {

@@ -1,11 +1,11 @@
 import Foundation
 import Observation
 
-/// The address that the browser is sent to, where the app does not open the browser itself.
+/// The address that the user must open in a browser, when the app does not open it.
 @Observable
 @MainActor
 final class BrowserPage {
-    /// Nil while there is none.
+    /// The address; `nil` while there is none.
     private(set) var address: String?
 
     func show(_ url: URL) { address = url.absoluteString }

@@ -8,7 +8,7 @@ import Foundation
 import OAuth2Auth
 import TerminalKit
 
-/// The app at a terminal: the person's own browser signs in, and returns to a port of this machine.
+/// The app in a terminal: the user's browser signs in and returns to a loopback port.
 @main
 struct BrowserTerminal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ struct BrowserTerminal: AsyncParsableCommand {
     @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser; it has to be opened on this machine.")
     var showsAddress = false
 
-    /// Where the browser returns to, at any port, unless the settings say otherwise.
+    /// The loopback redirect URI with any port, unless the settings contain another.
     private static let loopback = ["redirectUri": "http://127.0.0.1/callback", "logoutRedirectUri": "http://127.0.0.1/"]
 
     @MainActor

@@ -1,23 +1,23 @@
 internal import Wording
 
-/// Words with a mark before them, which is seen and not read out.
+/// A text with a symbol that screen readers omit.
 public struct MarkedText: Sendable, Equatable {
-    /// A character or two.
+    /// The symbol, one or two characters.
     public let mark: String
-    /// The words.
+    /// The text.
     public let words: String
 
-    /// Both.
+    /// The symbol and the text.
     public var text: String { mark + " " + words }
 }
 
-/// The words for states and buttons, for both faces.
+/// The texts for states and buttons, for both user interfaces.
 @MainActor
 public enum AuthText {
     /// Whether a user is signed in.
     ///
     /// - Parameter status: The status.
-    /// - Returns: The words.
+    /// - Returns: The text.
     public static func status(_ status: SignInStatus) -> MarkedText {
         switch status {
         case .loggedIn: MarkedText(mark: "✅", words: words("Logged In"))
@@ -34,12 +34,12 @@ public enum AuthText {
         model.isAuthenticated ? words("Sign Out") : words("Sign In")
     }
 
-    /// The button that gets new tokens.
+    /// The button that refreshes the tokens.
     public static var refresh: MarkedText { MarkedText(mark: "🔄", words: words("Refresh Token")) }
-    /// The button that shows what the id token says. On an iPhone its mark is a symbol of the system.
+    /// The button that shows the content of the ID token. On an iPhone its symbol is a system symbol.
     public static var tokenInfo: MarkedText { MarkedText(mark: "ℹ", words: words("Token Info")) }
     /// The button that shows the profile.
     public static var userInfo: MarkedText { MarkedText(mark: "👤", words: words("User Info")) }
-    /// The button that asks the API.
+    /// The button that calls the API.
     public static var message: MarkedText { MarkedText(mark: "🎁", words: words("Get Message")) }
 }

@@ -10,9 +10,9 @@ public final class AuthViewModel {
     public private(set) var status = SignInStatus.loggedOut
     /// The ID token of the signed-in user.
     public private(set) var idToken: String?
-    /// Whether something is under way: then no other action begins.
+    /// Whether an action is in progress, so that no other action can begin.
     public private(set) var isLoading = false
-    /// Whether the browser is under way, which ``cancel()`` can end.
+    /// Whether the browser is open, so that ``cancel()`` can close it.
     public private(set) var isInBrowser = false
     /// The error message of an alert; set it to `nil` to close it.
     public var errorMessage: String?
@@ -34,9 +34,9 @@ public final class AuthViewModel {
     @ObservationIgnored private let authService: any AuthServiceProtocol
     @ObservationIgnored private var following: Task<Void, Never>?
 
-    /// Shows at once what is stored, and follows its changes.
+    /// Shows the stored state, and follows its changes.
     ///
-    /// - Parameter authService: What signs in.
+    /// - Parameter authService: The sign-in service.
     public init(authService: any AuthServiceProtocol) {
         self.authService = authService
         let changes = authService.changes()
@@ -53,18 +53,18 @@ public final class AuthViewModel {
         following?.cancel()
     }
 
-    /// Whether a user is signed in, as far as is known.
+    /// Whether a user is signed in, as last observed.
     public var isAuthenticated: Bool { status == .loggedIn }
 
-    /// Takes over what the service knows.
+    /// Copies the state of the service.
     public func updateUI() {
         status = authService.status
         idToken = isAuthenticated ? authService.idToken : nil
     }
 
-    // MARK: - Signing in and out
+    // MARK: - Sign-in and sign-out
 
-    /// Signs out who is signed in; signs in otherwise, also when the session has ended.
+    /// Signs the user out; signs in if no user is signed in or the session has ended.
     public func handleAuthAction() async {
         await load {
             isInBrowser = true
@@ -73,33 +73,33 @@ public final class AuthViewModel {
                 guard outcome.isSignedOut, let failure = outcome.failure else { return }
                 errorMessage = words("You are signed out on this device. The server could not be told everything: %@", failure)
             } else {
-                // Who comes next sees nothing of who was there.
+                // The next user must not see data of the previous one.
                 (shownTokenInfo, shownUserInfo) = (nil, nil)
-                // A browser that was closed is no error: the screen is as it was.
+                // A closed browser is no error: the screen stays as it was.
                 _ = try await authService.signIn()
             }
         }
     }
 
-    /// Gives the browser up; the screen is then as it was before.
+    /// Closes the browser. The screen returns to its earlier state.
     public func cancel() async {
         await authService.cancel()
     }
 
     // MARK: - Tokens and profile
 
-    /// Gets new tokens now.
+    /// Refreshes the tokens.
     public func refreshToken() async {
         await load { try await authService.refreshToken() }
     }
 
-    /// Gets new tokens if need be; for when the app comes to the front. A failure is told as for any action.
+    /// Refreshes the tokens if they expire soon. The app calls this when it becomes active. A failure is shown as for any action.
     public func didBecomeActive() async {
         guard isAuthenticated else { return updateUI() }
         await load { try await authService.refreshTokenIfNeeded() }
     }
 
-    /// Shows the token info, if there is some.
+    /// Shows the token info, if there is any.
     public func fetchTokenInfo() {
         tokenInfo = authService.tokenInfo()
     }
@@ -111,12 +111,12 @@ public final class AuthViewModel {
 
     // MARK: - The API
 
-    /// Asks the API for a message and shows it.
+    /// Fetches a message from the API and shows it.
     public func fetchMessage() async {
         await load { serverMessage = try await authService.fetchMessageFromBackend() }
     }
 
-    /// Does one thing at a time, and shows what comes of it.
+    /// Runs one action at a time, and shows its result.
     private func load(_ action: () async throws -> Void) async {
         guard !isLoading else { return }
         isLoading = true

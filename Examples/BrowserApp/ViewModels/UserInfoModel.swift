@@ -4,7 +4,7 @@ public import Wording
 
 /// A profile to show.
 public struct UserInfoModel: Sendable, Identifiable {
-    /// The profile as the server sent it.
+    /// The profile from the server.
     public let user: UserInfo
 
     /// Shows a profile.
@@ -14,7 +14,7 @@ public struct UserInfoModel: Sendable, Identifiable {
         self.user = user
     }
 
-    /// Whose profile it is.
+    /// The name of the profile's user.
     public var id: String { user.subject ?? "" }
 
     /// Returns its values, one per line, in the user's language.
@@ -24,7 +24,7 @@ public struct UserInfoModel: Sendable, Identifiable {
     ///
     /// - Parameters:
     ///   - words: The language.
-    ///   - timeZone: Where the date is read.
+    ///   - timeZone: The time zone of the date.
     /// - Returns: The lines.
     public func text(in words: Wording, timeZone: TimeZone = .current) -> String {
         var lines = [

@@ -4,8 +4,7 @@ internal import SwiftUI
 internal import Wording
 
 extension View {
-    /// Shows what went wrong and what the API said. An alert is seen over the view that presents it and not over what covers that view: each
-    /// of them has its own.
+    /// Shows errors and API responses. SwiftUI shows an alert only over the view that presents it, so each covering view has its own.
     func alerts(
         of viewModel: AuthViewModel, where isOnTop: @escaping @MainActor @Sendable (AuthViewModel) -> Bool = { _ in true }
     ) -> some View {

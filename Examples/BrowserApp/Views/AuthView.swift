@@ -68,7 +68,7 @@ public struct AuthView: View {
     }
 }
 
-/// The id token. An app that is not an example does not show it.
+/// The ID token. A real app does not show it.
 private struct TokenText: View {
     let token: String
 

@@ -21,7 +21,7 @@ struct UserInfoView: View {
     }
 }
 
-/// A text over the whole screen, until it is closed.
+/// A text that covers the screen until the user closes it.
 private struct InfoView: View {
     let title: String
     let text: String

@@ -1,9 +1,9 @@
 public import Foundation
 internal import Wording
 
-/// Why a sign-in that was good ends without tokens.
+/// The reason why a successful sign-in returns no tokens.
 public enum ClassicError: LocalizedError, Equatable {
-    /// The client asks for more than the sign-in has proved, such as a second factor.
+    /// The client requires more than the sign-in has proved, for example a second factor.
     case moreIsAsked(client: String)
 
     /// The problem and its remedy.

@@ -7,7 +7,7 @@ public import OktaAuthSdk
 internal import FoundationNetworking
 #endif
 
-/// The service of the app itself. The stored credential is its only state.
+/// The app's own service. The stored credential is its only state.
 @MainActor
 public final class ClassicService: ClassicServicing {
     private let organization: Result<URL, any Error>
@@ -15,16 +15,16 @@ public final class ClassicService: ClassicServicing {
     private let deviceToken: String?
     private let session: any URLSessionProtocol
 
-    /// For who gives no session. Not the client's, which follows redirects.
+    /// The default session for pictures. The client's own session is not used, because it follows redirects.
     private static let pictureSession = RedirectlessSession()
 
-    /// Takes an organization.
+    /// Creates a service for an organization.
     ///
     /// - Parameters:
-    ///   - organization: The organization, or one of its issuers.
-    ///   - client: What the session token is traded for tokens as; nil for none. It needs a redirect URI.
-    ///   - deviceToken: What names this device to the server, the same each time that it is to be known again; nil for nothing.
-    ///   - session: What pictures of codes are asked for through; nil for one that follows no redirect.
+    ///   - organization: The URL of the organization or of one of its issuers.
+    ///   - client: The OAuth client that exchanges the session token for tokens; `nil` for none. It needs a redirect URI.
+    ///   - deviceToken: A stable identifier by which the server can remember this device; `nil` for none.
+    ///   - session: The network session for pictures of codes; `nil` for one that follows no redirects.
     public init(
         organization: URL, client: OAuth2Client? = nil, deviceToken: String? = nil, session: (any URLSessionProtocol)? = nil
     ) {
@@ -34,7 +34,7 @@ public final class ClassicService: ClassicServicing {
         self.session = session ?? Self.pictureSession
     }
 
-    /// With the settings of `Okta.plist`. Without them every sign-in says why.
+    /// Uses the settings of `Okta.plist`. Without them, each sign-in throws the reason.
     public init() {
         let client = Result { try OAuth2Client(OAuth2Client.PropertyListConfiguration()) }
         organization = client.map(\.configuration.issuerURL)
@@ -49,27 +49,27 @@ public final class ClassicService: ClassicServicing {
         return start
     }
 
-    /// As the stored id token names them.
+    /// The user name in the stored ID token.
     public var signedInUser: String? {
         Credential.default.map { $0.token.idToken?.preferredUsername ?? $0.token.idToken?.subject ?? "" }
     }
 
-    /// Of the organization.
+    /// Calls the organization.
     public func signIn(username: String, password: String) async throws -> OktaAuthStatus {
         try await start().authenticate(username: username, password: password)
     }
 
-    /// Of the organization.
+    /// Calls the organization.
     public func recoverPassword(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await start().recoverPassword(username: username, factorType: way)
     }
 
-    /// Of the organization.
+    /// Calls the organization.
     public func unlockAccount(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus {
         try await start().unlockAccount(username: username, factorType: way)
     }
 
-    /// Of the organization.
+    /// Calls the organization.
     public func goOn(with token: String, of kind: ClassicTokenKind) async throws -> OktaAuthStatus {
         switch kind {
         case .state: try await start().fetchStatus(token)
@@ -84,14 +84,14 @@ public final class ClassicService: ClassicServicing {
         return await EnrolmentPicture.text(of: picture, through: session)
     }
 
-    /// The session token is good once.
+    /// A session token is valid once.
     public func finish(sessionToken: String) async throws -> Bool {
         guard let client else { return false }
         let token: Token
         do {
             token = try await SessionTokenFlow(client: client).start(with: sessionToken)
         } catch OAuth2Error.missingLocationHeader {
-            // The server shows a page instead, on which a browser could go on.
+            // The server returned a page on which a browser could continue.
             throw ClassicError.moreIsAsked(client: client.configuration.clientId)
         }
         let former = Credential.default

@@ -3,15 +3,15 @@ public import OktaAuthSdk
 
 /// The purpose of a token that continues a transaction.
 public enum ClassicTokenKind: String, Sendable {
-    /// A transaction that was begun elsewhere.
+    /// A transaction that began elsewhere.
     case state
-    /// The recovery of a password, or the opening of an account.
+    /// The recovery of a password, or an unlock.
     case recovery
     /// The first sign-in of a user without a password.
     case activation
 }
 
-/// Begins and ends what the classic state machine does; what is between is done by the statuses themselves.
+/// Begins and ends transactions of the classic state machine. The statuses themselves perform the steps in between.
 @MainActor
 public protocol ClassicServicing: AnyObject {
     /// The name of the signed-in user; `nil` without one.
@@ -22,12 +22,12 @@ public protocol ClassicServicing: AnyObject {
     func recoverPassword(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus
     /// Begins to unlock an account. Throws `OktaError`.
     func unlockAccount(username: String, by way: OktaRecoveryFactors) async throws -> OktaAuthStatus
-    /// Goes on with what a token is for. Throws `OktaError`.
+    /// Continues a transaction with a token. Throws `OktaError`.
     func goOn(with token: String, of kind: ClassicTokenKind) async throws -> OktaAuthStatus
     /// Returns the content of a QR code picture; `nil` if it is not the organization's, or unavailable as text.
     func text(ofPicture picture: URL) async -> String?
-    /// Trades the session token of a sign-in for tokens, which are stored; false if the app has no client for that. Throws if it fails.
+    /// Exchanges the session token for tokens and stores them; returns `false` if the app has no client for that. Throws if the exchange fails.
     func finish(sessionToken: String) async throws -> Bool
-    /// Revokes and removes the tokens. Throws if the server could not be told; they are gone from this device all the same.
+    /// Revokes and removes the tokens. Throws if the server is not reachable; the tokens are removed from this device in any case.
     func signOut() async throws
 }

@@ -7,7 +7,7 @@ internal import FoundationNetworking
 
 /// The content of a QR code picture: Countersign's server returns it for `Accept: text/plain`.
 enum EnrolmentPicture {
-    /// Whether a picture is the organization's own: an address that an answer names can be any, of a machine that only this one reaches too.
+    /// Whether a picture belongs to the organization. A response could name any address, including one that only this machine can reach.
     static func isPicture(_ address: URL, of organization: URL) -> Bool {
         guard address.user() == nil, address.password() == nil, let scheme = address.scheme?.lowercased(),
             scheme == organization.scheme?.lowercased(), let host = address.host()?.lowercased(), host == organization.host()?.lowercased(),
@@ -17,7 +17,7 @@ enum EnrolmentPicture {
         return (address.port ?? usual) == (organization.port ?? usual)
     }
 
-    /// `localhost` and names below it, 127.0.0.0/8, `::1`: where the client takes plain http, too.
+    /// `localhost` and its subdomains, 127.0.0.0/8 and `::1`, for which the client also accepts plain http.
     private static func isLoopback(_ host: String) -> Bool {
         let host = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
@@ -30,7 +30,7 @@ enum EnrolmentPicture {
         var request = URLRequest(url: picture)
         request.setValue("text/plain", forHTTPHeaderField: "Accept")
         request.timeoutInterval = 10
-        // The reason does not matter: the address is shown instead.
+        // The reason does not matter: the app shows the address instead.
         guard let (data, response) = try? await session.data(for: request), (response as? HTTPURLResponse)?.statusCode == 200,
             response.mimeType == "text/plain"
         else { return nil }

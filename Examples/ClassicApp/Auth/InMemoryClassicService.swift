@@ -5,17 +5,17 @@ internal import OktaAuthSdk
 internal import FoundationNetworking
 #endif
 
-/// A service without a server, for previews: whatever a person does in it leads to one state of a sign-in.
+/// A service without a server for previews. Every action leads to the same state of a sign-in.
 final class InMemoryClassicService: ClassicServicing {
     /// A state of a sign-in.
     enum Sample: String, CaseIterable {
-        /// Several factors to choose from, two of which have one name.
+        /// Several factors to choose from, two of them with the same name.
         case factors
         /// A push with a number challenge that is never answered.
         case push
-        /// An authenticator app that is set up.
+        /// An authenticator app that is being enrolled.
         case enrolment
-        /// A password that ends soon.
+        /// A password that expires soon.
         case password
     }
 
@@ -25,14 +25,14 @@ final class InMemoryClassicService: ClassicServicing {
     /// Starts on the sign-in form, or with a signed-in user.
     ///
     /// - Parameters:
-    ///   - sample: The state that everything leads to.
+    ///   - sample: The state that every action leads to.
     ///   - user: The signed-in user; `nil` for none.
     init(_ sample: Sample = .factors, user: String? = nil) {
         self.sample = sample
         signedInUser = user
     }
 
-    /// The statuses of the sample are the SDK's own, which send their requests to it again.
+    /// The statuses of the sample are the SDK's own, and send their requests to this service.
     private func start() throws -> OktaAuthStatusUnauthenticated {
         guard let organization = URL(string: "https://id.example.com") else { throw OktaError.emptyServerResponse }
         let start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
@@ -58,7 +58,7 @@ final class InMemoryClassicService: ClassicServicing {
     func signOut() async throws { signedInUser = nil }
 }
 
-/// Answers every request alike, without a network.
+/// Returns the same response to every request, without a network.
 private struct OneAnswer: OktaHTTPRequestListenerProtocol {
     let body: String
 

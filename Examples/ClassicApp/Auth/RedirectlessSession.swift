@@ -5,9 +5,9 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// A session that goes nowhere but where it is sent: a redirect is the answer itself. It keeps nothing, and takes short answers only.
+/// A session that follows no redirects, stores nothing, and accepts only short responses.
 struct RedirectlessSession: URLSessionProtocol {
-    /// Of bytes.
+    /// The maximum length of a response in bytes.
     private static let maximumSize = 100_000
 
     var configuration: URLSessionConfiguration {
@@ -19,7 +19,7 @@ struct RedirectlessSession: URLSessionProtocol {
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let (parts, entrance) = AsyncThrowingStream.makeStream(of: Part.self)
-        // On Linux, who takes the answer in a closure is asked about no redirect: a delegate takes all of it.
+        // On Linux, a request with a completion handler does not ask the delegate about redirects, so the delegate receives the whole response.
         let session = URLSession(configuration: configuration, delegate: Delegate(parts: entrance), delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
         session.dataTask(with: request).resume()

@@ -3,11 +3,11 @@ import QRCode
 import TerminalKit
 import Wording
 
-/// The screens of the app: the same states, labels and buttons as `Views/` has.
+/// The screens of the app in a terminal, with the same states, labels and buttons as `Views/`.
 @MainActor
 struct ClassicScreen {
     let model: ClassicViewModel
-    /// How a code to scan is drawn.
+    /// Draws a QR code.
     let colors: QRSymbol.TerminalColors
 
     /// The current screen.
@@ -42,7 +42,7 @@ struct ClassicScreen {
         if symbol != nil {
             Element.buttons { Button(words("Show the code to scan"), isEnabled: !model.isLoading) { model.openSymbol() } }
         }
-        // One below the other: factors have long names.
+        // One per line, because factors have long names.
         for action in model.actions where !action.isCancel { Element.buttons { button(action) } }
         for action in model.actions where action.isCancel { Element.buttons { button(action) } }
         if case .done(hasTokens: true) = model.stage {
@@ -53,7 +53,7 @@ struct ClassicScreen {
         progress
     }
 
-    /// A code that is not seen whole can't be scanned, so nothing is beside it.
+    /// A QR code must be completely visible, so nothing is beside it.
     private func symbol(_ lines: [String]) -> Screen {
         Screen(model.headline, back: Screen.Back(words("Close")) { model.closeSymbol() }, alert: alert, isDense: true) {
             Element.lines(
@@ -103,7 +103,7 @@ struct ClassicScreen {
                     choose: { set(field.choices[$0].id) }),
             ]
         }
-        // A question may be longer than what has place beside a field.
+        // A question can be longer than the space beside a field.
         guard field.label.count > 24 else {
             return field.isSecret
                 ? [.secureField(field.label, id: field.id, text: text, isEnabled: !model.isLoading, set: set, submit: submit)]
@@ -125,7 +125,7 @@ struct ClassicScreen {
     }
 
     private var symbol: [String]? {
-        // A text that no symbol holds is typed instead.
+        // The user types a text that is too long for a QR code.
         guard let text = model.symbolText, let symbol = try? QRSymbol(text, errorCorrection: .low) else { return nil }
         return symbol.terminalText(colors: colors, quietZone: 1).split(separator: "\n").map(String.init)
     }

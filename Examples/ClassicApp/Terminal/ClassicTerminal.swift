@@ -7,7 +7,7 @@ import Foundation
 import QRCode
 import TerminalKit
 
-/// The app at a terminal.
+/// The app in a terminal.
 @main
 struct ClassicTerminal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

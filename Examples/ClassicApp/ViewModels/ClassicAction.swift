@@ -1,9 +1,9 @@
 internal import OktaAuthSdk
 internal import Wording
 
-/// Something that a person has to give before an action is done.
+/// An input that an action requires.
 public struct ClassicField: Sendable, Equatable, Identifiable {
-    /// One of several answers that there are.
+    /// A choice of several values.
     public struct Choice: Sendable, Equatable, Identifiable {
         /// An action that sends a request.
         public let id: String
@@ -11,33 +11,33 @@ public struct ClassicField: Sendable, Equatable, Identifiable {
         public let title: String
     }
 
-    /// The name by which ``ClassicViewModel/values`` has it.
+    /// The key of the field in ``ClassicViewModel/values``.
     public let id: String
     /// The requested input.
     public let label: String
-    /// Whether it is not to be seen.
+    /// Whether the input is hidden.
     public var isSecret = false
-    /// Whether it may be left empty.
+    /// Whether the input may be empty.
     public var isOptional = false
-    /// The answers that there are; empty if anything may be typed.
+    /// The possible values; empty if any text is allowed.
     public var choices: [Choice] = []
 }
 
-/// Something that can be done in a state, since the state's links allow it.
+/// An action of a state, which the links of the state allow.
 @MainActor
 public struct ClassicAction: Identifiable {
     /// The title of its button. Equal titles in one state are numbered from the second on.
     nonisolated public fileprivate(set) var title: String
-    /// Whether it gives up what was begun.
+    /// Whether the action cancels the transaction.
     public var isCancel = false
     /// The message after an action that changes no state.
     var note: String?
-    /// Asks what it needs; some have to ask the server.
+    /// Returns the required fields. Some actions request them from the server.
     let fields: @MainActor () async throws -> [ClassicField]
-    /// Does it. Returns the next status; nil where that is none of the state machine's.
+    /// Runs the action. Returns the next status; `nil` if the transaction has ended.
     let run: @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
 
-    /// Names it within its state.
+    /// An identifier that is unique within the state.
     nonisolated public var id: String { title }
 
     /// Describes an action.
@@ -51,14 +51,14 @@ public struct ClassicAction: Identifiable {
         self.run = run
     }
 
-    /// With fields that are known.
+    /// With fixed fields.
     init(
         _ title: String, _ fields: ClassicField..., run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
     ) {
         self.init(title, fields: { fields }, run: run)
     }
 
-    /// The same, and something to say when it is done.
+    /// With a message after the action.
     func saying(_ note: String) -> ClassicAction {
         var action = self
         action.note = note
@@ -67,7 +67,7 @@ public struct ClassicAction: Identifiable {
 }
 
 extension [ClassicAction] {
-    /// With titles that tell each from the others: the phones of one person may bear one name.
+    /// Numbers equal titles, because the phones of a user can have the same name.
     @MainActor var distinct: [ClassicAction] {
         var used: Set<String> = []
         return map { action in
@@ -115,7 +115,7 @@ extension ClassicField {
             ])
     }
 
-    /// How a person is reached who can't sign in.
+    /// The ways to reach a user who cannot sign in.
     static var recoveryWay: ClassicField {
         ClassicField(
             id: "way", label: words("How to reach you"),
@@ -130,7 +130,7 @@ extension [String: String] {
     /// Returns the input of the field with that name.
     func text(_ field: String) -> String { self[field] ?? "" }
 
-    /// The new password, if it was typed twice alike.
+    /// The new password, if both inputs are equal.
     func newPassword() throws -> String {
         guard text("new") == text("again") else { throw Mistyped(text: words("The two new passwords differ.")) }
         return text("new")

@@ -4,21 +4,21 @@ public import Observation
 public import OktaAuthSdk
 internal import Wording
 
-/// Leads a person through the classic state machine: shows each state, and offers what it allows.
+/// Leads the user through the classic state machine: shows each state and its possible actions.
 @Observable
 @MainActor
 public final class ClassicViewModel {
-    /// Where the person stands.
+    /// The current screen.
     public enum Stage: Sendable, Equatable {
         /// The sign-in form.
         case start
         /// A state of a transaction.
         case transaction(AuthStatus)
-        /// The transaction ended well. `hasTokens` says whether its session token was traded for tokens, which are stored.
+        /// The successful end. `hasTokens` says whether the session token was exchanged for tokens, which are stored.
         case done(hasTokens: Bool)
     }
 
-    /// Where the person stands.
+    /// The current screen.
     public private(set) var stage = Stage.start
     /// The state as a sentence.
     public private(set) var headline = ""
@@ -28,23 +28,23 @@ public final class ClassicViewModel {
     public private(set) var symbolText: String?
     /// The accessibility text of the code: the alternative to scanning.
     public private(set) var symbolLabel = ""
-    /// Whether that code has the screen to itself, where it has no place beside the rest.
+    /// Whether the QR code covers the screen, where there is no space beside it.
     public private(set) var isSymbolOpen = false
     /// The possible actions, in order.
     public private(set) var actions: [ClassicAction] = []
-    /// The action whose fields are asked for; nil if none is.
+    /// The action whose fields are open; `nil` if none is.
     public private(set) var openAction: ClassicAction?
-    /// Its fields.
+    /// The fields of the open action.
     public private(set) var fields: [ClassicField] = []
-    /// The input of the fields, by their names.
+    /// The input of the fields, by key.
     public var values: [String: String] = [:]
-    /// The name, of the sign-in form.
+    /// The user name in the sign-in form.
     public var username = ""
-    /// The password, of the sign-in form.
+    /// The password in the sign-in form.
     public var password = ""
-    /// Whether something is under way: then nothing else begins.
+    /// Whether an action is in progress, so that no other action can begin.
     public private(set) var isLoading = false
-    /// Whether a device has to answer; it is asked for again and again, and the state changes by itself.
+    /// Whether the app polls for the answer of a device, which changes the state.
     public private(set) var isWaiting = false
     /// The error message; set it to `nil` to dismiss it.
     public var errorMessage: String?
@@ -55,17 +55,17 @@ public final class ClassicViewModel {
     @ObservationIgnored private var wait: Task<Void, Never>?
     /// The message of the last action, until the next one.
     @ObservationIgnored private var note: String?
-    /// The texts of QR code pictures, by their addresses.
+    /// The contents of QR code pictures, by address.
     @ObservationIgnored private var pictures: [URL: String] = [:]
 
-    /// How many seconds are between two questions for what a device answered.
+    /// The seconds between two polls for the answer of a device.
     private static let pollInterval = 3.0
 
-    /// Shows at once who is signed in.
+    /// Shows the signed-in user, if there is one.
     ///
     /// - Parameters:
-    ///   - service: What begins and ends.
-    ///   - clock: What waits between two questions for an answer.
+    ///   - service: The sign-in service.
+    ///   - clock: The clock of the polls.
     public init(service: any ClassicServicing, clock: any OAuth2Clock = DeviceClock()) {
         self.service = service
         self.clock = clock
@@ -74,10 +74,10 @@ public final class ClassicViewModel {
 
     // MARK: - The sign-in form
 
-    /// Whether the sign-in form can be sent.
+    /// Whether the sign-in form is complete.
     public var canSignIn: Bool { stage == .start && !isLoading && !username.isEmpty && !password.isEmpty }
 
-    /// Sends the sign-in form.
+    /// Submits the sign-in form.
     public func signIn() async {
         guard canSignIn else { return }
         let (name, secret) = (username, password)
@@ -87,7 +87,7 @@ public final class ClassicViewModel {
 
     // MARK: - Actions
 
-    /// Begins an action: does it, or opens its fields if it has some.
+    /// Begins an action: runs it, or opens its fields if it has some.
     ///
     /// - Parameter action: One of ``actions``.
     public func select(_ action: ClassicAction) async {
@@ -101,37 +101,37 @@ public final class ClassicViewModel {
         openAction = action
     }
 
-    /// Whether all is given that the open action needs.
+    /// Whether all required fields of the open action are filled in.
     public var canSubmit: Bool {
         openAction != nil && !isLoading && fields.allSatisfy { $0.isOptional || !values.text($0.id).isEmpty }
     }
 
-    /// Does the open action with what was given. What was refused stays open, without its secrets.
+    /// Runs the open action. If the server refuses it, its fields stay open, without the secrets.
     public func submit() async {
         guard canSubmit, let action = openAction else { return }
         await perform(action, values)
     }
 
-    /// Closes the open fields, and forgets what was typed.
+    /// Closes the open fields and deletes the input.
     public func closeForm() {
         openAction = nil
         fields = []
         values = [:]
     }
 
-    /// Gives the code to scan the screen to itself, if there is one.
+    /// Shows the QR code on the whole screen, if there is one.
     public func openSymbol() { isSymbolOpen = symbolText != nil }
 
-    /// Leads back from there.
+    /// Closes the QR code.
     public func closeSymbol() { isSymbolOpen = false }
 
-    /// Revokes and removes the tokens, and begins anew.
+    /// Revokes and removes the tokens, and returns to the sign-in form.
     public func signOut() async {
         await attempt { try await service.signOut() }
         if service.signedInUser == nil { showStart() }
     }
 
-    /// Cancels the transaction under way, for when the app is left. What fails then ends by itself soon.
+    /// Cancels the current transaction when the app is closed. If this fails, the transaction expires soon.
     public func giveUp() async {
         stopWaiting()
         if let status, status.canCancel() { try? await status.cancelTransaction() }
@@ -147,9 +147,9 @@ public final class ClassicViewModel {
         if isDone { closeForm() } else { for field in fields where field.isSecret { self.values[field.id] = nil } }
     }
 
-    /// Does something that leads to another status; nil leads to the start.
+    /// Runs an action that leads to another status; `nil` leads to the sign-in form.
     ///
-    /// - Returns: Whether it worked.
+    /// - Returns: Whether the action succeeded.
     @discardableResult
     private func load(_ step: @escaping @MainActor () async throws -> OktaAuthStatus?) async -> Bool {
         guard !isLoading else { return false }
@@ -157,12 +157,12 @@ public final class ClassicViewModel {
         let isDone = await attempt {
             if let next = try await step() { try await enter(next) } else { showStart() }
         }
-        // What a refusal interrupted goes on.
+        // Continues the polling that a refusal interrupted.
         if !isDone, let status, wait == nil { waitForDevice(status) }
         return isDone
     }
 
-    /// Does one thing at a time, and shows why it failed.
+    /// Runs one action at a time, and shows its error.
     @discardableResult
     private func attempt(_ body: () async throws -> Void) async -> Bool {
         guard !isLoading else { return false }
@@ -189,7 +189,7 @@ public final class ClassicViewModel {
         }
     }
 
-    /// Whether nothing is left of the transaction: its time was over, or there were too many attempts.
+    /// Whether the transaction has ended, because it expired or there were too many attempts.
     private static func endsTransaction(_ refusal: OktaAPIErrorResponse) -> Bool {
         ["E0000011", "E0000069"].contains(refusal.errorCode)
     }
@@ -199,7 +199,7 @@ public final class ClassicViewModel {
     private func enter(_ next: OktaAuthStatus) async throws {
         guard let success = next as? OktaAuthStatusSuccess else { return show(next) }
         guard let sessionToken = success.sessionToken else { return showDone(hasTokens: false) }
-        // The session token is good once: whatever comes of it, there is nothing to come back to.
+        // The session token is valid once, so there is no state to return to.
         showStart()
         showDone(hasTokens: try await service.finish(sessionToken: sessionToken))
     }
@@ -210,7 +210,7 @@ public final class ClassicViewModel {
         headline = StatusText.headline(of: next)
         isSymbolOpen = false
         note = nil
-        // Its action would be the former status's.
+        // The action belongs to the previous status.
         closeForm()
         showDetails(of: next)
         actions = StatusActions.actions(in: next, username: username)
@@ -226,7 +226,7 @@ public final class ClassicViewModel {
         if symbolText == nil { isSymbolOpen = false }
     }
 
-    /// Asks what the picture of a code to scan says. Until it is known, and where it can't be known, its address is shown.
+    /// Requests the content of a QR code picture. While it is unknown, the app shows the picture's address.
     private func fetchPicture(of status: OktaAuthStatus) {
         guard let picture = EnrolmentCode(status, pictures: pictures)?.picture else { return }
         Task { [weak self, service] in
@@ -274,7 +274,7 @@ public final class ClassicViewModel {
 
     // MARK: - Waiting for a device
 
-    /// Asks for what came of a push until it is decided, or something else is done.
+    /// Polls for the answer to a push until it is decided or another action begins.
     private func waitForDevice(_ status: OktaAuthStatus) {
         guard let push = status.awaitedPush else { return }
         isWaiting = true

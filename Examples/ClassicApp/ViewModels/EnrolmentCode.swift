@@ -11,14 +11,14 @@ struct EnrolmentCode {
     let lines: [String]
     /// The accessibility text of the code.
     let spoken: String
-    /// Where the organization has a picture of the code whose text is not known yet.
+    /// The address of the organization's picture of the code, while its content is unknown.
     private(set) var picture: URL?
 
     /// Reads a state.
     ///
     /// - Parameters:
     ///   - status: The state.
-    ///   - pictures: What pictures say, as far as the organization told.
+    ///   - pictures: The contents of pictures that the organization returned.
     init?(_ status: OktaAuthStatus, pictures: [URL: String]) {
         guard let status = status as? OktaAuthStatusFactorEnrollActivate else { return nil }
         switch status.factor {
@@ -46,10 +46,10 @@ struct EnrolmentCode {
         }
     }
 
-    /// The way in which authenticator apps take a secret; nil for secrets in another encoding.
+    /// Returns the `otpauth` URI of a secret; `nil` for secrets in another encoding.
     ///
-    /// As short as it can be, so that the code has place in a small terminal: what every app takes for granted is left out, and nothing is
-    /// escaped that may stand as it is.
+    /// The URI is as short as possible, so that the code fits a small terminal: default parameters are omitted, and only necessary characters are
+    /// escaped.
     private static func uri(
         for activation: EmbeddedResponse.Factor.Embedded.Activation, issuer: String, account: String
     ) -> String? {
@@ -62,6 +62,6 @@ struct EnrolmentCode {
         return uri
     }
 
-    /// What may stand as it is both in the path and in the query (RFC 3986, section 3.3), but for what divides them.
+    /// The characters that need no escaping in both path and query (RFC 3986, section 3.3), except separators.
     private static let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~@")
 }

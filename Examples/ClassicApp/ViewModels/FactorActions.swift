@@ -55,7 +55,7 @@ enum FactorActions {
     static func activation(_ status: OktaAuthStatusFactorEnrollActivate) -> [ClassicAction] {
         var actions: [ClassicAction] = []
         if let push = status.factor as? OktaFactorPush {
-            // While it waits, the view model asks for what came of it.
+            // While the challenge is pending, the view model polls for the answer.
             if !status.isWaiting { actions.append(ClassicAction(words("Begin the activation anew")) { _ in try await push.activate() }) }
             if push.canSendPushCodeViaSms() {
                 actions.append(
@@ -101,7 +101,7 @@ enum FactorActions {
 }
 
 extension ClassicAction {
-    /// Has a code or a push sent again, which nothing else on the screen tells.
+    /// Confirms that a code or a push was sent again, which nothing else on the screen shows.
     @MainActor
     static func resend(_ run: @escaping @MainActor () async throws -> OktaAuthStatus) -> ClassicAction {
         ClassicAction(words("Have it sent again")) { _ in try await run() }.saying(words("It was sent again."))

@@ -97,6 +97,6 @@ enum StatusActions {
 }
 
 extension OktaAuthStatusRecovery {
-    /// Whether it is a recovery that a back end began: it has the token by which the person goes on.
+    /// Whether a back end began this recovery and holds the token with which the user continues.
     @MainActor var isBegunElsewhere: Bool { recoveryToken != nil && stateToken.isEmpty }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import OktaAuthSdk
 internal import Wording
 
-/// The words for states and factors.
+/// The texts for states and factors.
 @MainActor
 enum StatusText {
     static func headline(of status: OktaAuthStatus) -> String {
@@ -37,7 +37,7 @@ enum StatusText {
         default:
             switch factor.type {
             case .email: named(words("e-mail"), factor.profile?.email)
-            // The second is what codes by a counter are called.
+            // The second type is that of counter-based codes.
             case .tokenHardware, .unknown("token:hotp"): named(words("hardware token"), factor.profile?.credentialId)
             default: factor.type.rawValue
             }

@@ -39,7 +39,7 @@ struct ActionForm: View {
     }
 }
 
-/// One thing to be given.
+/// The input of one field.
 private struct FieldView: View {
     let field: ClassicField
     @Binding var text: String
@@ -49,7 +49,7 @@ private struct FieldView: View {
             if field.choices.isEmpty {
                 Text(verbatim: field.label)
                     .font(.subheadline)
-                    // The field says it too.
+                    // The field shows the same text.
                     .silent()
             } else {
                 Text(verbatim: field.label)

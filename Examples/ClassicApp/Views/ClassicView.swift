@@ -3,7 +3,7 @@ internal import Interface
 public import SwiftUI
 internal import Wording
 
-/// The app's one screen: the state, and a button for each thing that it allows.
+/// The app's screen: the current state, and a button for each possible action.
 public struct ClassicView: View {
     @State private var viewModel: ClassicViewModel
 
@@ -70,7 +70,7 @@ public struct ClassicView: View {
     }
 }
 
-/// Name and password.
+/// The user name and the password.
 private struct SignInForm: View {
     @Bindable private var viewModel: ClassicViewModel
 
@@ -96,7 +96,7 @@ private struct SignInForm: View {
 }
 
 #if os(iOS)
-/// The app in a state of a sign-in.
+/// A preview of the app in one state of a sign-in.
 private struct StatePreview: View {
     @State private var viewModel: ClassicViewModel
 

@@ -10,7 +10,7 @@ struct SymbolView: View {
     let label: String
 
     var body: some View {
-        // A text that no symbol holds is typed instead.
+        // The user types a text that is too long for a QR code.
         if let symbol = try? QRSymbol(text) {
             VStack(spacing: 0) {
                 ForEach(0..<symbol.size, id: \.self) { row in

@@ -3,21 +3,21 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// Signs people in with a password and a push, keeps their session, and ends it.
+/// Signs users in with a password and a push, keeps their session and ends it.
 @MainActor
 @Observable
 package final class AuthService: AuthServicing {
-    /// Where a sign-in stands.
+    /// The state of a sign-in.
     package enum State: Equatable {
         /// No user is signed in.
         case idle
-        /// The server is asked.
+        /// A request to the server is in progress.
         case authenticating
-        /// The person is asked on another device; to pick that number there, if there is one.
+        /// The user must approve on another device, and select this number there if there is one.
         case waitingForPush(number: String? = nil)
-        /// Somebody is signed in. The token is the present one, whoever refreshed it.
+        /// A user is signed in. The token is the current one, including automatic refreshes.
         case authorized(Token)
-        /// The last sign-in did not work, or the session has ended.
+        /// The last sign-in failed, or the session has ended.
         case failed(errorMessage: String)
     }
 
@@ -30,11 +30,11 @@ package final class AuthService: AuthServicing {
     private var attempt = Attempt.none
     @ObservationIgnored private var number = 0
 
-    /// Finds the session of the last time, so that who was signed in still is.
+    /// Restores the session of the previous run, so that the user stays signed in.
     ///
     /// - Parameters:
-    ///   - settings: Of the client; by default those of `Okta.plist`. What is wrong with them is told by the first sign-in.
-    ///   - language: The language of its messages; nil for that of the person.
+    ///   - settings: The client's settings; by default those of `Okta.plist`. The first sign-in reports invalid settings.
+    ///   - language: The language of its messages; `nil` for the user's.
     package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
         self.init(session: DirectSession(language: language) { try settings.client() })
     }
@@ -89,7 +89,7 @@ package final class AuthService: AuthServicing {
     }
 
     package func cancelSignIn() {
-        // At once: the person sees the form again, and nothing of this sign-in counts any more.
+        // At once: the user sees the form again, and later results of this sign-in are ignored.
         number += 1
         attempt = .none
         session.cancel()

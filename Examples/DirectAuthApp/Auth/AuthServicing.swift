@@ -1,52 +1,52 @@
 package import AuthFoundation
 package import Foundation
 
-/// The authentication that the app needs.
+/// The authentication interface that the app needs.
 ///
-/// Belongs to the main actor, as the views that show its state do.
+/// It belongs to the main actor, as the views that show its state do.
 @MainActor
 package protocol AuthServicing: AnyObject {
-    /// The access token of who is signed in.
+    /// The access token of the signed-in user.
     var accessToken: String? { get }
 
-    /// The time, by the server's clock as far as that is known.
+    /// The current time by the server's clock, if it is known.
     var now: Date { get }
 
     /// The state that the screens observe.
     var state: AuthService.State { get }
 
-    /// Signs in with a password and, if the server asks for it, a push. Returns when that is done, however long a person takes to approve.
+    /// Signs in with a password and, if the server requires it, a push. Returns after the user's approval, however long it takes.
     ///
     /// - Parameters:
-    ///   - username: Who.
-    ///   - password: Their password.
-    /// - Throws: Why nobody is signed in; ``state`` is `failed` then. `CancellationError` after ``cancelSignIn()``; ``state`` is `idle` then.
+    ///   - username: The user name.
+    ///   - password: The password.
+    /// - Throws: The reason for the failure; ``state`` is then `failed`. `CancellationError` after ``cancelSignIn()``; ``state`` is then `idle`.
     func signIn(username: String, password: String) async throws
 
-    /// Gives the sign-in under way up, here and at the server: what is approved later signs nobody in.
+    /// Cancels the current sign-in on this device and at the server. A later approval has no effect.
     func cancelSignIn()
 
-    /// Signs out and revokes the tokens. They are gone here also if the server can't be reached.
+    /// Signs out and revokes the tokens. They are removed from this device even if the server is not reachable.
     ///
-    /// - Throws: Errors of the storage, if the tokens could not be removed: then ``state`` is still `authorized`.
+    /// - Throws: Errors of the storage if the tokens could not be removed; ``state`` is then still `authorized`.
     func signOut() async throws
 
-    /// Gets new tokens now.
+    /// Refreshes the tokens.
     ///
-    /// - Throws: Why there are none. If the session has ended, ``state`` is `failed` then, and nobody is signed in.
+    /// - Throws: The reason for the failure. If the session has ended, ``state`` is then `failed`, and no user is signed in.
     func refreshToken() async throws
 
-    /// Gets new tokens if the present ones have ended or will soon. They are renewed by themselves as well, before they end.
+    /// Refreshes the tokens if they have expired or expire soon. They are also refreshed automatically before they expire.
     ///
-    /// - Throws: As ``refreshToken()`` does.
+    /// - Throws: The errors of ``refreshToken()``.
     func refreshTokenIfNeeded() async throws
 
-    /// The profile of who is signed in, which is fetched once.
+    /// Returns the profile of the signed-in user, which is fetched once.
     ///
     /// - Returns: `nil` if no user is signed in.
-    /// - Throws: Why it can't be fetched.
+    /// - Throws: The errors of the request.
     func userInfo() async throws -> UserInfo?
 
-    /// Waits until the server knows of a sign-in that was given up; for an app that is about to end.
+    /// Waits until the server has processed a cancelled sign-in. The app calls this before it exits.
     func settled() async
 }

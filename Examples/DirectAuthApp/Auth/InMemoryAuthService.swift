@@ -3,37 +3,37 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// An authentication without a server, for previews: whoever signs in is asked to pick a number, and is signed in when they approve.
+/// An authentication without a server for previews. Every sign-in shows a number and succeeds after the user's approval.
 @MainActor
 @Observable
 package final class InMemoryAuthService: AuthServicing {
     package private(set) var state: AuthService.State
     @ObservationIgnored private var refreshes = 1
 
-    /// Begins in a state.
+    /// Begins in a given state.
     ///
     /// - Parameter state: The state.
     package init(_ state: AuthService.State = .idle) {
         self.state = state
     }
 
-    /// Begins with somebody signed in.
+    /// Begins with a signed-in user.
     ///
-    /// - Throws: If there is no sample.
+    /// - Throws: An error if there is no sample.
     package static func signedIn() throws -> InMemoryAuthService { InMemoryAuthService(.authorized(try Sample.token())) }
 
     package var accessToken: String? {
         if case .authorized(let token) = state { token.accessToken } else { nil }
     }
 
-    /// The sample's tokens are as old as the sample is.
+    /// The time at which the sample's tokens are valid.
     package var now: Date { if case .authorized(let token) = state { token.issuedAt ?? .distantPast } else { .distantPast } }
 
     package func signIn(username: String, password: String) async throws { state = .waitingForPush(number: "42") }
 
-    /// What the person does on the other device.
+    /// Simulates the user's approval on the other device.
     ///
-    /// - Throws: If there is no sample.
+    /// - Throws: An error if there is no sample.
     package func approve() throws { state = .authorized(try Sample.token()) }
 
     package func cancelSignIn() { state = .idle }

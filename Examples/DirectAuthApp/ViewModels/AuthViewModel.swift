@@ -4,9 +4,9 @@ internal import Foundation
 internal import Observation
 package import Wording
 
-/// A profile that is presented.
+/// A presented profile.
 package struct UserInfoModel: Identifiable {
-    /// The person.
+    /// The user.
     package let user: UserInfo
 
     package var id: String { user.subject ?? "" }
@@ -24,11 +24,11 @@ package final class AuthViewModel {
     package var username = ""
     package var password = ""
 
-    /// How much of what buttons begin is under way.
+    /// The number of actions in progress that buttons have started.
     private var running = 0
-    /// Whether something is under way that was begun by a button.
+    /// Whether an action that a button has started is in progress.
     package var isLoading: Bool { running > 0 }
-    /// Why the last action did not work. A sign-in's failure is in ``state``.
+    /// The error of the last action. The failure of a sign-in is in ``state``.
     package private(set) var errorMessage: String?
 
     private var wantsTokenInfo = false
@@ -44,25 +44,25 @@ package final class AuthViewModel {
         set { profile = newValue }
     }
 
-    /// Shows an authentication.
+    /// Presents an authentication.
     ///
     /// - Parameters:
-    ///   - authService: The authentication; by default by the client of `Okta.plist`.
-    ///   - language: The language of the texts; nil for that of the person.
+    ///   - authService: The authentication; by default one with the client of `Okta.plist`.
+    ///   - language: The language of the texts; `nil` for the user's.
     package init(authService: (any AuthServicing)? = nil, language: String? = nil) {
         self.authService = authService ?? AuthService(language: language)
         wording = Wording(bundle: .module, language: language)
     }
 
-    /// Where the sign-in stands.
+    /// The state of the sign-in.
     package var state: AuthService.State { authService.state }
 
     private var isSignedIn: Bool { if case .authorized = state { true } else { false } }
 
-    /// The access token of who is signed in.
+    /// The access token of the signed-in user.
     package var accessToken: String? { authService.accessToken }
 
-    /// Whether the form can be sent.
+    /// Whether the form is complete.
     package var canSignIn: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
 
     /// The error text: why the user is not signed in, or why the last action failed.
@@ -70,12 +70,12 @@ package final class AuthViewModel {
         if case .failed(let message) = state { message } else { errorMessage }
     }
 
-    /// The id token, for a look at it.
+    /// The ID token to display.
     package var idToken: String {
         if case .authorized(let token) = state, let idToken = token.idToken { idToken.rawValue } else { wording("(no id token)") }
     }
 
-    /// The tokens as text, for a look at them.
+    /// The tokens to display, as text.
     package var tokenInfo: String { tokenInfo(isSpoken: false) }
 
     /// The VoiceOver text of the tokens.
@@ -88,10 +88,10 @@ package final class AuthViewModel {
 
     // MARK: - Actions
 
-    /// Signs in with what is typed; does nothing while ``canSignIn`` is false.
+    /// Signs in with the input; does nothing while ``canSignIn`` is false.
     package func signIn() async {
         guard canSignIn else { return }
-        // Who comes next sees nothing of who was there.
+        // The next user must not see data of the previous one.
         (profile, wantsTokenInfo) = (nil, false)
         await loading {
             try await authService.signIn(username: username, password: password)
@@ -99,12 +99,12 @@ package final class AuthViewModel {
         }
     }
 
-    /// Gives the sign-in under way up.
+    /// Cancels the current sign-in.
     package func cancelSignIn() {
         authService.cancelSignIn()
     }
 
-    /// Signs out, and forgets what was typed and fetched. If the tokens can't be removed the person is still signed in, and told.
+    /// Signs out, and deletes the input and the profile. If the tokens cannot be removed, the user stays signed in and sees the error.
     package func signOut() async {
         await loading {
             try await authService.signOut()
@@ -112,7 +112,7 @@ package final class AuthViewModel {
         }
     }
 
-    /// Gets new tokens.
+    /// Refreshes the tokens.
     package func refreshToken() async {
         guard !isLoading else { return }
         await loading { try await authService.refreshToken() }
@@ -126,14 +126,14 @@ package final class AuthViewModel {
 
     /// Fetches the profile.
     ///
-    /// - Returns: Nil on failure; ``errorMessage`` says why.
+    /// - Returns: `nil` on failure; ``errorMessage`` then has the reason.
     package func fetchUserInfo() async -> UserInfo? {
         var user: UserInfo?
         await loading { user = try await authService.userInfo() }
         return user
     }
 
-    /// Ends what is under way; for an app that is about to end.
+    /// Cancels the current actions. The app calls this before it exits.
     package func leave() async {
         authService.cancelSignIn()
         await authService.settled()
@@ -146,7 +146,7 @@ package final class AuthViewModel {
         do {
             try await action()
         } catch is CancellationError {
-            // Who cancelled knows.
+            // The user cancelled and needs no message.
         } catch {
             errorMessage = error.localizedDescription
         }

@@ -3,7 +3,7 @@ package import Foundation
 package import Wording
 
 extension Credential {
-    /// The tokens as text, for a developer to look at. An app for other people does not show them: who sees a token can use it.
+    /// The tokens as text for developers. A production app does not show them, because a reader can use them.
     ///
     /// - Parameter wording: The language of the names.
     /// - Returns: Names and values, an empty line after each.
@@ -15,7 +15,7 @@ extension Token {
     ///
     /// - Parameters:
     ///   - wording: The language of the names.
-    ///   - now: The time by which the tokens' end is told.
+    ///   - now: The current time, for the remaining lifetime of the tokens.
     ///   - isSpoken: Whether a screen reader reads the text, which then omits the tokens.
     /// - Returns: Names and values, an empty line after each.
     package func text(_ wording: Wording, now: Date, isSpoken: Bool = false) -> String {

@@ -7,7 +7,7 @@ extension UserInfo {
     ///
     /// - Parameters:
     ///   - wording: The language of the names and of the date.
-    ///   - timeZone: Where the date is read.
+    ///   - timeZone: The time zone of the date.
     /// - Returns: Names and values, an empty line between them.
     package func text(_ wording: Wording, timeZone: TimeZone = .current) -> String {
         var lines = [

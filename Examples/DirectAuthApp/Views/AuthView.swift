@@ -3,7 +3,7 @@ internal import Interface
 public import SwiftUI
 internal import Wording
 
-/// The app: the form, the wait for the push, and who is signed in.
+/// The app: the form, the wait for the push, and the signed-in user.
 public struct AuthView: View {
     @State private var viewModel: AuthViewModel
 
@@ -16,9 +16,9 @@ public struct AuthView: View {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen of the present state.
+    /// The screen of the current state.
     public var body: some View {
-        // Large text and a phone on its side need more room than there is.
+        // Large text, or a phone in landscape, needs scrolling.
         ScrollView {
             VStack {
                 switch viewModel.state {

@@ -2,7 +2,7 @@
 internal import Interface
 internal import SwiftUI
 
-/// Covers the screen until it is closed.
+/// A view that covers the screen until the user closes it.
 struct CoverView<Content: View>: View {
     let title: String
     let close: String

@@ -2,7 +2,7 @@
 internal import SwiftUI
 internal import Wording
 
-/// Asks for a name and a password.
+/// The form for the user name and the password.
 struct SignInForm: View {
     let viewModel: AuthViewModel
 

@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// Who is signed in, and what they can do.
+/// The signed-in user and the possible actions.
 struct SignedInView: View {
     let viewModel: AuthViewModel
 

@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// The tokens, for a developer to look at. An app for other people does not show them.
+/// The tokens for developers. A production app does not show them.
 struct TokenInfoView: View {
     let viewModel: AuthViewModel
 

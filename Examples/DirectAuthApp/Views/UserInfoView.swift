@@ -3,7 +3,7 @@ internal import AuthFoundation
 internal import SwiftUI
 internal import Wording
 
-/// The profile of who is signed in.
+/// The profile of the signed-in user.
 struct UserInfoView: View {
     let userInfo: UserInfo
     let wording: Wording

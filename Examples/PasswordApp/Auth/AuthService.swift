@@ -3,19 +3,19 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// Signs people in with a password, keeps their session, and ends it.
+/// Signs users in with a password, keeps their session and ends it.
 @MainActor
 @Observable
 package final class AuthService: AuthServicing {
-    /// Where the sign-in stands.
+    /// The state of the sign-in.
     package enum AuthState: Equatable {
         /// No user is signed in.
         case notAuthenticated
-        /// The server is asked.
+        /// A request to the server is in progress.
         case authenticating
         /// A user is signed in.
         case authenticated
-        /// The last sign-in did not work, or the session has ended.
+        /// The last sign-in failed, or the session has ended.
         case error(String)
     }
 
@@ -27,11 +27,11 @@ package final class AuthService: AuthServicing {
     private let session: DirectSession
     private var attempt = Attempt.none
 
-    /// Finds the session of the last time, so that who was signed in still is.
+    /// Restores the session of the previous run, so that the user stays signed in.
     ///
     /// - Parameters:
-    ///   - settings: Of the client; by default those of `Okta.plist`. What is wrong with them is told by the first sign-in.
-    ///   - language: The language of its messages; nil for that of the person.
+    ///   - settings: The client's settings; by default those of `Okta.plist`. The first sign-in reports invalid settings.
+    ///   - language: The language of its messages; `nil` for the user's.
     package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
         self.init(session: DirectSession(language: language) { try settings.client() })
     }

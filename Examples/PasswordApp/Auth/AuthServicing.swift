@@ -3,19 +3,19 @@ package import Foundation
 
 /// The authentication that the app needs.
 ///
-/// Belongs to the main actor, as the views that show its state do.
+/// It belongs to the main actor, as the views that show its state do.
 @MainActor
 package protocol AuthServicing: AnyObject {
     /// Whether a user is signed in.
     var isAuthenticated: Bool { get }
 
-    /// The access token of who is signed in.
+    /// The access token of the signed-in user.
     var currentToken: String? { get }
 
-    /// All tokens of who is signed in.
+    /// All tokens of the signed-in user.
     var token: Token? { get }
 
-    /// The time, by the server's clock as far as that is known.
+    /// The current time by the server's clock, if it is known.
     var now: Date { get }
 
     /// The state that the screens observe.
@@ -24,25 +24,25 @@ package protocol AuthServicing: AnyObject {
     /// Signs in with a password.
     ///
     /// - Parameters:
-    ///   - username: Who.
-    ///   - password: Their password.
-    /// - Throws: Why nobody is signed in; ``authenticationState`` is `error` then. That the server wants a second factor is such a reason.
+    ///   - username: The user name.
+    ///   - password: The password.
+    /// - Throws: The reason for the failure, including a required second factor; ``authenticationState`` is then `error`.
     func authenticate(username: String, password: String) async throws
 
-    /// Signs out and revokes the tokens. They are gone here also if the server can't be reached.
+    /// Signs out and revokes the tokens. They are removed from this device even if the server is not reachable.
     ///
-    /// - Throws: Errors of the storage, if the tokens could not be removed.
+    /// - Throws: Errors of the storage if the tokens could not be removed.
     func logout() async throws
 
-    /// Gets new tokens.
+    /// Refreshes the tokens.
     ///
-    /// - Throws: `NSError` of the domain `AuthService` with the code -1 if nobody is signed in; why there are no new tokens. If the session is
-    ///   over, nobody is signed in any more.
+    /// - Throws: `NSError` of the domain `AuthService` with the code -1 if no user is signed in; otherwise the reason for the failure. If the session
+    /// has ended, no user is signed in afterwards.
     func refreshAccessToken() async throws
 
-    /// The profile of who is signed in, which is fetched once.
+    /// Returns the profile of the signed-in user, which is fetched once.
     ///
     /// - Returns: `nil` if no user is signed in.
-    /// - Throws: Why it can't be fetched.
+    /// - Throws: The errors of the request.
     func getCurrentUser() async throws -> UserInfo?
 }

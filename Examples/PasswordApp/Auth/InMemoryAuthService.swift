@@ -3,14 +3,14 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// An authentication without a server, for previews: it takes every password but an empty one.
+/// An authentication without a server for previews. It accepts every password that is not empty.
 @MainActor
 @Observable
 package final class InMemoryAuthService: AuthServicing {
     package private(set) var authenticationState: AuthService.AuthState
     package private(set) var token: Token?
 
-    /// Begins in a state.
+    /// Begins in a given state.
     ///
     /// - Parameter state: The state.
     package init(_ state: AuthService.AuthState = .notAuthenticated) {

@@ -2,7 +2,7 @@ import PasswordApp
 import TerminalKit
 import Wording
 
-/// The screens of the app in a terminal: what the SwiftUI views show, by the same view model.
+/// The screens of the app in a terminal, with the same view model as the SwiftUI views.
 @MainActor
 struct PasswordFace {
     let model: LoginViewModel

@@ -8,7 +8,7 @@ package import Wording
 @MainActor
 @Observable
 package final class LoginViewModel {
-    /// How far the profile has come.
+    /// The state of the profile request.
     package enum Profile: Equatable {
         case loading
         case loaded(UserInfo)
@@ -23,9 +23,9 @@ package final class LoginViewModel {
     package var username = ""
     package var password = ""
 
-    /// How much of what buttons begin is under way.
+    /// The number of actions in progress that buttons have started.
     private var running = 0
-    /// Why the last action did not work.
+    /// The error of the last action.
     package private(set) var errorMessage: String?
 
     private var wantsProfile = false
@@ -34,30 +34,30 @@ package final class LoginViewModel {
         get { wantsProfile && authState == .authenticated }
         set { wantsProfile = newValue }
     }
-    /// The profile, once ``loadProfile()`` has been called.
+    /// The profile, after a call of ``loadProfile()``.
     package private(set) var profile = Profile.loading
     /// The number of sessions so far; results of an earlier session are discarded.
     @ObservationIgnored private var visits = 0
-    /// Whether the tokens are presented. If the session ends meanwhile, there are none to see any more, which is said.
+    /// Whether the tokens are presented. If the session ends meanwhile, the screen says so instead.
     package var showsTokenDetails = false
 
-    /// Shows an authentication.
+    /// Presents an authentication.
     ///
     /// - Parameters:
-    ///   - authService: The authentication; by default by the client of `Okta.plist`.
-    ///   - language: The language of the texts; nil for that of the person.
+    ///   - authService: The authentication; by default one with the client of `Okta.plist`.
+    ///   - language: The language of the texts; `nil` for the user's.
     package init(authService: (any AuthServicing)? = nil, language: String? = nil) {
         self.authService = authService ?? AuthService(language: language)
         wording = Wording(bundle: .module, language: language)
     }
 
-    /// Where the sign-in stands.
+    /// The state of the sign-in.
     package var authState: AuthService.AuthState { authService.authenticationState }
 
-    /// Whether something is under way that was begun by a button.
+    /// Whether an action that a button has started is in progress.
     package var isLoading: Bool { running > 0 }
 
-    /// Whether the form can be sent.
+    /// Whether the form is complete.
     package var canSubmit: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
 
     /// The text of the banner: why the last action failed, or why the user is signed out.
@@ -67,7 +67,7 @@ package final class LoginViewModel {
         return nil
     }
 
-    /// The access token, for a look at it.
+    /// The access token to display.
     package var token: String { authService.currentToken ?? wording("No Token") }
 
     /// The tokens by part, for developers; empty without a session.
@@ -75,7 +75,7 @@ package final class LoginViewModel {
 
     // MARK: - Actions
 
-    /// Signs in with what is typed; does nothing while ``canSubmit`` is false.
+    /// Signs in with the input; does nothing while ``canSubmit`` is false.
     package func login() async {
         guard canSubmit else { return }
         forget()
@@ -87,7 +87,7 @@ package final class LoginViewModel {
         }
     }
 
-    /// Signs out, and forgets what was typed and fetched.
+    /// Signs out, and deletes the input and the profile.
     package func logout() async {
         await loading {
             wording("Logout failed: %@", $0)
@@ -98,13 +98,13 @@ package final class LoginViewModel {
         }
     }
 
-    /// Who comes next sees nothing of who was there.
+    /// The next user must not see data of the previous one.
     private func forget() {
         visits += 1
         (wantsProfile, showsTokenDetails, profile) = (false, false, .loading)
     }
 
-    /// Gets new tokens.
+    /// Refreshes the tokens.
     package func refreshToken() async {
         guard !isLoading else { return }
         await loading {
@@ -124,7 +124,7 @@ package final class LoginViewModel {
 
     /// Fetches the profile.
     ///
-    /// - Returns: Nil on failure; ``errorMessage`` says why.
+    /// - Returns: `nil` on failure; ``errorMessage`` then has the reason.
     package func fetchUserProfile() async -> UserInfo? {
         let mine = visits
         do {
@@ -146,7 +146,7 @@ package final class LoginViewModel {
         do {
             try await action()
         } catch is CancellationError {
-            // Who cancelled knows.
+            // The user cancelled and needs no message.
         } catch {
             errorMessage = describe(error.localizedDescription)
         }

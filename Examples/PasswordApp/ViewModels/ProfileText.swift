@@ -2,7 +2,7 @@ package import AuthFoundation
 package import Foundation
 package import Wording
 
-/// A part of a profile as it is shown.
+/// A section of a displayed profile.
 package struct ProfileSection: Identifiable, Equatable {
     /// A value with its name.
     package struct Row: Identifiable, Equatable {
@@ -21,12 +21,12 @@ package struct ProfileSection: Identifiable, Equatable {
 }
 
 extension UserInfo {
-    /// The profile, part by part.
+    /// The sections of the profile.
     ///
     /// - Parameters:
     ///   - wording: The language of the names and of the date.
-    ///   - timeZone: Where the date is read.
-    /// - Returns: The parts.
+    ///   - timeZone: The time zone of the date.
+    /// - Returns: The sections.
     package func sections(_ wording: Wording, timeZone: TimeZone = .current) -> [ProfileSection] {
         var sections = [
             ProfileSection(

@@ -2,7 +2,7 @@ package import AuthFoundation
 package import Foundation
 package import Wording
 
-/// A part of the tokens as it is shown.
+/// A section of the displayed tokens.
 package struct TokenDetail: Identifiable, Equatable {
     /// The name.
     package let title: String
@@ -10,19 +10,19 @@ package struct TokenDetail: Identifiable, Equatable {
     package let meaning: String
     /// The content.
     package let value: String
-    /// Whether it is not made of words.
+    /// Whether the content is a token and not text.
     package var isMonospaced = false
 
     package var id: String { title }
 }
 
 extension Token {
-    /// The tokens, part by part, for a developer to look at. An app for other people does not show them: who sees a token can use it.
+    /// The tokens in sections for developers. A production app does not show them, because a reader can use them.
     ///
     /// - Parameters:
     ///   - wording: The language of the titles.
-    ///   - now: The time by which their end is told.
-    /// - Returns: The parts that there are.
+    ///   - now: The current time, for the remaining lifetime of the tokens.
+    /// - Returns: The available sections.
     package func details(_ wording: Wording, now: Date) -> [TokenDetail] {
         var details = [
             TokenDetail(title: wording("Token Type"), meaning: wording("How the token is sent with a request."), value: tokenType),
@@ -43,7 +43,7 @@ extension Token {
         if let refreshToken {
             details.append(
                 TokenDetail(
-                    // In another case than the button of the same words, which other languages call something else.
+                    // The capitalization differs from the button with the same words, because other languages use different words for the two.
                     title: wording("Refresh token"), meaning: wording("Gets the next tokens without asking for the password."),
                     value: refreshToken, isMonospaced: true))
         }

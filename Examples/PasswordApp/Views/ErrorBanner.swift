@@ -2,7 +2,7 @@
 internal import Interface
 internal import SwiftUI
 
-/// Says what did not work.
+/// Shows an error message.
 struct ErrorBanner: View {
     let message: String
 

@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// Asks for a name and a password.
+/// The form for the user name and the password.
 struct LoginForm: View {
     let viewModel: LoginViewModel
 

@@ -2,7 +2,7 @@
 public import SwiftUI
 internal import Wording
 
-/// The app: the form, and who is signed in.
+/// The app: the form, and the signed-in user.
 public struct LoginView: View {
     @State private var viewModel: LoginViewModel
 
@@ -15,7 +15,7 @@ public struct LoginView: View {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen of the present state.
+    /// The screen of the current state.
     public var body: some View {
         NavigationStack {
             Group {

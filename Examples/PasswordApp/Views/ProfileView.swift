@@ -4,7 +4,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// The profile of who is signed in.
+/// The profile of the signed-in user.
 struct ProfileView: View {
     let viewModel: LoginViewModel
     @Environment(\.dismiss) private var dismiss

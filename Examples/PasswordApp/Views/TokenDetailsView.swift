@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// The tokens, for a developer to look at. An app for other people does not have this screen.
+/// The tokens for developers. A production app does not have this screen.
 struct TokenDetailsView: View {
     let viewModel: LoginViewModel
     @Environment(\.dismiss) private var dismiss
@@ -41,7 +41,7 @@ struct TokenDetailsView: View {
                 .font(detail.isMonospaced ? .system(.caption, design: .monospaced) : .caption)
                 .foregroundStyle(.secondary)
                 .textSelection(.enabled)
-                // A token is not read out.
+                // VoiceOver does not read a token aloud.
                 .spoken(detail.isMonospaced ? detail.title : detail.value)
                 .padding()
                 .frame(maxWidth: .infinity, alignment: .leading)

@@ -6,13 +6,13 @@ internal import Wording
 public struct Account: Sendable, Equatable, Identifiable {
     /// The enrollment's id.
     public let id: String
-    /// Whose account it is.
+    /// The user name.
     public let name: String
-    /// At which organization.
+    /// The organization's name.
     public let organization: URL
-    /// Whether this device verifies the person before it approves.
+    /// Whether this device verifies the user before an approval.
     public let verifiesUser: Bool
-    /// Whether it answers requests that no sign-in has begun (CIBA).
+    /// Whether it answers requests without a sign-in (CIBA).
     public let answersCIBA: Bool
     /// The account's problem at the organization as text; `nil` for none.
     public let trouble: String?

@@ -2,29 +2,29 @@ public import DeviceAuthenticator
 public import Foundation
 public import Wording
 
-/// A request that waits for the person's answer. What its organization has not signed is not shown.
+/// A pending request. The app shows only data that its organization has signed.
 public struct ApprovalRequest: Sendable, Equatable, Identifiable {
-    /// The transaction's id: the same for a push and for what is fetched.
+    /// The transaction's id, which is the same in a push and in a fetched request.
     public let id: String
-    /// For which account.
+    /// The id of the account.
     public let accountID: String
-    /// The app that is being signed in to; nil as long as that is not verified.
+    /// The app of the sign-in; `nil` until it is verified.
     public let application: String?
-    /// Where the sign-in was begun.
+    /// The place of the sign-in.
     public let place: String?
-    /// On what system.
+    /// The operating system of the sign-in.
     public let system: String?
-    /// The text of a request that no sign-in has begun.
+    /// The text of a request without a sign-in.
     public let message: String?
-    /// Whether no sign-in has begun it (CIBA).
+    /// Whether it is a request without a sign-in (CIBA).
     public let isCIBA: Bool
-    /// The numbers of which the one that the sign-in shows is picked to approve; nil if none has to be.
+    /// The numbers of a number challenge; `nil` without one. The user approves by selecting the number that the sign-in shows.
     public let numbers: [String]?
-    /// When it was made.
+    /// The time of the request.
     public let time: Date
-    /// Until when it can be answered.
+    /// The expiry of the request.
     public let expiresAt: Date
-    /// Whether its signature is checked.
+    /// Whether its signature is verified.
     public let isVerified: Bool
 
     /// The question as a sentence.
@@ -33,7 +33,7 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
         return isCIBA ? words("%@ asks for your approval", name) : words("%@ wants to sign you in", name)
     }
 
-    /// Something that a person needs to know.
+    /// A detail that the user needs for the decision.
     public struct Fact: Sendable, Equatable, Identifiable {
         /// The name.
         public let label: String
@@ -48,8 +48,8 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
     ///
     /// - Parameters:
     ///   - words: The language of the names and of the times.
-    ///   - timeZone: Where the times are read.
-    /// - Returns: The facts, the most telling first.
+    ///   - timeZone: The time zone of the times.
+    /// - Returns: The details, most important first.
     public func facts(_ words: Wording = PushAuthenticatorApp.words, timeZone: TimeZone = .current) -> [Fact] {
         func clockTime(_ date: Date) -> String { words.date(date, day: .none, time: .medium, timeZone: timeZone) }
         var facts: [Fact] = []
@@ -80,7 +80,7 @@ extension ApprovalRequest {
 
 /// The user's response.
 public enum Answer: Sendable, Equatable {
-    /// Yes; with the number that the sign-in shows, if one has to be picked.
+    /// Approves; with the number that the sign-in shows, if there is a number challenge.
     case approve(number: String? = nil)
     /// Denies; `isSuspicious` reports that the user did not start the sign-in.
     case deny(isSuspicious: Bool = false)
@@ -88,16 +88,16 @@ public enum Answer: Sendable, Equatable {
 
 /// The credentials for a sign-in before a change of the approving devices.
 public struct SignInForm: Sendable, Equatable {
-    /// The name.
+    /// The user name.
     public var username = ""
     /// The password.
     public var password = ""
-    /// A code of an authenticator app, for who has one; empty to confirm on a phone.
+    /// A code of an authenticator app, if the user has one; empty to approve on a phone.
     public var code = ""
 
-    /// An empty form.
+    /// Creates an empty form.
     public init() {}
 
-    /// Whether it can be sent.
+    /// Whether the form is complete.
     public var isComplete: Bool { !username.isEmpty && !password.isEmpty }
 }

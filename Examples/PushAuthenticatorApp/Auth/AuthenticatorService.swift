@@ -3,24 +3,24 @@ public import DeviceAuthenticator
 public import Foundation
 internal import Wording
 
-/// The service of the app itself, on `DeviceAuthenticator`, which keeps accounts and keys.
+/// The app's own service, with `DeviceAuthenticator`, which stores accounts and keys.
 public actor AuthenticatorService: AuthenticatorServicing {
     private let device: any DeviceAuthenticatorProtocol
     private let authenticator: DeviceAuthenticatorConfig
     private let signIn: OrganizationSignIn
-    /// The challenges that may still be answered, by their ids.
+    /// The pending challenges by id.
     private var challenges: [String: PushChallenge] = [:]
-    /// By enrollment, until the organization refuses them. Never stored.
+    /// Maintenance tokens by enrollment, until the organization refuses them. They are never stored.
     private var maintenanceTokens: [String: AuthToken] = [:]
     private var pushToken = DeviceToken.empty
 
-    /// Takes what the app has made.
+    /// Creates the service.
     ///
     /// - Parameters:
     ///   - device: This device.
-    ///   - authenticator: The organization and the client that new accounts are enrolled with.
-    ///   - session: What sign-ins go through; nil for the usual session.
-    ///   - clock: The clock that sign-ins wait on.
+    ///   - authenticator: The organization, and the client with which new accounts are enrolled.
+    ///   - session: The network session of sign-ins; `nil` for the default.
+    ///   - clock: The clock of sign-ins.
     public init(
         device: any DeviceAuthenticatorProtocol, authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)? = nil,
         clock: any OAuth2Clock = DeviceClock()
@@ -32,10 +32,10 @@ public actor AuthenticatorService: AuthenticatorServicing {
 
     // MARK: - Accounts
 
-    /// As they are stored.
+    /// Reads the stored accounts.
     nonisolated public func accounts() throws -> [Account] { try device.enrollments().map(Account.init) }
 
-    /// Enrolling again takes the place of the same person's older account.
+    /// A new enrollment replaces an older account of the same user.
     public func enroll(_ form: SignInForm, userVerification: Bool, waiting: @escaping WaitingForApproval) async throws -> Account {
         let parameters = parameters(userVerification)
         return try await signIn.token(form, waiting: waiting) { [device, authenticator] token in
@@ -45,7 +45,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// The sign-in on the page then goes on with a request to this device.
+    /// The sign-in on the page then continues with a request to this device.
     public func enroll(link: String, userVerification: Bool) async throws -> Account {
         Account(try await device.enroll(try EnrollmentLink(link), enrollmentParameters: parameters(userVerification)))
     }
@@ -56,7 +56,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return parameters
     }
 
-    /// A change that needs a fresh sign-in, for it decides how hard it is to approve for the person.
+    /// This change needs a fresh sign-in, because it affects how easily the user can approve.
     public func setUserVerification(
         _ isOn: Bool, of id: Account.ID, _ form: SignInForm, waiting: @escaping WaitingForApproval
     ) async throws {
@@ -64,13 +64,13 @@ public actor AuthenticatorService: AuthenticatorServicing {
         try await signIn.token(form, waiting: waiting) { try await enrollment.setUserVerification(authenticationToken: $0, enable: isOn) }
     }
 
-    /// By a token that the account's own key gets.
+    /// Uses a token that the account's own key obtains.
     public func setCIBA(_ isOn: Bool, of id: Account.ID) async throws {
         let enrollment = try enrollment(id)
         try await maintaining(enrollment) { try await enrollment.enableCIBATransactions(authenticationToken: $0, enable: isOn) }
     }
 
-    /// A change that needs a fresh sign-in.
+    /// This change needs a fresh sign-in.
     public func remove(_ id: Account.ID, _ form: SignInForm, waiting: @escaping WaitingForApproval) async throws {
         let enrollment = try enrollment(id)
         try await signIn.token(form, waiting: waiting) { [device] token in
@@ -97,7 +97,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
 
     // MARK: - Upkeep, without the person
 
-    /// Accounts that are made later get it too.
+    /// Accounts that are added later get the token too.
     public func updatePushToken(_ token: Data) async throws {
         pushToken = .tokenData(token)
         try await forEach { enrollment, authorization in
@@ -105,8 +105,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// What was known before and is not listed any more is over, but for accounts that could not be asked for; what a push brings meanwhile
-    /// stays.
+    /// Removes requests that are no longer listed, except those of accounts that could not be fetched, and pushes that arrived meanwhile.
     public func retrieve() async -> Retrieved {
         let known = Set(challenges.keys)
         let (found, failures) = await collect { try await $0.retrievePushChallenges(authenticationToken: $1) }
@@ -116,7 +115,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         challenges = challenges.filter { id, challenge in
             !known.contains(id) || listed[id] != nil || unasked.contains(challenge.enrollmentId)
         }
-        // What was answered since it was listed waits no more.
+        // A request that was answered since the fetch is no longer pending.
         for (id, challenge) in listed where !known.contains(id) || challenges[id] != nil { challenges[id] = challenge }
         return Retrieved(challenges.values.map(ApprovalRequest.init), failure: failures.first?.error)
     }
@@ -125,7 +124,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         if let failure = await collect(work).failures.first { throw failure.error }
     }
 
-    /// Does something for each account, also if it fails for one.
+    /// Runs an action for each account, even if it fails for one.
     private func collect<Result: Sendable>(
         _ work: @Sendable (any AuthenticatorEnrollmentProtocol, AuthToken) async throws -> Result
     ) async -> (results: [Result], failures: [(account: Account.ID, error: any Error)]) {
@@ -141,7 +140,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return (results, failures)
     }
 
-    /// Does something with a token for upkeep, and once more with a fresh one if it is refused.
+    /// Runs an action with a maintenance token, and again with a fresh one if the token is refused.
     private func maintaining<Result: Sendable>(
         _ enrollment: any AuthenticatorEnrollmentProtocol, _ work: @Sendable (AuthToken) async throws -> Result
     ) async throws -> Result {
@@ -159,7 +158,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
 
     // MARK: - Requests
 
-    /// What the push says is checked before anything of it is shown.
+    /// A push is verified before any of its content is shown.
     public func read(push: PushPayload) async throws -> ApprovalRequest? {
         do {
             let challenge = try device.parsePushNotification(userInfo: push.userInfo, actionIdentifier: push.action)
@@ -172,10 +171,10 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// Signed by the account's key; where the request wants it, by the one that the person unlocks.
+    /// The account's key signs the answer, or the user verification key if the request requires it.
     public func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async throws -> String? {
         guard let challenge = challenges[id] else { throw SignInTrouble.noSuchRequest }
-        // As if it was never asked, so that a person may think again after a failure of the network.
+        // The request becomes pending again, so that the user can repeat the answer after a network failure.
         challenge.userResponse = .userNotResponded
         let (messages, entrance) = AsyncStream.makeStream(of: RemediationStepMessage.self)
         defer { entrance.finish() }
@@ -194,7 +193,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return trouble
     }
 
-    /// Waits for what is told to organizations, not for answers.
+    /// Waits for notifications to organizations, not for answers.
     nonisolated public func settled() async { await signIn.settled() }
 
     private static func text(of reason: RemediationStepMessageReasonType) -> String {

@@ -1,20 +1,20 @@
 internal import Foundation
 internal import Wording
 
-/// A device in memory, for previews: it takes every password, and answers as people ask it to.
+/// A device in memory for previews. It accepts every password and every answer.
 ///
-/// Invariant that makes `@unchecked Sendable` safe: what changes is read and written under the lock only.
+/// Invariant that makes `@unchecked Sendable` safe: mutable state is read and written under the lock only.
 final class InMemoryAuthenticatorService: AuthenticatorServicing, @unchecked Sendable {
     private let lock = NSLock()
     private var held: (accounts: [Account], requests: [ApprovalRequest])
     private let number: String?
 
-    /// Makes a device.
+    /// Creates a device.
     ///
     /// - Parameters:
-    ///   - accounts: What is on it.
-    ///   - requests: What waits.
-    ///   - number: The number to pick on another phone, which each change that needs a sign-in then waits for; nil for none.
+    ///   - accounts: The accounts on the device.
+    ///   - requests: The pending requests.
+    ///   - number: The number to select on another phone for each change that needs a sign-in; `nil` for none.
     init(_ accounts: [Account] = [], requests: [ApprovalRequest] = [], number: String? = nil) {
         held = (accounts, requests)
         self.number = number
@@ -33,7 +33,7 @@ final class InMemoryAuthenticatorService: AuthenticatorServicing, @unchecked Sen
     private func signIn(_ waiting: WaitingForApproval) async throws {
         guard let number else { return }
         await waiting(number)
-        // Until it is given up.
+        // Until it is cancelled.
         let (never, entrance) = AsyncStream.makeStream(of: Void.self)
         for await _ in never {}
         entrance.finish()
@@ -94,7 +94,7 @@ final class InMemoryAuthenticatorService: AuthenticatorServicing, @unchecked Sen
 }
 
 extension Account {
-    /// An account as previews show it.
+    /// A sample account.
     static func sample(
         _ name: String = "jane.doe@example.com", verifiesUser: Bool = false, answersCIBA: Bool = false, trouble: String? = nil
     ) -> Account {
@@ -105,7 +105,7 @@ extension Account {
 }
 
 extension ApprovalRequest {
-    /// A request as previews show it; it does not end.
+    /// A sample request, which does not expire.
     static func sample(for account: Account = .sample(), message: String? = nil, numbers: [String]? = nil) -> ApprovalRequest {
         ApprovalRequest(
             id: "sample \(message ?? "")\(numbers?.joined() ?? "")", accountID: account.id, application: "Example App", place: "Lisbon",

@@ -4,27 +4,27 @@ internal import Foundation
 internal import OktaDirectAuth
 internal import Wording
 
-/// Signs a person in at their organization for one change. The token is in memory only, and revoked after its use.
+/// Signs a user in at the organization for one change. The token is kept in memory only, and revoked after its use.
 actor OrganizationSignIn {
     private static let scope = "okta.myAccount.appAuthenticator.manage"
 
     private let authenticator: DeviceAuthenticatorConfig
     private let session: (any URLSessionProtocol)?
     private let clock: any OAuth2Clock
-    /// Ends when the requests of all sign-ins that were given up are taken back.
+    /// Finishes when the requests of all cancelled sign-ins are withdrawn.
     private var withdrawal: Task<Void, Never>?
 
-    /// Signs in as that client; see ``AuthenticatorService/init(device:authenticator:session:clock:)``.
+    /// Creates a sign-in with this client; see ``AuthenticatorService/init(device:authenticator:session:clock:)``.
     init(authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)?, clock: any OAuth2Clock) {
         self.authenticator = authenticator
         self.session = session
         self.clock = clock
     }
 
-    /// Waits until no phone is asked any more for a sign-in that was given up.
+    /// Waits until all cancelled sign-ins are withdrawn.
     func settled() async { await withdrawal?.value }
 
-    /// Signs in, and does with the token what it is for. A phone that has to confirm is told of by `waiting`.
+    /// Signs in, and uses the token for the change. `waiting` reports a phone that must approve.
     func token<Result: Sendable>(
         _ form: SignInForm, waiting: WaitingForApproval, for use: @Sendable (AuthToken) async throws -> Result
     ) async throws -> Result {
@@ -39,7 +39,7 @@ actor OrganizationSignIn {
         } catch {
             result = .failure(error)
         }
-        // Also after a cancel, which would end the request with this task. Best effort: the token ends by itself soon.
+        // Also after a cancellation, which would cancel a request in this task. A failure is ignored, because the token expires soon.
         await Task { try? await client.revoke(token, type: .all) }.value
         return try result.get()
     }
@@ -62,7 +62,7 @@ actor OrganizationSignIn {
             guard case .success(let token) = status else { throw SignInTrouble.unknownStep }
             return token
         } catch {
-            // A request that was given up is not to stay on the phone.
+            // A cancelled request must not stay on the phone.
             await flow.reset()
             withdrawal = Task { [withdrawal] in
                 await withdrawal?.value
@@ -73,7 +73,7 @@ actor OrganizationSignIn {
     }
 }
 
-/// Why a sign-in did not come to its end.
+/// The reason why a sign-in did not complete.
 enum SignInTrouble: LocalizedError {
     case unknownStep
     case noSuchAccount

@@ -3,7 +3,7 @@ import PushAuthenticatorApp
 import TerminalKit
 import Wording
 
-/// The screens of the phone: the same states, labels and buttons as `Views/` has.
+/// The screens of the phone in a terminal, with the same states, labels and buttons as `Views/`.
 @MainActor
 struct PhoneScreen {
     let model: AuthenticatorViewModel
@@ -49,8 +49,8 @@ struct PhoneScreen {
             Element.text(request.question, .heading)
             Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts().map { ($0.label, $0.value) })
             Element.space
-            // No comes first, for each request anew: it may appear while somebody presses Return for something else. Approve has no letter: a
-            // letter would go to whichever request is shown by then.
+            // The deny button has the focus for each new request, because a request may appear while the user presses Return for something else.
+            // Approve has no shortcut, because it could apply to another request that has just appeared.
             Element.buttons {
                 Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
                     answer(request, .deny())
@@ -121,12 +121,12 @@ struct PhoneScreen {
     // MARK: - The sign-in of a change
 
     private func form(of change: AuthenticatorViewModel.Change) -> Screen {
-        // Each form is a new one: the focus is on its first field again.
+        // Each form starts with the focus on its first field.
         let id = String(model.formsOpened)
         return Screen(
             AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
         ) {
-            // Without its buttons: who types is not to answer it.
+            // Without its buttons, so that typed keys cannot answer it.
             if model.shownRequest != nil { Element.text(AccountText.requestBehindForm, .warning) }
             Element.text(AccountText.explanation(of: change), .dim)
             Element.space
@@ -160,7 +160,7 @@ struct PhoneScreen {
         }
     }
 
-    /// The request may be the one of this very sign-in.
+    /// The request can belong to this very sign-in.
     private func underWay(_ change: AuthenticatorViewModel.Change, _ progress: AuthenticatorViewModel.Progress) -> Screen {
         let cancel: @MainActor () -> Void = { model.cancelChange() }
         return Screen(AccountText.title(of: change), back: Screen.Back(words("Cancel"), action: cancel), alert: alert) {

@@ -7,7 +7,7 @@ import Foundation
 import PushAuthenticatorApp
 import TerminalKit
 
-/// The app at a terminal, which is a phone then. No pushes reach it: it fetches what waits every two seconds.
+/// The app in a terminal, which then is a phone. It receives no pushes and fetches pending requests every two seconds.
 @main
 struct PushAuthenticatorTerminal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

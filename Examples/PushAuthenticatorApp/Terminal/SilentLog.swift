@@ -1,7 +1,7 @@
 import DeviceAuthenticator
 import Foundation
 
-/// Keeps quiet. What the module logs would be written over the screen; what a person has to know of it, the screens say.
+/// A log handler that discards everything, because log lines would overwrite the screen. The screens show what users need.
 struct SilentLog: OktaLoggerProtocol {
     func debug(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
     func info(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}

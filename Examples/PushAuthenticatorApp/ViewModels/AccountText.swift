@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Wording
 
-/// The words for accounts and changes, for both faces.
+/// The texts for accounts and changes, for both user interfaces.
 @MainActor
 public enum AccountText {
     /// The subtitle of an account.
     ///
     /// - Parameter account: The account.
-    /// - Returns: Its organization, what it does, and what is wrong with it.
+    /// - Returns: Its organization, its settings, and its problem if there is one.
     public static func detail(of account: Account) -> String { parts(of: account).joined(separator: " · ") }
 
     /// The VoiceOver text of an account in a list.
     ///
     /// - Parameter account: The account.
-    /// - Returns: Whose it is, and its detail.
+    /// - Returns: The user name and the subtitle.
     public static func spoken(of account: Account) -> String { ([account.name] + parts(of: account)).joined(separator: ", ") }
 
     private static func parts(of account: Account) -> [String] {
@@ -37,7 +37,7 @@ public enum AccountText {
         }
     }
 
-    /// Why a form asks for the password.
+    /// The reason why a form asks for the password.
     ///
     /// - Parameter change: The change.
     /// - Returns: A sentence.
@@ -48,9 +48,9 @@ public enum AccountText {
         }
     }
 
-    /// How far the sign-in of a change is.
+    /// The progress of the sign-in for a change.
     ///
-    /// - Parameter progress: How far.
+    /// - Parameter progress: The progress.
     /// - Returns: A sentence.
     public static func progress(_ progress: AuthenticatorViewModel.Progress) -> String {
         switch progress {

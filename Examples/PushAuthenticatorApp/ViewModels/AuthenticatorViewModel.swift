@@ -4,13 +4,13 @@ public import Foundation
 public import Observation
 internal import Wording
 
-/// The phone: its accounts, and the requests that wait for the person.
+/// The phone: its accounts and its pending requests.
 @Observable
 @MainActor
 public final class AuthenticatorViewModel {
-    /// A change that needs a fresh sign-in, and so a form.
+    /// A change that needs a fresh sign-in in a form.
     public enum Change: Sendable, Equatable {
-        /// This device becomes an authenticator.
+        /// This device is enrolled.
         case enroll
         /// User verification is turned on or off.
         case userVerification(Bool, of: Account.ID)
@@ -18,11 +18,11 @@ public final class AuthenticatorViewModel {
         case remove(Account.ID)
     }
 
-    /// How far the sign-in of a change is.
+    /// The progress of the sign-in for a change.
     public enum Progress: Sendable, Equatable {
-        /// It is under way.
+        /// A request is in progress.
         case signingIn
-        /// A phone has to confirm it, with that number if there is one. It may be this one: then the request is among ``requests``.
+        /// The user must approve on a phone, with this number if there is one. It may be this phone: then the request is in ``requests``.
         case waitingForApproval(number: String?)
     }
 
@@ -30,47 +30,47 @@ public final class AuthenticatorViewModel {
     public private(set) var accounts: [Account] = []
     /// The pending requests, oldest first.
     public private(set) var requests: [ApprovalRequest] = []
-    /// The request that is to be shown before all others, since the person has tapped it.
+    /// The request that is shown first, because the user has tapped it.
     public private(set) var presented: ApprovalRequest.ID?
-    /// The account whose settings are open; nil if none are.
+    /// The account whose settings are open; `nil` for none.
     public var openAccount: Account.ID?
-    /// The change whose form is open; nil if none is.
+    /// The change whose form is open; `nil` for none.
     public private(set) var change: Change?
-    /// How many forms were opened up to now: no two of them are the same one.
+    /// The number of opened forms, which distinguishes them.
     public private(set) var formsOpened = 0
     /// The form of the change.
     public var form = SignInForm()
     /// The content of a sign-in page's QR code, which enrols without a sign-in here.
     public var link = ""
-    /// Whether a new account is to verify the person.
+    /// Whether a new account verifies the user.
     public var wantsUserVerification = false
-    /// How far the open change is; nil while nothing was sent.
+    /// The progress of the open change; `nil` before it is sent.
     public private(set) var progress: Progress?
-    /// The account that is to be removed from this device alone, once the person confirms it.
+    /// The account that will be removed from this device alone after the user's confirmation.
     public var removing: Account.ID?
-    /// Whether something but an answer or a change is under way.
+    /// Whether an action other than an answer or a change is in progress.
     public private(set) var isLoading = false
-    /// The request whose answer is under way.
+    /// The request whose answer is in progress.
     public private(set) var answering: ApprovalRequest.ID?
-    /// The message of the last action, for a while; set it to `nil` to dismiss it.
+    /// The temporary message of the last action; set it to `nil` to dismiss it.
     public var notice: String?
     /// The error message of an alert; set it to `nil` to close it.
     public var errorMessage: String?
-    /// Asks for the PIN, where the system does not verify the person.
+    /// Asks for the PIN where the system does not verify the user.
     public let pin: PINPrompt
 
     @ObservationIgnored private let service: any AuthenticatorServicing
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var changing: Task<Void, any Error>?
-    /// Requests that are over, so that a push that comes late shows none of them again.
+    /// The completed requests, so that a late push shows none of them again.
     @ObservationIgnored private var over: Set<ApprovalRequest.ID> = []
 
-    /// Shows at once what is stored.
+    /// Shows the stored state.
     ///
     /// - Parameters:
-    ///   - service: What enrolls and answers.
-    ///   - pin: The prompt that the service's device verifies people with.
-    ///   - clock: The time by which requests end.
+    ///   - service: The authenticator service.
+    ///   - pin: The PIN prompt of the service's device.
+    ///   - clock: The clock for the expiry of requests.
     public init(service: any AuthenticatorServicing, pin: PINPrompt = PINPrompt(), clock: any OAuth2Clock = DeviceClock()) {
         self.service = service
         self.pin = pin
@@ -83,17 +83,17 @@ public final class AuthenticatorViewModel {
         if let id = openAccount, account(id) == nil { openAccount = nil }
     }
 
-    /// The account of that id.
+    /// Returns the account with an id.
     ///
     /// - Parameter id: The id.
-    /// - Returns: Nil if it is not on this device.
+    /// - Returns: `nil` if it is not on this device.
     public func account(_ id: Account.ID) -> Account? { accounts.first { $0.id == id } }
 
     // MARK: - Changes that need a sign-in
 
     /// Opens the form of a change.
     ///
-    /// - Parameter change: What is to be done.
+    /// - Parameter change: The change.
     public func begin(_ change: Change) {
         guard self.change == nil else { return }
         notice = nil
@@ -109,13 +109,13 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Whether the open form can be sent.
+    /// Whether the open form is complete.
     public var canSubmit: Bool { change != nil && progress == nil && form.isComplete }
 
     /// Whether the code of a sign-in page can be used.
     public var canUseLink: Bool { change == .enroll && progress == nil && !link.isEmpty }
 
-    /// Signs in and does the open change.
+    /// Signs in and makes the open change.
     public func submit() async {
         guard canSubmit, let change else { return }
         let (form, verifies) = (form, wantsUserVerification)
@@ -134,14 +134,14 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Enrolls by the code of a sign-in page.
+    /// Enrolls with the QR code of a sign-in page.
     public func submitLink() async {
         guard canUseLink else { return }
         let (link, verifies) = (link, wantsUserVerification)
         await carryOut { [service] _ in words("%@ was added.", try await service.enroll(link: link, userVerification: verifies).name) }
     }
 
-    /// Closes the form of a change; one that is under way is given up, and its request is taken back from the phones.
+    /// Closes the form of a change. A change in progress is cancelled, and its request is withdrawn from the phones.
     public func cancelChange() {
         changing?.cancel()
         guard progress == nil else { return }
@@ -149,7 +149,7 @@ public final class AuthenticatorViewModel {
         closeChange()
     }
 
-    /// Gives a change that is under way up, and waits until its request is taken back; for an app that is about to end.
+    /// Cancels a change in progress, and waits until its request is withdrawn. The app calls this before it exits.
     public func leave() async {
         changing?.cancel()
         _ = await changing?.result
@@ -185,18 +185,18 @@ public final class AuthenticatorViewModel {
 
     // MARK: - Changes that need none
 
-    /// Lets requests come that no sign-in has begun, or not.
+    /// Turns requests without a sign-in on or off.
     ///
     /// - Parameters:
-    ///   - isOn: Whether they may.
-    ///   - id: For which account.
+    ///   - isOn: Whether they are allowed.
+    ///   - id: The account's id.
     public func setCIBA(_ isOn: Bool, of id: Account.ID) async {
         await load { try await self.service.setCIBA(isOn, of: id) }
     }
 
-    /// Removes an account from this device alone, once the person has confirmed it.
+    /// Removes an account from this device alone, after the user's confirmation.
     ///
-    /// - Parameter id: Which. Not taken from ``removing``: an alert may be closed before what its button began runs.
+    /// - Parameter id: The account's id. It is not read from ``removing``, because the alert may be closed before its button's action runs.
     public func removeFromDevice(_ id: Account.ID) async {
         guard !isLoading else { return }
         removing = nil
@@ -207,9 +207,9 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Tells the organizations where pushes for this device go from now on.
+    /// Sends this device's new push token to the organizations.
     ///
-    /// - Parameter token: The token as the system gave it.
+    /// - Parameter token: The token from the system.
     public func updatePushToken(_ token: Data) async {
         do { try await service.updatePushToken(token) } catch { errorMessage = Self.text(of: error) }
     }
@@ -228,7 +228,7 @@ public final class AuthenticatorViewModel {
 
     // MARK: - Requests
 
-    /// Fetches what waits, on demand. If that fails for some accounts, it is told, although requests of others are shown.
+    /// Fetches the pending requests on demand. A failure for some accounts is shown even if others have requests.
     public func retrieve() async {
         await load {
             if let failure = await self.fetch() { throw failure }
@@ -244,9 +244,9 @@ public final class AuthenticatorViewModel {
         await fetch()
     }
 
-    /// Fetches what waits again and again, for a device without pushes. Ends when its task is cancelled.
+    /// Fetches the pending requests repeatedly, for a device without pushes. Returns when its task is cancelled.
     ///
-    /// - Parameter interval: How many seconds are between two fetches, at least one.
+    /// - Parameter interval: The seconds between two fetches, at least one.
     public func listen(every interval: TimeInterval = 2) async {
         while !Task.isCancelled {
             await didBecomeActive()
@@ -254,7 +254,7 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// - Returns: Why not all accounts could be asked for.
+    /// - Returns: The failure if some accounts could not be fetched.
     @discardableResult
     private func fetch() async -> (any Error)? {
         let known = Set(requests.map(\.id))
@@ -262,7 +262,7 @@ public final class AuthenticatorViewModel {
         let fetched = retrieved.requests.filter { !over.contains($0.id) && $0.expiresAt > clock.now }
         let ids = Set(fetched.map(\.id))
         if !ids.isSubset(of: known) { notice = nil }
-        // What came by push meanwhile stays; what does not wait any more is over.
+        // Pushes that arrived meanwhile stay; requests that are no longer pending are removed.
         requests = (requests.filter { !known.contains($0.id) && !ids.contains($0.id) } + fetched).sorted { $0.time < $1.time }
         dropOver()
         return retrieved.failure
@@ -273,19 +273,19 @@ public final class AuthenticatorViewModel {
         if let presented, !waits(presented) { self.presented = nil }
     }
 
-    /// Takes a push that came while the app is in front.
+    /// Handles a push that arrived while the app is in the foreground.
     ///
     /// - Parameter push: Its payload.
-    /// - Returns: Whether it was a request, which is now shown; another push is for the rest of the app.
+    /// - Returns: Whether it was a request, which is now shown. The rest of the app handles other pushes.
     @discardableResult
     public func didReceive(_ push: PushPayload) async -> Bool {
         await admit(push) != nil
     }
 
-    /// Takes a notification that the person tapped, or chose an action of.
+    /// Handles a notification that the user tapped, or whose action the user chose.
     ///
-    /// Approving and denying there is the answer, unless a number has to be picked. What still waits then is shown: settings are closed for
-    /// it, and a form too, unless it is under way; that one shows the request itself.
+    /// Approve and Deny answer the request, unless a number challenge requires a selection. A request that is still pending is shown: open settings
+    /// and forms are closed, except a form in progress, which shows the request itself.
     ///
     /// - Parameter push: Its payload, with the action.
     /// - Returns: Whether it was a request.
@@ -329,8 +329,8 @@ public final class AuthenticatorViewModel {
     /// Answers a request.
     ///
     /// - Parameters:
-    ///   - id: Which.
-    ///   - answer: The answer; an approval with the number, if the request has some.
+    ///   - id: The request's id.
+    ///   - answer: The answer; an approval contains the number of a number challenge.
     public func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async {
         guard answering == nil else { return }
         guard let request = requests.first(where: { $0.id == id }) else {
@@ -363,7 +363,7 @@ public final class AuthenticatorViewModel {
         dropOver()
     }
 
-    /// Whether the request waits no more.
+    /// Whether the request is no longer pending.
     private static func endsRequest(_ error: any Error) -> Bool {
         switch (error as? DeviceAuthenticatorError)?.reason {
         case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: false

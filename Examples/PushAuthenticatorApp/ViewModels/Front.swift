@@ -1,6 +1,6 @@
 internal import Wording
 
-// What follows of the state for what is shown.
+// The visible screen, derived from the state.
 extension AuthenticatorViewModel {
     /// The front screen. Alerts and the PIN prompt are presented on it, because a covered screen cannot present.
     public enum Front: Sendable, Equatable {
@@ -18,10 +18,10 @@ extension AuthenticatorViewModel {
         return openAccount.map(Front.account) ?? .home
     }
 
-    /// The request to show: the one that was tapped, else the oldest.
+    /// The request to show: the tapped one, otherwise the oldest.
     public var shownRequest: ApprovalRequest? { requests.first { $0.id == presented } ?? requests.first }
 
-    /// How many requests wait beside the one that is shown, in a sentence; nil if none.
+    /// The number of other pending requests, as a sentence; `nil` for none.
     public var moreRequests: String? {
         switch requests.count - 1 {
         case ..<1: nil

@@ -3,7 +3,7 @@ internal import Foundation
 public import Observation
 internal import Wording
 
-/// Verifies the person by a PIN, where the system has nothing better.
+/// Verifies the user by a PIN where the system has no better way.
 @Observable
 @MainActor
 public final class PINPrompt: UserVerifier {
@@ -11,29 +11,29 @@ public final class PINPrompt: UserVerifier {
     public struct Question: Sendable, Equatable {
         /// The purpose of the prompt.
         public let reason: String
-        /// Whether a PIN is chosen, and not given.
+        /// Whether the user chooses a new PIN.
         public let isNew: Bool
     }
 
-    /// The fewest characters of a PIN.
+    /// The minimum length of a PIN.
     public static let shortest = 4
 
     /// The current prompt; `nil` for none.
     public private(set) var question: Question?
-    /// The PIN that is typed.
+    /// The typed PIN.
     public var pin = ""
-    /// Why it was not taken; nil if nothing is wrong.
+    /// The reason why the PIN was rejected; `nil` if it was not.
     public private(set) var errorMessage: String?
 
     @ObservationIgnored private var answer: CheckedContinuation<String?, Never>?
 
-    /// A prompt that asks nothing.
+    /// A prompt that never asks.
     public init() {}
 
-    /// Whether the PIN can be sent.
+    /// Whether the PIN is long enough.
     public var canSubmit: Bool { question != nil && !pin.isEmpty }
 
-    /// Gives the PIN.
+    /// Submits the PIN.
     public func submit() {
         guard let question, canSubmit else { return }
         guard !question.isNew || pin.count >= Self.shortest else {
@@ -43,7 +43,7 @@ public final class PINPrompt: UserVerifier {
         finish(pin)
     }
 
-    /// Gives none.
+    /// Cancels the prompt.
     public func cancel() { finish(nil) }
 
     private func finish(_ given: String?) {
@@ -54,7 +54,7 @@ public final class PINPrompt: UserVerifier {
         answer = nil
     }
 
-    /// Asks, and waits for the person.
+    /// Shows the prompt, and waits for the user.
     nonisolated public func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
         guard let pin = await ask(request) else { throw .cancelled }
         return UserVerification(method: .pin, secret: Data(pin.utf8))

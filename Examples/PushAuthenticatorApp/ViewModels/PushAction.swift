@@ -1,9 +1,9 @@
-/// The identifiers of what a person can choose on a notification, as `DeviceAuthenticator` registers them.
+/// The identifiers of notification actions, as `DeviceAuthenticator` registers them.
 public enum PushAction {
-    /// Yes.
+    /// Approve.
     public static let approve = "APPROVE_BUTTON"
-    /// No.
+    /// Deny.
     public static let deny = "DENY_BUTTON"
-    /// To look at it in the app.
+    /// Open the app.
     public static let review = "REVIEW_BUTTON"
 }

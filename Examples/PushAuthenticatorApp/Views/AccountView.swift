@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// The settings of the account that is open.
+/// The settings of the open account.
 struct AccountView: View {
     let viewModel: AuthenticatorViewModel
 
@@ -35,7 +35,7 @@ struct AccountView: View {
             }
         ) {
             Button(words("Remove"), role: .destructive) {
-                // The alert may have closed before, which asks no more.
+                // The alert may have been closed already, which clears the account.
                 if let id = viewModel.openAccount { Task { await viewModel.removeFromDevice(id) } }
             }
             Button(words("Keep"), role: .cancel) { viewModel.removing = nil }

@@ -2,7 +2,7 @@
 internal import SwiftUI
 internal import Wording
 
-/// The sign-in before a change. While a phone has to confirm it, the request is shown here too: it may be this phone.
+/// The sign-in before a change. If the approval is needed on this phone, the request is shown here too.
 struct ChangeForm: View {
     @Bindable private var viewModel: AuthenticatorViewModel
 
@@ -20,7 +20,7 @@ struct ChangeForm: View {
                         Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle")
                     }
                 }
-                // Not in an alert: the person corrects it here.
+                // Not in an alert, because the user corrects the input here.
                 if let message = viewModel.errorMessage { Text(message).foregroundStyle(.red) }
                 Section(viewModel.change.map(AccountText.explanation) ?? "") { fields }
                 if viewModel.change == .enroll { Section(words("Or paste what the QR code of a sign-in page holds:")) { link } }

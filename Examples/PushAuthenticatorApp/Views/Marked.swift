@@ -2,7 +2,7 @@
 internal import Interface
 internal import SwiftUI
 
-/// A text with a symbol that says nothing more, so that VoiceOver passes it over.
+/// A text with a decorative symbol that VoiceOver skips.
 struct Marked: View {
     let text: String
     let symbol: String
@@ -16,7 +16,7 @@ struct Marked: View {
     }
 }
 
-/// A setting. A button rather than a switch: what it does may be refused, or only begin, and then nothing has moved.
+/// A setting. It is a button rather than a switch, because the change may fail or need a sign-in first.
 struct SettingButton: View {
     let title: String
     let isOn: Bool

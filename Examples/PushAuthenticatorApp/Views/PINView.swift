@@ -2,7 +2,7 @@
 internal import SwiftUI
 internal import Wording
 
-/// Asks for the PIN, where the app was made with ``PINPrompt`` because the device has nothing better.
+/// The PIN prompt, where the app uses ``PINPrompt`` because the device has no better way.
 struct PINView: View {
     @Bindable private var pin: PINPrompt
     private let reason: String

@@ -3,13 +3,13 @@ internal import Interface
 public import SwiftUI
 internal import Wording
 
-/// The app's first screen: the request that waits, and the accounts.
+/// The app's main screen: the pending request, and the accounts.
 public struct PhoneView: View {
     @State private var viewModel: AuthenticatorViewModel
 
     /// Shows a view model.
     ///
-    /// - Parameter viewModel: The view model; give it to ``PushNotifications`` too.
+    /// - Parameter viewModel: The view model; pass it to ``PushNotifications`` too.
     public init(viewModel: AuthenticatorViewModel) {
         _viewModel = State(initialValue: viewModel)
     }

@@ -4,10 +4,10 @@ internal import SwiftUI
 internal import Wording
 
 extension View {
-    /// Asks for the PIN on this view, while it is in front: what is covered presents nothing.
+    /// Presents the PIN prompt on this view while it is visible, because a covered view cannot present.
     func asksForPIN(of viewModel: AuthenticatorViewModel, inFront isInFront: @escaping @MainActor @Sendable () -> Bool) -> some View {
         sheet(
-            // It has a button that closes it, and is closed by nothing else: to give no PIN is to refuse.
+            // Only its button closes it, because no PIN is a refusal.
             isPresented: .presented(viewModel) {
                 $0.pin.question != nil && isInFront()
             } close: { _ in
@@ -15,7 +15,7 @@ extension View {
         ) { PINView(pin: viewModel.pin, reason: viewModel.pinReason) }
     }
 
-    /// Tells what went wrong in an alert over this view, while it is in front.
+    /// Shows errors in an alert on this view, while it is visible.
     func tellsErrors(of viewModel: AuthenticatorViewModel, inFront isInFront: @escaping @MainActor @Sendable () -> Bool) -> some View {
         alert(
             words("Error"),
@@ -31,19 +31,19 @@ extension View {
         }
     }
 
-    /// Presents the form of a change over this view.
+    /// Presents the form of a change on this view.
     func presentsForm(of viewModel: AuthenticatorViewModel, inFront isInFront: @escaping @MainActor @Sendable () -> Bool) -> some View {
         sheet(
             isPresented: .presented(viewModel) {
                 $0.change != nil && isInFront()
             } close: {
-                // One that is under way is given up by its button only.
+                // Only its button cancels a form in progress.
                 if $0.progress == nil { $0.cancelChange() }
             }
         ) { ChangeForm(viewModel: viewModel) }
     }
 
-    /// Not to be swiped away.
+    /// The user cannot swipe it away.
     func keptOpen(_ isKept: Bool) -> some View {
         #if os(iOS)
         interactiveDismissDisabled(isKept)

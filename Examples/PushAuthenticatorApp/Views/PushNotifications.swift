@@ -5,18 +5,18 @@ internal import UIKit
 #endif
 public import UserNotifications
 
-/// Gives notifications to the view model, which knows what they mean.
+/// Forwards notifications to the view model.
 ///
-/// Make one when the app is launched, before that has ended, so that a tap that launched the app is heard; keep it, and call ``register()``.
-/// The token comes to the app delegate's `didRegisterForRemoteNotificationsWithDeviceToken`, which hands it on:
-/// `Task { await viewModel.updatePushToken(token) }`. Used on the main actor, which is where the system calls it.
+/// Create it before the app has finished launching, so that a tap that launched the app is not lost. Keep it, and call ``register()``. The app
+/// delegate's `didRegisterForRemoteNotificationsWithDeviceToken` receives the token and forwards it: `Task { await viewModel.updatePushToken(token)
+/// }`. The system calls it on the main actor.
 @MainActor
 public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate {
     private let viewModel: AuthenticatorViewModel
 
-    /// Takes notifications from now on.
+    /// Receives notifications from now on.
     ///
-    /// - Parameter viewModel: Who they are for.
+    /// - Parameter viewModel: The view model that handles them.
     public init(viewModel: AuthenticatorViewModel) {
         self.viewModel = viewModel
         super.init()
@@ -24,12 +24,12 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
     }
 
     #if canImport(UIKit) && !os(watchOS)
-    /// Asks the person, once, whether notifications may be shown, and the system for this device's push token, at each launch: it changes.
+    /// Asks the user once for permission to show notifications, and the system at each launch for this device's push token, which can change.
     ///
-    /// The token is asked for whatever the person says: a push that shows nothing still comes while the app is in front.
+    /// The token is requested even without permission, because silent pushes arrive while the app is in the foreground.
     ///
-    /// - Returns: Whether notifications are shown; if not, requests are seen in the app only.
-    /// - Throws: If the system can't ask.
+    /// - Returns: Whether notifications are shown. Otherwise requests are visible only in the app.
+    /// - Throws: An error of the permission request.
     @discardableResult
     public func register() async throws -> Bool {
         UIApplication.shared.registerForRemoteNotifications()
@@ -37,7 +37,7 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
     }
     #endif
 
-    /// The app is in front: the request is shown in it, and another app's notification as usual.
+    /// The app is in the foreground: it shows the request itself, and other notifications as usual.
     nonisolated public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
@@ -50,7 +50,7 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
         }
     }
 
-    /// The person tapped the notification, or chose an action of it.
+    /// The user tapped the notification or chose one of its actions.
     nonisolated public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
@@ -64,9 +64,9 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
     }
 }
 
-/// A completion handler on its way to the main actor.
+/// A completion handler that moves to the main actor.
 ///
-/// Invariant that makes `@unchecked Sendable` safe: the system made it for one call, on any thread; it is called once.
+/// Invariant that makes `@unchecked Sendable` safe: the system created it for one call on any thread, and it is called once.
 private struct Answered<Value>: @unchecked Sendable {
     private let handler: (Value) -> Void
 

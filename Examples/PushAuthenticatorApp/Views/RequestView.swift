@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// A request, and the answers to it.
+/// A request and its possible answers.
 struct RequestView: View {
     let viewModel: AuthenticatorViewModel
     let request: ApprovalRequest
@@ -35,7 +35,7 @@ struct RequestView: View {
         .disabled(viewModel.answering != nil)
     }
 
-    /// One text, so that VoiceOver reads name and value together.
+    /// One text, so that VoiceOver reads the name and the value together.
     private func fact(_ label: String, _ value: String) -> some View {
         Text(label + ": ").foregroundStyle(.secondary) + Text(verbatim: value)
     }

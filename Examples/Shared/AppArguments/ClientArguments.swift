@@ -4,11 +4,11 @@ internal import AuthFoundation
 internal import Crypto
 internal import Foundation
 
-/// Which server an app's terminal face talks to, as which client, and where it keeps its tokens.
+/// The command-line options for the server, the client and the folder of the tokens.
 ///
-/// `--sandbox` alone is enough where `countersign sandbox` runs; without any argument it is `Okta.plist`.
+/// `--sandbox` is sufficient where `countersign sandbox` runs. Without options, the app reads `Okta.plist`.
 public struct ClientArguments: ParsableArguments {
-    /// Whether to talk to a sandbox on this machine.
+    /// Whether to use a sandbox on this machine.
     @Flag(help: "Talk to `countersign sandbox` on this machine, as its client for this app.")
     public var sandbox = false
 
@@ -24,11 +24,11 @@ public struct ClientArguments: ParsableArguments {
     @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scopes"))
     public var scopes: String?
 
-    /// Where a browser returns to after a sign-in.
+    /// The redirect URI of a sign-in.
     @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("Where a browser returns to after a sign-in.", valueName: "uri"))
     public var redirectURI: String?
 
-    /// Where a browser returns to after a sign-out.
+    /// The redirect URI of a sign-out.
     @Option(name: .customLong("logout-redirect-uri"), help: ArgumentHelp("Where it returns to after a sign-out.", valueName: "uri"))
     public var logoutRedirectURI: String?
 
@@ -44,24 +44,24 @@ public struct ClientArguments: ParsableArguments {
     )
     public var vault: String?
 
-    /// Nothing that was said.
+    /// Creates empty options.
     public init() {}
 
-    /// Checks that what belongs together was said together.
+    /// Checks that dependent options are given together.
     ///
-    /// - Throws: `ValidationError`, which says what is missing.
+    /// - Throws: `ValidationError` with the missing option.
     public func validate() throws {
         if !sandbox, (issuer == nil) != (clientID == nil) {
             throw ValidationError("Give both --issuer and --client-id, or --sandbox, or a property list with --config.")
         }
     }
 
-    /// The settings that the arguments say.
+    /// The settings from the options.
     ///
     /// - Parameters:
-    ///   - sandboxClient: The client that this app is in the sandbox, such as `directauth-app`.
-    ///   - usualScopes: What to ask for unless `--scopes` says otherwise.
-    ///   - more: Further settings by the keys of the property list, unless the arguments say otherwise.
+    ///   - sandboxClient: The id of this app's client in the sandbox, for example `directauth-app`.
+    ///   - usualScopes: The scopes to request without `--scopes`.
+    ///   - more: Additional settings by property list key, unless the options override them.
     /// - Returns: The settings.
     public func settings(
         sandboxClient: String, usualScopes: String = "openid profile email offline_access", more: [String: String] = [:]
@@ -77,11 +77,11 @@ public struct ClientArguments: ParsableArguments {
             logoutRedirectURI: logoutRedirectURI)
     }
 
-    /// Runs code whose credentials are those of the vault.
+    /// Runs code with the credentials of the vault.
     ///
     /// - Parameters:
-    ///   - settings: The settings of the client; the vault belongs to it unless another one is chosen.
-    ///   - isolation: The actor that the code runs on: the caller's.
+    ///   - settings: The client's settings. The default vault belongs to this client.
+    ///   - isolation: The actor of the code: the caller's.
     ///   - body: The code.
     /// - Returns: What the code returns.
     /// - Throws: What the code throws.
@@ -92,25 +92,24 @@ public struct ClientArguments: ParsableArguments {
         return try await Credential.withStorage(FileTokenStorage(directory: folder), isolation: isolation, operation: body)
     }
 
-    /// Where the credentials are: an app shows and sends the tokens of the default one, and those of other servers and clients are none of
-    /// its business.
+    /// The folder of the credentials. Each client at each server has its own, because an app shows and sends the tokens of the default credential.
     func vaultFolder(
         of settings: ClientSettings, environment: [String: String] = ProcessInfo.processInfo.environment,
         usual: URL = FileTokenStorage.defaultDirectory
     ) -> URL {
         if let vault { return URL(filePath: vault, directoryHint: .isDirectory) }
-        // Then it is the usual one.
+        // Then the folder is the default one.
         let isChosen = environment["COUNTERSIGN_VAULT"]?.isEmpty == false
         guard !isChosen, let configuration = try? settings.configuration() else { return usual }
         let name = Self.folderName(of: "\(configuration.issuerURL.absoluteString) \(configuration.clientId)")
         return usual.deletingLastPathComponent().appending(path: name, directoryHint: .isDirectory)
     }
 
-    /// A name that no other text has, of at most 200 characters.
+    /// A unique name of at most 200 characters for a text.
     private static func folderName(of text: String) -> String {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
         if let escaped, escaped.count <= 200 { return escaped }
-        // In hexadecimal: a disk may take two letters that differ in case for one.
+        // In hexadecimal, because some file systems ignore case.
         let digest = SHA256.hash(data: Data(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         return "\(escaped?.prefix(200 - 1 - digest.count) ?? "other")-\(digest)"
     }

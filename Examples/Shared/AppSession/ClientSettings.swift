@@ -1,7 +1,7 @@
 public import AuthFoundation
 public import Foundation
 
-/// Where an app's client gets its settings: what was said when it was started, else `Okta.plist`.
+/// The source of an app's client settings: the options of the command line, otherwise `Okta.plist`.
 ///
 /// A value; `Sendable`.
 public struct ClientSettings: Sendable {
@@ -10,23 +10,23 @@ public struct ClientSettings: Sendable {
 
     /// The settings by the keys of the property list (`issuer`, `clientId`, `scopes`, …).
     public var values: [String: String]
-    /// A property list to read instead of the usual one.
+    /// A property list to read instead of the default one.
     public var file: URL?
     /// The scopes to request, separated by spaces; they override the property list.
     public var scopes: String?
-    /// Where a browser returns to after a sign-in, whatever the property list says.
+    /// The redirect URI of a sign-in; it overrides the property list.
     public var redirectURI: String?
-    /// Where a browser returns to after a sign-out, whatever the property list says.
+    /// The redirect URI of a sign-out; it overrides the property list.
     public var logoutRedirectURI: String?
 
-    /// Collects what was said.
+    /// Creates settings.
     ///
     /// - Parameters:
-    ///   - values: Settings by the keys of the property list. They are the whole configuration if the issuer and the client are among them.
-    ///   - file: A property list; nil for `Okta.plist` of the app, or beside the executable, or in the working directory.
-    ///   - scopes: What to ask for, whatever the property list says, separated by spaces.
-    ///   - redirectURI: Where a browser returns to after a sign-in, whatever the property list says.
-    ///   - logoutRedirectURI: Where a browser returns to after a sign-out, whatever the property list says.
+    ///   - values: Settings by property list key. They are the whole configuration if they contain the issuer and the client.
+    ///   - file: A property list; `nil` for `Okta.plist` of the app, beside the executable, or in the working directory.
+    ///   - scopes: The scopes to request, separated by spaces; they override the property list.
+    ///   - redirectURI: The redirect URI of a sign-in; it overrides the property list.
+    ///   - logoutRedirectURI: The redirect URI of a sign-out; it overrides the property list.
     public init(
         values: [String: String] = [:], file: URL? = nil, scopes: String? = nil, redirectURI: String? = nil,
         logoutRedirectURI: String? = nil
@@ -40,22 +40,22 @@ public struct ClientSettings: Sendable {
 
     /// The client.
     ///
-    /// - Parameter session: What its requests go through; nil for the usual one.
+    /// - Parameter session: The network session; `nil` for the default.
     /// - Returns: A new client.
-    /// - Throws: `PropertyListConfigurationError`, whose text names what is missing or wrong and what to do.
+    /// - Throws: `PropertyListConfigurationError`, whose text names the missing or invalid setting and the remedy.
     public func client(session: (any URLSessionProtocol)? = nil) throws -> OAuth2Client {
         OAuth2Client(try configuration(), session: session)
     }
 
     /// The settings of the client.
     ///
-    /// - Returns: What an app would have in its `Okta.plist`.
+    /// - Returns: The content of the app's `Okta.plist`.
     /// - Throws: `PropertyListConfigurationError`.
     public func configuration() throws -> OAuth2Client.Configuration {
         try OAuth2Client.Configuration(plist: propertyList())
     }
 
-    /// The settings as they were read, redirect URIs included.
+    /// The settings including redirect URIs.
     ///
     /// - Returns: The settings.
     /// - Throws: `PropertyListConfigurationError`.

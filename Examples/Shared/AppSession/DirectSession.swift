@@ -4,11 +4,10 @@ public import Observation
 internal import OktaDirectAuth
 internal import Wording
 
-/// Signing in without a browser, and the session that it gives: what the apps with a password have in common. An app that wants a second
-/// factor later changes one argument of ``signIn(username:password:secondFactor:)``.
+/// Signs in without a browser, and keeps the session. The password apps share it. An app adds a second factor by changing one argument of
+/// ``signIn(username:password:secondFactor:)``.
 ///
-/// The tokens are where ``Credential`` keeps them; ``token`` follows every change there, whoever made it: a refresh by a button, one that
-/// happens by itself, a sign-out elsewhere in the app.
+/// ``Credential`` stores the tokens. ``token`` follows every change there: a manual or automatic refresh, or a sign-out in another part of the app.
 @MainActor
 @Observable
 public final class DirectSession {
@@ -16,13 +15,13 @@ public final class DirectSession {
     public enum Waiting: Equatable, Sendable {
         /// An approval.
         case approval
-        /// That number to be picked.
+        /// A selection of this number.
         case number(String)
     }
 
-    /// Whether a second factor can be given.
+    /// The second factors that the app supports.
     public enum SecondFactor: Sendable {
-        /// None: a server that asks for one is told so.
+        /// None. A sign-in that requires one fails.
         case none
         /// An approval of a push on another device.
         case push
@@ -32,7 +31,7 @@ public final class DirectSession {
     public private(set) var token: Token?
     /// The step that the running sign-in waits for; `nil` for none.
     public private(set) var waiting: Waiting?
-    /// Whether the server said that the session has ended; until the next sign-in.
+    /// Whether the server reported the end of the session, until the next sign-in.
     public private(set) var hasEnded = false
 
     /// The message after the end of the session.
@@ -47,12 +46,12 @@ public final class DirectSession {
     @ObservationIgnored private var givingBack: Task<Void?, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
 
-    /// Finds the session of the last time.
+    /// Restores the session of the previous run.
     ///
     /// - Parameters:
-    ///   - refreshesByItself: Whether the tokens are refreshed some time before they end.
-    ///   - language: The language of its messages; nil for that of the person.
-    ///   - client: Makes the client. What it throws is thrown by the sign-in.
+    ///   - refreshesByItself: Whether the tokens are refreshed automatically before they expire.
+    ///   - language: The language of its messages; `nil` for the user's.
+    ///   - client: Creates the client. The sign-in rethrows its errors.
     public init(refreshesByItself: Bool = true, language: String? = nil, client: () throws -> OAuth2Client) {
         self.refreshesByItself = refreshesByItself
         wording = Wording(bundle: .module, language: language)
@@ -71,18 +70,18 @@ public final class DirectSession {
         following?.cancel()
     }
 
-    /// The time, by the server's clock as far as its answers have told it.
+    /// The current time by the server's clock, as far as its responses have shown it.
     public var now: Date { credential?.oauth2.now ?? (try? flow.get())?.client.now ?? .now }
 
     // MARK: - Signing in
 
-    /// Signs in, and stores the tokens as the default credential. Returns when that is done, however long a person takes to approve.
+    /// Signs in and stores the tokens as the default credential. Returns after the user's approval, however long it takes.
     ///
     /// - Parameters:
-    ///   - username: Who.
-    ///   - password: Their password.
-    ///   - secondFactor: What the app can go on with if the password is not enough.
-    /// - Throws: ``SessionError``, what the client's settings, the flow and the storage throw; `CancellationError` after ``cancel()``.
+    ///   - username: The user name.
+    ///   - password: The password.
+    ///   - secondFactor: The second factor that the app supports if the password is not enough.
+    /// - Throws: ``SessionError``, errors of the client's settings, the flow and the storage; `CancellationError` after ``cancel()``.
     public func signIn(username: String, password: String, secondFactor: SecondFactor) async throws {
         let flow = try flow.get()
         signInTask?.cancel()
@@ -101,7 +100,7 @@ public final class DirectSession {
             task.cancel()
         }
         guard !task.isCancelled else {
-            // The token arrived while the user cancelled, and must not be used.
+            // The token arrived after the user cancelled, and must not be used.
             givingBack = Task { try? await flow.client.revoke(tokens, type: .all) }
             throw CancellationError()
         }
@@ -110,13 +109,12 @@ public final class DirectSession {
         use(credential)
     }
 
-    /// Gives the sign-in under way up: nobody is signed in by it any more, whatever is approved later, and the server withdraws its request
-    /// from the other device.
+    /// Cancels the current sign-in. A later approval has no effect, and the server withdraws its request from the other device.
     public func cancel() {
         signInTask?.cancel()
     }
 
-    /// Waits until the server knows of a sign-in that was given up. Ends when its task is cancelled.
+    /// Waits until the server has processed a cancelled sign-in. Returns early when its task is cancelled.
     public func settled() async {
         if case .success(let flow) = flow { await flow.settled() }
         guard let givingBack else { return }
@@ -147,7 +145,7 @@ public final class DirectSession {
             guard case .success(let token) = status else { throw SessionError.unknownStep(wording) }
             return token
         } catch {
-            // The sign-in does not continue, so the server need not keep it.
+            // The sign-in will not continue, so the server can delete it.
             await flow.reset()
             throw error
         }
@@ -155,17 +153,17 @@ public final class DirectSession {
 
     // MARK: - The session
 
-    /// Refreshes the tokens if they have ended or will soon.
+    /// Refreshes the tokens if they have expired or expire soon.
     ///
-    /// - Throws: ``SessionError`` if the server says that the session has ended, which is forgotten then; other errors of the refresh, after
-    ///   which the old tokens are still there. Nothing happens if nobody is signed in.
+    /// - Throws: ``SessionError`` if the session has ended, whose tokens are then removed; other errors of the refresh, after which the old tokens
+    /// are kept. Does nothing if no user is signed in.
     public func refreshIfNeeded() async throws {
         try await refresh { try await $0.refreshIfNeeded() }
     }
 
     /// Refreshes the tokens now.
     ///
-    /// - Throws: As ``refreshIfNeeded()`` does.
+    /// - Throws: The errors of ``refreshIfNeeded()``.
     public func refresh() async throws {
         try await refresh { try await $0.refresh() }
     }
@@ -182,7 +180,7 @@ public final class DirectSession {
         }
     }
 
-    /// The person's profile: the one that was fetched before, else fetched now, with fresh tokens if need be.
+    /// Returns the user's profile, which is fetched once, with refreshed tokens if necessary.
     ///
     /// - Returns: The profile; `nil` if no user is signed in.
     /// - Throws: Errors of the refresh, of the network and of the server.
@@ -192,9 +190,9 @@ public final class DirectSession {
         return try await credential?.userInfo()
     }
 
-    /// Signs out. The tokens are gone here also if the server can't be reached; it is told as soon as it can be.
+    /// Signs out. The tokens are removed from this device even if the server is not reachable; the revocation is repeated later.
     ///
-    /// - Throws: Errors of the storage, if the tokens could not be removed from it; then the person is still signed in.
+    /// - Throws: Errors of the storage if the tokens could not be removed; the user then stays signed in.
     public func signOut() async throws {
         cancel()
         hasEnded = false
@@ -202,7 +200,7 @@ public final class DirectSession {
         do {
             try await credential.revoke()
         } catch {
-            // What the server was not told is kept by the SDK, and delivered later.
+            // The SDK stores the revocation and sends it later.
             if try Credential.with(id: credential.id) != nil { throw error }
         }
         if self.credential === credential { use(nil) }
@@ -216,7 +214,7 @@ public final class DirectSession {
 
     private func forget(_ credential: Credential) {
         hasEnded = true
-        // The server takes these tokens no more; what can't be deleted is refused by it at the next launch again.
+        // The server rejects these tokens. If they cannot be deleted, the server rejects them again at the next launch.
         try? credential.remove()
         use(nil)
     }

@@ -3,13 +3,13 @@ internal import Foundation
 
 /// A user without a session, for previews.
 package enum Sample {
-    /// Tokens that no server takes.
+    /// Tokens that no server accepts.
     ///
     /// - Parameters:
-    ///   - number: Which of them; each number gives another.
-    ///   - keys: What the server left out of its answer.
+    ///   - number: The number of the sample; each number gives different tokens.
+    ///   - keys: The members that the response lacks.
     /// - Returns: The tokens.
-    /// - Throws: If they can't be written down.
+    /// - Throws: An encoding error.
     package static func token(_ number: Int = 1, without keys: Set<String> = []) throws -> Token {
         let settings = ["issuer": "https://id.example.com/oauth2/default", "clientId": "example-app", "scopes": "openid profile"]
         let configuration = try OAuth2Client.Configuration(plist: OAuth2Client.PropertyListConfiguration(settings))
@@ -28,7 +28,7 @@ package enum Sample {
     /// A profile.
     ///
     /// - Returns: The profile.
-    /// - Throws: Nothing that could happen.
+    /// - Throws: An encoding error, which cannot occur.
     package static func userInfo() throws -> UserInfo {
         let claims = #"{"sub":"00u1a2b3c4d5","name":"Jane Doe","preferred_username":"jane.doe@example.com","email":"jane.doe@example.com"}"#
         return try UserInfo(JSON(Data(claims.utf8)))

@@ -3,12 +3,12 @@ internal import Wording
 
 /// An error that stops the app, with a text for the user.
 public struct SessionError: LocalizedError, Equatable, Sendable {
-    /// Which of them it is, for programs.
+    /// The kind of the error, for programs.
     public enum Code: Sendable {
         case secondFactorRequired, noPush, unknownStep, sessionEnded
     }
 
-    /// Which it is.
+    /// The kind of the error.
     public let code: Code
     private let message: String
 

@@ -1,11 +1,11 @@
 #if canImport(SwiftUI)
 package import SwiftUI
 
-// What VoiceOver says. Each is a view's own business, so that it stands where the view is made.
+// VoiceOver texts. Each view sets its own, in the place where it is created.
 extension View {
     /// Sets the VoiceOver text of a view without a suitable text of its own.
     ///
-    /// - Parameter label: What it says instead.
+    /// - Parameter label: The text.
     /// - Returns: The view.
     package func spoken(_ label: String) -> some View {
         #if os(iOS)
@@ -17,7 +17,7 @@ extension View {
 
     /// Sets the VoiceOver text of a picture that consists of many views.
     ///
-    /// - Parameter label: What it says.
+    /// - Parameter label: The text.
     /// - Returns: The view.
     package func spokenAsPicture(_ label: String) -> some View {
         #if os(iOS)
@@ -29,7 +29,7 @@ extension View {
         #endif
     }
 
-    /// A picture that says nothing which is not said beside it: VoiceOver passes it over.
+    /// A decorative picture that VoiceOver skips.
     ///
     /// - Returns: The view.
     package func silent() -> some View {
@@ -40,9 +40,9 @@ extension View {
         #endif
     }
 
-    /// Whether it is the one that is chosen, or what it stands for is on.
+    /// Marks an element as selected.
     ///
-    /// - Parameter isOn: Whether it is.
+    /// - Parameter isOn: Whether it is selected.
     /// - Returns: The view.
     package func chosen(_ isOn: Bool) -> some View {
         #if os(iOS)

@@ -2,7 +2,7 @@
 package import SwiftUI
 
 extension Binding where Value == Bool {
-    /// Whether something is presented, where a view model says so in words of its own.
+    /// A binding for a presentation that a view model describes with its own properties.
     ///
     /// ```swift
     /// .alert("Error", isPresented: .presented(viewModel) { $0.errorMessage != nil } close: { $0.errorMessage = nil }) { … }
@@ -10,8 +10,8 @@ extension Binding where Value == Bool {
     ///
     /// - Parameters:
     ///   - model: The view model.
-    ///   - isShown: Whether it is presented now.
-    ///   - close: What to do when the person closes it.
+    ///   - isShown: Whether the presentation is visible.
+    ///   - close: Runs when the user closes it.
     /// - Returns: The binding.
     @MainActor
     package static func presented<Model: AnyObject & Sendable>(

@@ -2,9 +2,9 @@
 package import SwiftUI
 
 extension View {
-    /// Does something when the view appears, and then whenever the app comes to the front.
+    /// Runs an action when the view appears, and whenever the app becomes active.
     ///
-    /// - Parameter action: What to do.
+    /// - Parameter action: The action.
     /// - Returns: The view.
     package func whenActive(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
         #if os(iOS)

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The texts of an app in the language of the person who uses it, for all of its faces.
+/// The texts of an app in the user's language, for all of its user interfaces.
 ///
-/// The key is the English text. On Apple's systems the system chooses the language; elsewhere it is that of the environment (`LC_ALL`,
-/// `LC_MESSAGES`, `LANG`), as far as the app speaks it, and otherwise English.
+/// The key is the English text. On Apple platforms the system selects the language; elsewhere the environment does (`LC_ALL`, `LC_MESSAGES`, `LANG`).
+/// Without a translation, the text is English.
 ///
 /// ```swift
 /// let wording = Wording(bundle: .module)
@@ -11,18 +11,18 @@ public import Foundation
 /// wording("Token refresh failed: %@", message)
 /// ```
 ///
-/// `Sendable`; safe from any thread or task.
+/// `Sendable`; thread-safe.
 public struct Wording: Sendable {
-    /// The language that the texts are in, such as `de`; nil where the system chooses it.
+    /// The language of the texts, for example `de`; `nil` where the system selects it.
     public let language: String?
     private let texts: [String: String]?
     private let bundle: Bundle
 
-    /// Finds the texts.
+    /// Loads the texts.
     ///
     /// - Parameters:
-    ///   - bundle: Where the app's `Localizable.strings` are.
-    ///   - language: The language, such as `de`; nil for that of the person.
+    ///   - bundle: The bundle with the app's `Localizable.strings`.
+    ///   - language: The language, for example `de`; `nil` for the user's.
     public init(bundle: Bundle, language: String? = nil) {
         self.bundle = bundle
         #if canImport(Darwin)
@@ -34,7 +34,7 @@ public struct Wording: Sendable {
         texts = wanted.map { Self.texts(in: bundle, language: $0) }
     }
 
-    /// A text.
+    /// Returns a text.
     ///
     /// - Parameters:
     ///   - key: The English text; `%@` stands for a value, `%2$@` for the second.
@@ -50,14 +50,14 @@ public struct Wording: Sendable {
         return Self.text(text, with: values)
     }
 
-    /// A date, as people write it in the language of the texts.
+    /// Returns a date in the format of the language.
     ///
     /// - Parameters:
     ///   - date: The date.
-    ///   - day: How long the day is written.
-    ///   - time: How long the time of the day is written.
-    ///   - timeZone: Where it is read.
-    /// - Returns: Such as `14.11.2023, 22:13`.
+    ///   - day: The length of the date.
+    ///   - time: The length of the time.
+    ///   - timeZone: The time zone.
+    /// - Returns: For example `14.11.2023, 22:13`.
     public func date(
         _ date: Date, day: DateFormatter.Style = .medium, time: DateFormatter.Style = .short, timeZone: TimeZone = .current
     ) -> String {
@@ -69,12 +69,12 @@ public struct Wording: Sendable {
         return format.string(from: date)
     }
 
-    /// The keys that are translated to a language.
+    /// Returns the translated texts of a language by key.
     ///
     /// - Parameters:
-    ///   - bundle: Where the app's `Localizable.strings` are.
+    ///   - bundle: The bundle with the app's `Localizable.strings`.
     ///   - language: The language.
-    /// - Returns: The texts by their keys; none if the language is not spoken.
+    /// - Returns: The texts by key; none if the app lacks the language.
     public static func texts(in bundle: Bundle, language: String) -> [String: String] {
         guard let file = bundle.url(forResource: "Localizable", withExtension: "strings", subdirectory: nil, localization: language),
             let data = try? Data(contentsOf: file),
@@ -83,17 +83,17 @@ public struct Wording: Sendable {
         return texts
     }
 
-    /// The language that an environment asks for.
+    /// Returns the language that an environment selects.
     ///
-    /// - Parameter environment: Its variables.
-    /// - Returns: Such as `de` for `de_CH.UTF-8`; `en` if it asks for none.
+    /// - Parameter environment: The environment variables.
+    /// - Returns: For example `de` for `de_CH.UTF-8`; `en` by default.
     public static func language(of environment: [String: String]) -> String {
         let asked = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         let code = asked.prefix { $0.isLetter }.lowercased()
         return code.isEmpty || code == "c" || code == "posix" ? "en" : code
     }
 
-    /// Puts values in their places. They are taken as they are: a `%@` in one of them stands for nothing.
+    /// Inserts values into a text. A `%@` inside a value is not replaced.
     private static func text(_ text: String, with values: [String]) -> String {
         var result = ""
         var rest = text[...]

@@ -1,4 +1,4 @@
-/// How a character looks.
+/// The style of a character.
 struct Attributes: Hashable {
     enum Colour: Int {
         case red = 31
@@ -18,7 +18,7 @@ struct Attributes: Hashable {
     static let reversed = Attributes(isReversed: true)
 }
 
-/// A piece of a line that looks the same all along.
+/// A part of a line with one style.
 struct Span {
     var text: String
     var attributes = Attributes.plain
@@ -31,16 +31,16 @@ struct Span {
 
 /// A terminal's size in characters.
 public struct TerminalSize: Hashable, Sendable {
-    /// How many characters a line has.
+    /// The number of characters per line.
     public let columns: Int
-    /// How many lines there are.
+    /// The number of lines.
     public let rows: Int
 
-    /// A size; what is smaller than 20 by 6 becomes that.
+    /// Creates a size; the minimum is 20 by 6.
     ///
     /// - Parameters:
-    ///   - columns: How many characters a line has.
-    ///   - rows: How many lines there are.
+    ///   - columns: The number of characters per line.
+    ///   - rows: The number of lines.
     public init(columns: Int, rows: Int) {
         self.columns = max(20, columns)
         self.rows = max(6, rows)
@@ -53,7 +53,7 @@ public struct TerminalSize: Hashable, Sendable {
 /// The characters of a whole screen.
 struct Canvas: Equatable {
     struct Cell: Hashable {
-        /// Nil for the second half of a wide character.
+        /// The character; `nil` for the second half of a wide one.
         var character: Character?
         var attributes: Attributes
 
@@ -70,7 +70,7 @@ struct Canvas: Equatable {
 
     subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
 
-    /// Draws a text; what is outside is cut.
+    /// Draws a text and cuts the parts outside.
     ///
     /// - Returns: The column after it.
     @discardableResult
@@ -96,7 +96,7 @@ struct Canvas: Equatable {
         draw(String(repeating: " ", count: columns.count), column: columns.lowerBound, row: row, attributes)
     }
 
-    /// Its lines as text, without the blanks at their ends.
+    /// The lines as text without trailing spaces.
     var text: String {
         (0..<size.rows).map { row in
             let line = String((0..<size.columns).compactMap { self[$0, row].character })

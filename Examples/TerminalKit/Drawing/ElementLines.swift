@@ -5,7 +5,7 @@ struct BodyLine {
     var spans: [Span]
     /// The focusable elements.
     var ids: [String] = []
-    /// Where the cursor is seen.
+    /// The cursor position.
     var cursor: Int?
 
     init(_ spans: [Span], ids: [String] = [], cursor: Int? = nil) {
@@ -17,27 +17,27 @@ struct BodyLine {
     static let empty = BodyLine([])
 }
 
-/// Writes elements as lines.
+/// Lays elements out as lines.
 @MainActor
 struct ElementLines {
     let columns: Int
-    /// How many lines are seen at once.
+    /// The number of visible lines.
     let height: Int
     let interaction: Interaction
     let focus: String?
-    /// Counts up while something moves; nil to let nothing move.
+    /// The step of animations; `nil` for none.
     let tick: Int?
-    /// How wide the names before the fields are.
+    /// The width of the labels before fields.
     let labelColumns: Int
     let more: String
 
     private static let wheel = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
-    /// The most columns of the name before a field or value.
+    /// The maximum width of a label before a field or value.
     static let widestLabel = 24
 
     /// - Parameters:
     ///   - element: The element.
-    ///   - scrollHeight: How many lines a scrolled text has that takes what is left.
+    ///   - scrollHeight: The number of lines for a scrolled text that fills the screen.
     /// - Returns: The lines.
     func lines(_ element: Element, scrollHeight: Int) -> [BodyLine] {
         switch element.kind {
@@ -87,7 +87,7 @@ struct ElementLines {
         }
     }
 
-    // MARK: - What keys go to
+    // MARK: - Focusable elements
 
     private func field(_ field: Element.Field) -> BodyLine {
         let isFocused = field.id == focus
@@ -95,7 +95,7 @@ struct ElementLines {
         let typed = PrintableText.line(field.text)
         let shown = field.isSecret ? String(repeating: "•", count: typed.count) : typed
         let caret = min(interaction.carets[field.id] ?? 0, typed.count)
-        // The end of a text that is too long, or what is around the cursor.
+        // Shows the end of a text that is too long, or the part around the cursor.
         let before = shown.dropLast(caret)
         var start = before.startIndex
         while TextWidth.of(before[start...]) >= width { start = before.index(after: start) }
@@ -163,7 +163,7 @@ struct ElementLines {
         let chosen = min(interaction.rows[list.id] ?? 0, max(0, list.rows.count - 1))
         return list.rows.enumerated().flatMap { number, row in
             let isChosen = number == chosen && list.id == focus
-            // The focus is where the chosen row is.
+            // The focus is on the chosen row.
             let ids = isChosen ? [list.id] : []
             let first = BodyLine(
                 [
@@ -176,7 +176,7 @@ struct ElementLines {
         }
     }
 
-    /// The text of a scrolled element, broken.
+    /// The text of a scrolled element, broken into lines.
     func wrapped(_ scroll: Element.Scroll) -> [String] {
         PrintableText.lines(scroll.text).flatMap { TextWidth.wrap($0, columns: columns - 4) }
     }

@@ -1,14 +1,14 @@
 internal import Wording
 
-/// A screen as it is drawn.
+/// A drawn screen.
 @MainActor
 struct Frame {
     let canvas: Canvas
-    /// Where the cursor is seen; nil for nowhere.
+    /// The cursor position; `nil` for none.
     let cursor: (column: Int, row: Int)?
-    /// How far what is longer than its place can be scrolled, by id.
+    /// The scroll ranges of elements that are longer than their space, by id.
     let lengths: [String: Int]
-    /// Whether something on it moves by itself.
+    /// Whether an animation is visible.
     let moves: Bool
 
     private static let margin = 2
@@ -18,10 +18,10 @@ struct Frame {
     ///
     /// - Parameters:
     ///   - screen: The screen.
-    ///   - size: Of the terminal.
-    ///   - interaction: Where the person is; the place of a screen that is longer than the terminal follows the focus.
-    ///   - tick: Counts up while something moves; nil to let nothing move.
-    ///   - wording: The hints' language.
+    ///   - size: The size of the terminal.
+    ///   - interaction: The focus and scroll positions. A screen that is longer than the terminal scrolls to the focus.
+    ///   - tick: The step of animations; `nil` for none.
+    ///   - wording: The language of the hints.
     init(_ screen: Screen, size: TerminalSize, interaction: inout Interaction, tick: Int?, wording: Wording) {
         var canvas = Canvas(size: size)
         let columns = min(Self.widestBody, size.columns - 2 * Self.margin)
@@ -71,7 +71,7 @@ struct Frame {
         let open = screen.elements.filter { if case .scroll(let scroll) = $0.kind { scroll.height == nil } else { false } }.count
         let fixed = screen.elements.filter { if case .scroll(let scroll) = $0.kind { scroll.height != nil } else { true } }
             .reduce(0) { $0 + writer.lines($1, scrollHeight: 0).count }
-        // What is left, without the frames; three lines at least.
+        // The remaining lines without the frames; at least three.
         let scrollHeight = open == 0 ? 0 : max(3, (height - fixed) / open - 2)
         var lengths: [String: Int] = [:]
         for case .scroll(let scroll) in screen.elements.map(\.kind) {
@@ -80,7 +80,7 @@ struct Frame {
         return (screen.elements.flatMap { writer.lines($0, scrollHeight: scrollHeight) }, lengths)
     }
 
-    /// The first line that is seen: where the person scrolled to, but so that the focus is seen.
+    /// The first visible line: the scroll position, adjusted so that the focus is visible.
     private static func offset(of screen: Screen, _ lines: [BodyLine], focus: String?, height: Int, interaction: Interaction) -> Int {
         let last = max(0, lines.count - height)
         let offset = max(0, min(interaction.offsets[screen.identity] ?? 0, last))

@@ -1,6 +1,6 @@
-/// Turns canvases into what a terminal is sent: only what has changed since the last one, so that nothing flickers.
+/// Converts canvases to terminal output. It sends only the changes since the last canvas, so that nothing flickers.
 struct Painter {
-    /// Whether colours are shown (https://no-color.org); what is bold, dim or reversed is shown in any case.
+    /// Whether colours are used (https://no-color.org). Bold, dim and reversed text is always used.
     let showsColours: Bool
     private var last: Canvas?
 
@@ -8,12 +8,12 @@ struct Painter {
         self.showsColours = showsColours
     }
 
-    /// Forgets what the terminal shows, so that everything is drawn.
+    /// Discards the known content of the terminal, so that everything is drawn.
     mutating func forget() { last = nil }
 
     /// - Parameters:
-    ///   - canvas: What is to be seen.
-    ///   - cursor: Where the cursor is to be seen; nil for nowhere.
+    ///   - canvas: The canvas to show.
+    ///   - cursor: The cursor position; `nil` for none.
     /// - Returns: The bytes as text.
     mutating func paint(_ canvas: Canvas, cursor: (column: Int, row: Int)?) -> String {
         var output = "\u{1B}[?25l"
@@ -30,14 +30,14 @@ struct Painter {
         return output
     }
 
-    /// The columns from the first to the last change of a row.
+    /// Returns the columns from the first to the last change of a row.
     private func changes(in row: Int, of canvas: Canvas) -> Range<Int>? {
         let columns = 0..<canvas.size.columns
         guard let last else { return columns }
         guard var first = columns.first(where: { canvas[$0, row] != last[$0, row] }),
             var end = columns.last(where: { canvas[$0, row] != last[$0, row] })
         else { return nil }
-        // Wide characters are drawn whole.
+        // Wide characters are drawn completely.
         while first > 0, canvas[first, row].character == nil || last[first, row].character == nil { first -= 1 }
         while end + 1 < columns.count, canvas[end + 1, row].character == nil { end += 1 }
         return first..<(end + 1)

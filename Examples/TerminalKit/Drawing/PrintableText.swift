@@ -1,11 +1,11 @@
-/// Texts from elsewhere without what would steer a terminal, or turn the direction of what follows.
+/// Untrusted texts without terminal control characters and changes of the text direction.
 enum PrintableText {
-    /// A text that may have lines.
+    /// A text that may have several lines.
     static func lines(_ text: String) -> [String] {
         text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
     }
 
-    /// A text that is not to look like further lines.
+    /// A text on a single line.
     static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: steers) else { return text }
         return String(

@@ -1,6 +1,6 @@
-/// How many columns texts take on a terminal.
+/// The width of texts in terminal columns.
 enum TextWidth {
-    /// The columns of a character: 0, 1 or 2.
+    /// The width of a character: 0, 1 or 2.
     static func of(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         if first.isASCII { return 1 }
@@ -12,10 +12,10 @@ enum TextWidth {
         return isEmoji || isWide(first.value) ? 2 : 1
     }
 
-    /// The columns of a text.
+    /// The width of a text.
     static func of(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + of($1) } }
 
-    /// As much of the beginning as fits.
+    /// Returns the longest beginning that fits.
     static func prefix(_ text: some StringProtocol, columns: Int) -> String {
         var left = columns
         return String(
@@ -27,7 +27,7 @@ enum TextWidth {
 
     /// Breaks a line at spaces, and within words that are longer than a line.
     ///
-    /// - Returns: One line at least.
+    /// - Returns: At least one line.
     static func wrap(_ line: String, columns: Int) -> [String] {
         let columns = max(1, columns)
         guard of(line) > columns else { return [line] }
@@ -42,7 +42,7 @@ enum TextWidth {
             if !current.isEmpty { lines.append(current) }
             var rest = word
             while of(rest) > columns {
-                // One character at least, however wide it is.
+                // At least one character, however wide it is.
                 let piece = max(1, prefix(rest, columns: columns).count)
                 lines.append(String(rest.prefix(piece)))
                 rest = rest.dropFirst(piece)

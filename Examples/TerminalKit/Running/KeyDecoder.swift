@@ -1,19 +1,19 @@
-/// Turns the bytes that a terminal sends into keys.
+/// Converts terminal input to keys.
 struct KeyDecoder {
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
-    /// The most bytes of a sequence; what is longer is none.
+    /// The maximum length of an escape sequence in bytes; longer ones are invalid.
     private static let longestSequence = 16
 
     private var pending: [UInt8] = []
     private var isPasting = false
 
-    /// Whether what came last may be the beginning of more: an Esc, or a part of a character.
+    /// Whether the input ends with an incomplete sequence: an Esc, or a part of a character.
     var isWaiting: Bool { !pending.isEmpty }
 
-    /// Takes bytes.
+    /// Adds bytes.
     ///
     /// - Parameter bytes: The bytes.
-    /// - Returns: The keys that are complete.
+    /// - Returns: The complete keys.
     mutating func keys(of bytes: some Sequence<UInt8>) -> [Key] {
         pending += bytes
         var keys: [Key] = []
@@ -24,7 +24,7 @@ struct KeyDecoder {
         return keys
     }
 
-    /// Takes what waits for more as it is, after a moment in which nothing came.
+    /// Decodes the incomplete input as it is, after a pause.
     mutating func flush() -> [Key] {
         guard !isPasting, let first = pending.first else { return [] }
         let rest = pending.dropFirst()
@@ -33,7 +33,7 @@ struct KeyDecoder {
         return [.escape] + keys(of: rest)
     }
 
-    /// The next key and how many bytes it has; nil as its key for bytes that mean nothing.
+    /// Returns the next key and its length in bytes; the key is `nil` for unknown sequences.
     private mutating func next() -> (Key?, Int)? {
         guard let first = pending.first else { return nil }
         if isPasting { return pasted() }
@@ -64,7 +64,7 @@ struct KeyDecoder {
         return (.character(character), length)
     }
 
-    /// Pasted input is text: a line break in it presses nothing.
+    /// Pasted input is text: a line break in it is no Return.
     private mutating func pasted() -> (Key?, Int)? {
         guard let first = pending.first else { return nil }
         if first == 0x1B {
@@ -90,8 +90,8 @@ struct KeyDecoder {
         case UInt8(ascii: "O"):
             guard pending.count > 2 else { return nil }
             return (Self.sequences[String(decoding: pending[2...2], as: UTF8.self)], 3)
-        // An Esc of its own, also before another key: a person who types ahead, or whose terminal is slow, closes the page and then presses it.
-        // Held with Alt a key looks the same; none has a meaning here.
+        // An Esc is a separate key, even before another key: a user who types fast, or has a slow terminal, closes the page and then presses the key.
+        // A key with Alt looks the same; none has a meaning here.
         default: return (.escape, 1)
         }
     }

@@ -8,17 +8,17 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Reads what a person presses, on a thread of its own.
+/// Reads keys on its own thread.
 final class Keyboard: Sendable {
-    /// After so many milliseconds without more, an Esc is one.
+    /// The pause in milliseconds after which an Esc is complete.
     private static let escapeDelay: Int32 = 40
 
-    /// Written to in order to end the thread; closed by it.
+    /// Ends the thread when written to; the thread closes it.
     private let ending: Int32
 
-    /// Begins to read.
+    /// Starts to read.
     ///
-    /// - Parameter receive: Takes each key; called on the thread. Nil at the end of the input.
+    /// - Parameter receive: Receives each key, on the reading thread; `nil` at the end of the input.
     init(_ receive: @escaping @Sendable (Key?) -> Void) {
         var descriptors: [Int32] = [-1, -1]
         // Without a pipe the thread reads until the process ends.

@@ -9,14 +9,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The terminal of this process, taken for a full-screen program and given back as it was: at the end, and also by a crash.
+/// The terminal of this process in full-screen mode. Its settings are restored at the end, also after a crash.
 final class RawTerminal: Sendable {
     private static let entering = "\u{1B}[?1049h\u{1B}[?2004h\u{1B}[2J"
 
-    /// On a thread of its own: a terminal may take its time.
+    /// Writes on its own thread, because a terminal can be slow.
     private let output = DispatchQueue(label: "terminal")
 
-    /// Nil if this process has no terminal to read from and write to.
+    /// `nil` if this process has no terminal for input and output.
     init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
     }
@@ -27,7 +27,7 @@ final class RawTerminal: Sendable {
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// Takes the terminal: keys come one by one and are not shown, Ctrl-C is a key.
+    /// Enters full-screen mode: keys arrive one by one and are not echoed, and Ctrl-C is a key.
     func enter() {
         TerminalRestoration.prepare()
         var raw = TerminalRestoration.settings
@@ -37,7 +37,7 @@ final class RawTerminal: Sendable {
         write(Self.entering)
     }
 
-    /// Gives the terminal back, once everything is written.
+    /// Restores the terminal after all pending output.
     func leave() async {
         await withCheckedContinuation { continuation in
             output.async {
@@ -47,10 +47,10 @@ final class RawTerminal: Sendable {
         }
     }
 
-    /// Writes; returns at once.
+    /// Writes without waiting.
     func write(_ text: String) {
         output.async {
-            // Who closed it sees nothing.
+            // A closed terminal shows nothing.
             try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
         }
     }
@@ -58,9 +58,9 @@ final class RawTerminal: Sendable {
 
 /// The original settings of the terminal.
 private enum TerminalRestoration {
-    // Safe: written by `prepare` only, before the first of the handlers below that read it is installed; a process takes its terminal once.
+    // Safe: only `prepare` writes it, before it installs the first handler below that reads it. A process enters full-screen mode once.
     nonisolated(unsafe) static var settings = termios()
-    /// Leaves the other screen, ends the pasting mode, shows the cursor. Static, because a handler of signals may not allocate.
+    /// Leaves the alternate screen, ends bracketed paste, and shows the cursor. Static, because a signal handler must not allocate.
     private static let leaving: StaticString = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?1049l\u{1B}[?25h"
     private static let isPrepared = Atomic(false)
 
@@ -70,7 +70,7 @@ private enum TerminalRestoration {
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
             signal(number) { number in
                 TerminalRestoration.restore()
-                // What the crash would have done.
+                // The default effect of the crash.
                 signal(number, SIG_DFL)
                 raise(number)
             }

@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Hears the signals that end a program, or tell it that its terminal has changed.
+/// Receives the signals that end a program or report a change of its terminal.
 final class SignalSources {
     enum Heard: Sendable {
         case end(Int32)
@@ -17,10 +17,10 @@ final class SignalSources {
 
     private let sources: [any DispatchSourceSignal]
 
-    /// - Parameter receive: Takes each signal; called on a queue.
+    /// - Parameter receive: Receives each signal, on a queue.
     init(_ receive: @escaping @Sendable (Heard) -> Void) {
         sources = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT].map { number in
-            // Else it would end the process before it is heard; these two do nothing by themselves, and SIGCONT can't be ignored.
+            // Otherwise the signal would end the process first. The other two have no default effect, and SIGCONT cannot be ignored.
             if number != SIGWINCH, number != SIGCONT { signal(number, SIG_IGN) }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { receive(number == SIGWINCH || number == SIGCONT ? .resized : .end(number)) }

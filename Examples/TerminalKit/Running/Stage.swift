@@ -1,7 +1,7 @@
 internal import Observation
 internal import Wording
 
-/// The screen that is shown, and what it was made of: makes it anew when the state that it was made of changes.
+/// The current screen and its state. It creates the screen again when the state changes.
 @MainActor
 final class Stage {
     private let makeScreen: @MainActor () -> Screen
@@ -14,10 +14,10 @@ final class Stage {
     private(set) var frame: Frame
 
     /// - Parameters:
-    ///   - size: Of the terminal.
-    ///   - wording: The hints' language.
-    ///   - changed: Told, once, that the screen is no longer true; then ``update(tick:)`` is due. Called from anywhere.
-    ///   - makeScreen: Makes the screen.
+    ///   - size: The size of the terminal.
+    ///   - wording: The language of the hints.
+    ///   - changed: Called once, from any thread, when the screen is outdated; then call ``update(tick:)``.
+    ///   - makeScreen: Creates the screen.
     init(size: TerminalSize, wording: Wording, changed: @escaping @Sendable () -> Void, makeScreen: @escaping @MainActor () -> Screen) {
         self.size = size
         self.wording = wording
@@ -27,9 +27,9 @@ final class Stage {
         frame = Frame(screen, size: size, interaction: &interaction, tick: nil, wording: wording)
     }
 
-    /// Makes the screen anew.
+    /// Creates the screen again.
     ///
-    /// - Parameter tick: Counts up while something moves; nil to let nothing move.
+    /// - Parameter tick: The step of animations; `nil` for none.
     func update(tick: Int?) {
         screen = withObservationTracking(makeScreen, onChange: changed)
         draw(tick: tick)
@@ -39,14 +39,14 @@ final class Stage {
         frame = Frame(screen, size: size, interaction: &interaction, tick: tick, wording: wording)
     }
 
-    /// Does what a key does.
+    /// Performs the effect of a key.
     ///
-    /// - Returns: What is left to do for who shows the screen.
+    /// - Returns: The effect that the caller must perform.
     func press(_ key: Key, tick: Int?) -> Interaction.Outcome {
         let outcome = interaction.press(key, on: screen, lengths: frame.lengths)
         if case .act(let action) = outcome {
             action()
-            // At once: the next key, which may have come already, goes to what this one has changed.
+            // Updated at once, because the next key, which may be queued already, applies to the changed screen.
             update(tick: tick)
         } else {
             draw(tick: tick)
@@ -54,9 +54,9 @@ final class Stage {
         return outcome
     }
 
-    /// Presses the button of a label, or chooses the row of a list.
+    /// Presses a button by its label, or chooses a row of a list.
     ///
-    /// - Returns: Whether there is one that can be pressed.
+    /// - Returns: Whether an enabled one exists.
     func press(labelled label: String) -> Bool {
         for focusable in screen.focusables where focusable.isEnabled {
             switch focusable.kind {
@@ -79,7 +79,7 @@ final class Stage {
 
     /// Moves the focus to a field.
     ///
-    /// - Returns: Whether there is one of that label.
+    /// - Returns: Whether a field with that label exists.
     func focus(field label: String) -> Bool {
         for case .field(let field) in screen.focusables.map(\.kind) where field.label == label && field.isEnabled {
             interaction.focus(field.id, on: screen)

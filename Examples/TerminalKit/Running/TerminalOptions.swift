@@ -2,30 +2,30 @@ public import ArgumentParser
 
 /// The command-line options of every terminal app.
 public struct TerminalOptions: ParsableArguments {
-    /// A script to play instead of showing a screen.
+    /// A script that replaces the keyboard and the screen.
     @Option(
         help: ArgumentHelp(
             "Play a script of keys and expected texts instead of showing a screen; see the README of the examples.", valueName: "file"))
     public var script: String?
 
-    /// The language; nil for that of the environment.
+    /// The language; `nil` for that of the environment.
     @Option(help: ArgumentHelp("The language, such as de; by default that of the environment.", valueName: "code"))
     public var language: String?
 
-    /// The size of a script's screen.
+    /// The size of the screen for a script.
     @Option(help: ArgumentHelp("The size of a script's screen.", valueName: "columns x rows"))
     public var size = "80x24"
 
-    /// Whether nothing moves by itself.
+    /// Whether animations are off.
     @Flag(help: "Let nothing move by itself.")
     public var still = false
 
-    /// Nothing that was said.
+    /// Creates default options.
     public init() {}
 
     /// Checks the size.
     ///
-    /// - Throws: `ValidationError` if it is none.
+    /// - Throws: `ValidationError` for an invalid size.
     public func validate() throws {
         guard scriptSize != nil else { throw ValidationError("Give the size as columns and rows, such as 80x24.") }
     }

@@ -2,35 +2,34 @@ internal import ArgumentParser
 internal import Foundation
 internal import Wording
 
-/// Shows screens on the terminal of this process until the person quits, and gives the terminal back as it was.
+/// Shows screens on the terminal of this process until the user quits, and restores the terminal.
 ///
 /// ```swift
 /// try await TerminalProgram(options).run { face.screen }
 /// ```
 ///
-/// The screen is made anew whenever something changes that it was made of (it has to be `@Observable`), and only what looks different is
-/// drawn. Where the process has no terminal, it plays a script: ``TerminalOptions/script``.
+/// The screen is created again whenever its `@Observable` state changes, and only the differences are drawn. A process without a terminal plays a
+/// script: ``TerminalOptions/script``.
 @MainActor
 public struct TerminalProgram {
-    /// How long what is under way may take to end.
+    /// The maximum time for actions in progress at the end.
     private static let patience: Duration = .seconds(3)
 
     private let options: TerminalOptions
     private let wording: Wording
 
-    /// - Parameter options: What the command line said.
+    /// - Parameter options: The command-line options.
     public init(_ options: TerminalOptions) {
         self.options = options
         wording = Wording(bundle: .module, language: options.language)
     }
 
-    /// Shows screens until the person quits: by Ctrl-C, by a signal, or by the end of the script.
+    /// Shows screens until the user quits with Ctrl-C, a signal arrives, or the script ends.
     ///
     /// - Parameters:
-    ///   - onQuit: Ends what is under way; after three seconds it is cancelled.
-    ///   - screen: Makes the screen of the state that it reads.
-    /// - Throws: `ExitCode` after a signal, and for a script whose expectations were not met; `ValidationError` if there is neither a terminal
-    ///   nor a script.
+    ///   - onQuit: Ends the actions in progress; it is cancelled after three seconds.
+    ///   - screen: Creates the screen from the state.
+    /// - Throws: `ExitCode` after a signal, and for a script with unmet expectations; `ValidationError` if there is neither a terminal nor a script.
     public func run(onQuit: @escaping @MainActor () async -> Void = {}, screen: @escaping @MainActor () -> Screen) async throws {
         if let file = options.script {
             let script = try Script(contentsOf: URL(filePath: file))
@@ -53,11 +52,11 @@ public struct TerminalProgram {
     private enum Event: Sendable {
         case key(Key)
         case changed, tick, resized
-        /// By a signal, if it has a number.
+        /// Exits by the signal, if there was one.
         case end(Int32?)
     }
 
-    /// - Returns: The signal that ended it; nil if the person did.
+    /// - Returns: The signal that ended it; `nil` if the user quit.
     private func show(on terminal: RawTerminal, _ screen: @escaping @MainActor () -> Screen) async -> Int32? {
         let (events, send) = AsyncStream.makeStream(of: Event.self)
         let keyboard = Keyboard { key in send.yield(key.map(Event.key) ?? .end(nil)) }
@@ -103,7 +102,7 @@ public struct TerminalProgram {
     private static func end(_ onQuit: @escaping @MainActor () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await onQuit() }
-            // Cut short when the other has ended.
+            // It is cancelled when the other task has finished.
             group.addTask { try? await Task.sleep(for: patience) }
             await group.next()
             group.cancelAll()
@@ -111,7 +110,7 @@ public struct TerminalProgram {
     }
 }
 
-/// Calls again and again.
+/// Calls a function repeatedly.
 @MainActor
 final class Timer {
     private let call: @Sendable () -> Void
@@ -122,7 +121,7 @@ final class Timer {
         self.call = call
     }
 
-    /// - Parameter interval: How often; nil for no longer.
+    /// - Parameter interval: The interval; `nil` to stop.
     func set(_ interval: Duration?) {
         guard interval != self.interval else { return }
         self.interval = interval

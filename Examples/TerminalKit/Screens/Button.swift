@@ -1,12 +1,12 @@
-/// Something to press, by Return or the space bar where the focus is on it, or by its letter from anywhere but a field.
+/// A button. Return and the space bar press it when it has the focus, and its letter from anywhere except a field.
 @MainActor
 public struct Button {
-    /// The purpose.
+    /// The role of a button.
     public enum Role: Sendable {
         case normal
-        /// The usual choice.
+        /// The default action.
         case prominent
-        /// It ends or deletes something.
+        /// An action that ends or deletes something.
         case destructive
     }
 
@@ -17,15 +17,15 @@ public struct Button {
     let isEnabled: Bool
     let action: @MainActor () -> Void
 
-    /// Describes a button. One that is disabled is shown in round brackets instead of square ones, and can't be pressed.
+    /// Creates a button. A disabled one is shown in round brackets instead of square ones.
     ///
     /// - Parameters:
-    ///   - label: What it says.
-    ///   - id: What the focus is kept by; nil for the label. Of several alike on a screen, all but the first get another one.
+    ///   - label: The label.
+    ///   - id: Identifies the button for the focus; `nil` for the label. Equal ids on a screen are made unique.
     ///   - key: The letter that presses it.
-    ///   - role: What it is for.
-    ///   - isEnabled: Whether it can be pressed.
-    ///   - action: What it does; what takes time begins a task.
+    ///   - role: The role.
+    ///   - isEnabled: Whether the user can press it.
+    ///   - action: The action. A slow action starts a task.
     public init(
         _ label: String, id: String? = nil, key: Character? = nil, role: Role = .normal, isEnabled: Bool = true,
         action: @escaping @MainActor () -> Void

@@ -1,4 +1,4 @@
-/// Tells apart what would have one id on a screen, such as the buttons of two phones of one name: the focus reaches each of them.
+/// Makes the ids on a screen unique, for example of two phones with one name, so that the focus can reach each element.
 @MainActor
 struct DistinctIDs {
     private var used: Set<String> = []
@@ -34,7 +34,7 @@ struct DistinctIDs {
         }
     }
 
-    /// The id itself where it is the first, so that what is kept by it is found again; else one that follows from how many there were.
+    /// The first element keeps its id, so that stored state stays valid. Later ones get an id with their number.
     private mutating func distinct(_ id: String) -> String {
         var result = id
         var number = 1

@@ -1,12 +1,12 @@
-/// One of the things on a ``Screen``.
+/// An element of a ``Screen``.
 @MainActor
 public struct Element {
-    /// How a text looks. Without colours (`NO_COLOR`) an error or a warning still has its mark.
+    /// The style of a text. Without colours (`NO_COLOR`), errors and warnings keep their symbols.
     public enum Style: Sendable {
         case normal, heading, dim, success
-        /// Marked by ⚠ and red.
+        /// Red with ⚠.
         case error
-        /// Marked by ! and yellow.
+        /// Yellow with !.
         case warning
     }
 
@@ -46,11 +46,11 @@ public struct Element {
         let text: String
         let detail: String?
 
-        /// Describes a row.
+        /// Creates a row.
         ///
         /// - Parameters:
-        ///   - text: What it says.
-        ///   - detail: What stands below it, dimmed.
+        ///   - text: The text.
+        ///   - detail: A dimmed text below.
         public init(_ text: String, detail: String? = nil) {
             self.text = text
             self.detail = detail
@@ -72,11 +72,11 @@ public struct Element {
 
     var kind: Kind
 
-    /// A text, broken where lines end.
+    /// A text that wraps at the line ends.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - style: How it looks.
+    ///   - style: The style.
     /// - Returns: The element.
     public static func text(_ text: String, _ style: Style = .normal) -> Element { Element(kind: .text(text, style)) }
 
@@ -84,28 +84,27 @@ public struct Element {
     ///
     /// - Parameters:
     ///   - lines: The lines.
-    ///   - alternative: What is said instead where a terminal is too small for all of them at once; nil to cut what is too long, and to
-    ///     scroll.
+    ///   - alternative: A text for terminals that are too small for all lines; `nil` to cut and scroll.
     /// - Returns: The element.
     public static func lines(_ lines: [String], orElse alternative: String? = nil) -> Element {
         Element(kind: .lines(lines, orElse: alternative))
     }
 
-    /// Values with their names before them.
+    /// Values with their names.
     ///
     /// - Parameter pairs: Names and values, in order.
     /// - Returns: The element.
     public static func pairs(_ pairs: [(label: String, value: String)]) -> Element { Element(kind: .pairs(pairs)) }
 
-    /// A text to type.
+    /// A text field.
     ///
     /// - Parameters:
-    ///   - label: What it is, on its left.
-    ///   - id: What the focus is kept by; nil for the label. Unique on its screen.
-    ///   - text: What is typed so far.
-    ///   - isEnabled: Whether it can be changed.
-    ///   - set: Takes what was typed.
-    ///   - submit: What Return does; nil to go on to what follows.
+    ///   - label: The label on the left.
+    ///   - id: Identifies the field for the focus; `nil` for the label. Unique on its screen.
+    ///   - text: The current text.
+    ///   - isEnabled: Whether the user can edit it.
+    ///   - set: Receives the new text.
+    ///   - submit: The action of Return; `nil` to move to the next element.
     /// - Returns: The element.
     public static func field(
         _ label: String, id: String? = nil, text: String, isEnabled: Bool = true, set: @escaping @MainActor (String) -> Void,
@@ -116,15 +115,15 @@ public struct Element {
                 Field(id: id ?? label, label: label, text: text, isSecret: false, isEnabled: isEnabled, set: set, submit: submit)))
     }
 
-    /// A secret to type, shown as dots.
+    /// A field for a secret, which is shown as dots.
     ///
     /// - Parameters:
-    ///   - label: What it is, on its left.
-    ///   - id: What the focus is kept by; nil for the label. Unique on its screen.
-    ///   - text: What is typed so far.
-    ///   - isEnabled: Whether it can be changed.
-    ///   - set: Takes what was typed.
-    ///   - submit: What Return does; nil to go on to what follows.
+    ///   - label: The label on the left.
+    ///   - id: Identifies the field for the focus; `nil` for the label. Unique on its screen.
+    ///   - text: The current text.
+    ///   - isEnabled: Whether the user can edit it.
+    ///   - set: Receives the new text.
+    ///   - submit: The action of Return; `nil` to move to the next element.
     /// - Returns: The element.
     public static func secureField(
         _ label: String, id: String? = nil, text: String, isEnabled: Bool = true, set: @escaping @MainActor (String) -> Void,
@@ -134,31 +133,31 @@ public struct Element {
             kind: .field(Field(id: id ?? label, label: label, text: text, isSecret: true, isEnabled: isEnabled, set: set, submit: submit)))
     }
 
-    /// Buttons beside each other, on as many lines as they need.
+    /// Buttons side by side, on as many lines as they need.
     ///
     /// - Parameter buttons: The buttons.
     /// - Returns: The element.
     public static func buttons(@ButtonsBuilder _ buttons: () -> [Button]) -> Element { Element(kind: .buttons(buttons())) }
 
-    /// Rows, one of which is chosen by the arrows and opened by Return.
+    /// A list. The arrow keys choose a row, and Return opens it.
     ///
     /// - Parameters:
-    ///   - id: What the focus and the row are kept by. Unique on its screen.
+    ///   - id: Identifies the list for the focus and the chosen row. Unique on its screen.
     ///   - rows: The rows.
-    ///   - choose: Opens the row of that number, from 0.
+    ///   - choose: Opens the row with this index.
     /// - Returns: The element.
     public static func list(_ id: String, rows: [Row], choose: @escaping @MainActor (Int) -> Void) -> Element {
         Element(kind: .list(Choice(id: id, rows: rows, choose: choose)))
     }
 
-    /// Something to turn on and off, by Return or the space bar.
+    /// A switch, for Return or the space bar.
     ///
     /// - Parameters:
-    ///   - label: What it is.
-    ///   - id: What the focus is kept by; nil for the label. Unique on its screen.
+    ///   - label: The label.
+    ///   - id: Identifies the switch for the focus; `nil` for the label. Unique on its screen.
     ///   - isOn: Whether it is on.
-    ///   - isEnabled: Whether it can be changed.
-    ///   - set: Takes what it shall be.
+    ///   - isEnabled: Whether the user can change it.
+    ///   - set: Receives the new value.
     /// - Returns: The element.
     public static func toggle(
         _ label: String, id: String? = nil, isOn: Bool, isEnabled: Bool = true, set: @escaping @MainActor (Bool) -> Void
@@ -166,21 +165,21 @@ public struct Element {
         Element(kind: .toggle(Toggle(id: id ?? label, label: label, isOn: isOn, isEnabled: isEnabled, set: set)))
     }
 
-    /// A long text in a frame, which the arrows scroll.
+    /// A long text in a frame, which the arrow keys scroll.
     ///
     /// - Parameters:
-    ///   - id: What the focus and the place are kept by. Unique on its screen.
-    ///   - title: What it is, in the frame.
+    ///   - id: Identifies the text for the focus and its scroll position. Unique on its screen.
+    ///   - title: The title in the frame.
     ///   - text: The text.
-    ///   - height: How many lines are seen at most; nil for all that the screen has left.
+    ///   - height: The maximum number of visible lines; `nil` for the rest of the screen.
     /// - Returns: The element.
     public static func scroll(_ id: String, title: String? = nil, text: String, height: Int? = nil) -> Element {
         Element(kind: .scroll(Scroll(id: id, title: title, text: text, height: height)))
     }
 
-    /// Something that is under way and takes its time.
+    /// A progress indicator.
     ///
-    /// - Parameter text: What it is.
+    /// - Parameter text: The description.
     /// - Returns: The element.
     public static func progress(_ text: String) -> Element { Element(kind: .progress(text)) }
 

@@ -1,4 +1,4 @@
-/// Something on a screen that keys can go to.
+/// An element that can receive keys.
 @MainActor
 struct Focusable {
     enum Kind {
@@ -57,6 +57,6 @@ extension Screen {
 
     private static var alertPrefix: String { "alert " }
 
-    /// Whether the place of the focus that is remembered by this is in an alert.
+    /// Whether this stored focus belongs to an alert.
     static func isAlert(_ identity: String) -> Bool { identity.hasPrefix(alertPrefix) }
 }

@@ -1,11 +1,11 @@
-/// Where a person is on the screens: the focus, the places in texts, the rows of lists. What a key does follows from it and from the screen.
+/// The user's position on the screens: the focus, scroll positions, cursors and chosen rows. It determines the effect of keys.
 @MainActor
 struct Interaction {
     /// The effect of a key.
     enum Outcome {
-        /// Something moved, or nothing did.
+        /// The position changed, or nothing did.
         case moved
-        /// An action of the screen's owner.
+        /// An action for the owner of the screen.
         case act(@MainActor () -> Void)
         case quit
         case repaint
@@ -13,21 +13,21 @@ struct Interaction {
 
     /// The focus of each screen.
     private var focuses: [String: String] = [:]
-    /// The button of each screen that had the focus when it was drawn last, though nobody moved it there.
+    /// The button of each screen that had the focus by default when it was drawn last.
     private var firstButtons: [String: String] = [:]
-    /// Where the cursor is in each field, as a distance from the end.
+    /// The cursor of each field, as a distance from the end.
     private(set) var carets: [String: Int] = [:]
     /// The chosen row of each list.
     private(set) var rows: [String: Int] = [:]
-    /// The first line that is seen of each scrolled text, and of each screen that is longer than the terminal.
+    /// The first visible line of each scrolled text, and of each screen that is longer than the terminal.
     var offsets: [String: Int] = [:]
 
     // MARK: - The focus
 
-    /// What has the focus: what had it last, unless it is gone; else the first that can be used, but in an alert whose first button ends or
-    /// deletes something the one that Esc presses: a Return that is held is not to confirm it.
+    /// Returns the focused element: the last one if it still exists, otherwise the first enabled one. In an alert whose first button is destructive,
+    /// it is the cancel button, so that a held Return does not confirm.
     ///
-    /// While a button is busy, the focus goes from it to none that comes after: a Return that is pressed once more is not to sign out.
+    /// While a button is busy, the focus does not move to a later element, so that another Return does not sign out.
     func focus(on screen: Screen) -> Focusable? {
         let all = screen.focusables
         if let last = focuses[screen.identity], let found = all.first(where: { $0.id == last }) { return found }
@@ -37,7 +37,7 @@ struct Interaction {
         return all[place]
     }
 
-    /// Remembers the focus of a screen that is drawn. An alert that is closed is forgotten: the next one of its title asks anew.
+    /// Stores the focus of a drawn screen. A closed alert is forgotten, so that the next one with its title starts anew.
     mutating func noteFocus(on screen: Screen) {
         focuses = focuses.filter { identity, _ in identity == screen.identity || !Screen.isAlert(identity) }
         guard let focus = focus(on: screen), case .button = focus.kind else { return firstButtons[screen.identity] = nil }
@@ -57,10 +57,10 @@ struct Interaction {
     // MARK: - Keys
 
     /// - Parameters:
-    ///   - key: What was pressed.
-    ///   - screen: What is seen.
-    ///   - lengths: How far each scrolled text can be scrolled, and the screen itself by its identity.
-    /// - Returns: What it leads to.
+    ///   - key: The pressed key.
+    ///   - screen: The visible screen.
+    ///   - lengths: The scroll range of each scrolled text, and of the screen by its identity.
+    /// - Returns: The effect.
     mutating func press(_ key: Key, on screen: Screen, lengths: [String: Int] = [:]) -> Outcome {
         let focus = focus(on: screen)
         switch key {
@@ -87,7 +87,7 @@ struct Interaction {
         return .moved
     }
 
-    /// - Returns: Nil for a key that what has the focus has no use for.
+    /// - Returns: `nil` for a key that the focused element does not use.
     private mutating func press(_ key: Key, in focus: Focusable, on screen: Screen, lengths: [String: Int]) -> Outcome? {
         switch focus.kind {
         case .field(let field): return field.isEnabled ? press(key, in: field, on: screen) : nil
@@ -104,7 +104,7 @@ struct Interaction {
 
     private mutating func press(_ key: Key, in field: Element.Field, on screen: Screen) -> Outcome? {
         let caret = min(carets[field.id] ?? 0, field.text.count)
-        // Where the cursor was in a longer text, it is no more: what is typed next goes on here.
+        // A cursor in a longer text is invalid now; typing continues at the end.
         carets[field.id] = caret
         let before = String(field.text.dropLast(caret))
         let after = String(field.text.suffix(caret))

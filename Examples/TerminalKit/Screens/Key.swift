@@ -1,15 +1,15 @@
-/// Something that a person presses.
+/// A key that the user presses.
 public enum Key: Hashable, Sendable {
-    /// A character that is typed.
+    /// A typed character.
     case character(Character)
-    /// A letter, held with Ctrl: `control("c")`.
+    /// A letter with Ctrl: `control("c")`.
     case control(Character)
     case enter, escape, tab, backTab, backspace, delete
     case up, down, left, right, home, end, pageUp, pageDown
 
-    /// The key of a name, as scripts have it: `tab`, `shift-tab`, `enter`, `esc`, `ctrl-c`, `pageup`, or a single character.
+    /// Returns the key with a name of the script language: `tab`, `shift-tab`, `enter`, `esc`, `ctrl-c`, `pageup`, or a single character.
     ///
-    /// - Parameter name: The name; upper and lower case are the same but for a single character.
+    /// - Parameter name: The name. Case matters only for single characters.
     public init?(named name: String) {
         if name.count == 1, let character = name.first {
             self = .character(character)

@@ -1,7 +1,7 @@
 /// The content of a terminal: a title, elements from top to bottom, and an optional alert.
 ///
-/// A screen is a value, made anew of the state of a view model each time that state changes, as SwiftUI's views are. ``TerminalProgram`` draws
-/// it, keeps the focus, and calls its actions.
+/// A screen is a value that is created from the state of a view model after each change, like a SwiftUI view. ``TerminalProgram`` draws it, keeps the
+/// focus, and calls its actions.
 ///
 /// ```swift
 /// Screen("Sign in") {
@@ -14,8 +14,7 @@
 /// }
 /// ```
 ///
-/// Texts from elsewhere (names, messages of a server) may be put in as they are: what would steer the terminal is taken out where they are
-/// drawn.
+/// Texts from servers can be inserted unchanged, because drawing removes terminal control characters.
 @MainActor
 public struct Screen {
     /// The action of Esc.
@@ -23,30 +22,29 @@ public struct Screen {
         let label: String
         let action: @MainActor () -> Void
 
-        /// Describes what Esc does.
+        /// Creates the action of Esc.
         ///
         /// - Parameters:
-        ///   - label: What the hints call it, such as "Close".
-        ///   - action: What it does.
+        ///   - label: The label in the hints, for example "Close".
+        ///   - action: The action.
         public init(_ label: String, action: @escaping @MainActor () -> Void) {
             self.label = label
             self.action = action
         }
     }
 
-    /// A question or a message that everything else waits for.
+    /// A question or a message that covers the screen.
     public struct Alert {
         let title: String
         let message: String
         fileprivate(set) var buttons: [Button]
 
-        /// Describes an alert.
+        /// Creates an alert.
         ///
         /// - Parameters:
-        ///   - title: Its title.
-        ///   - message: What it says; may have lines.
-        ///   - buttons: Its buttons, one at least; Esc presses the last one that is enabled, which also has the focus at first if the first one is
-        ///     destructive.
+        ///   - title: The title.
+        ///   - message: The message, which can have several lines.
+        ///   - buttons: At least one button. Esc presses the last enabled one, which also has the focus at first if the first one is destructive.
         public init(_ title: String, message: String, @ButtonsBuilder buttons: () -> [Button]) {
             self.title = title
             self.message = message
@@ -61,15 +59,15 @@ public struct Screen {
     let isDense: Bool
     let elements: [Element]
 
-    /// Describes a screen.
+    /// Creates a screen.
     ///
     /// - Parameters:
-    ///   - title: What it is called; on the first line.
-    ///   - back: What Esc does; nil for nothing.
-    ///   - alert: Covers the elements, if there is one.
-    ///   - redrawInterval: How often it is made anew although nothing has changed, for one that shows the time; nil for never.
-    ///   - isDense: Whether it does without the empty lines below the title and above the hints.
-    ///   - elements: What it shows, from top to bottom. What does not fit is scrolled to where the focus is.
+    ///   - title: The title on the first line.
+    ///   - back: The action of Esc; `nil` for none.
+    ///   - alert: The alert that covers the elements, if there is one.
+    ///   - redrawInterval: The interval of updates without a change, for a screen that shows the time; `nil` for none.
+    ///   - isDense: Whether to omit the empty lines below the title and above the hints.
+    ///   - elements: The elements from top to bottom. A screen that does not fit scrolls to the focus.
     public init(
         _ title: String, back: Back? = nil, alert: Alert? = nil, redrawInterval: Duration? = nil, isDense: Bool = false,
         @ScreenBuilder elements: () -> [Element]
@@ -89,39 +87,39 @@ public struct Screen {
     }
 }
 
-/// Puts elements below each other.
+/// Builds a list of elements.
 @resultBuilder
 public enum ScreenBuilder {
     /// One element.
     public static func buildExpression(_ element: Element) -> [Element] { [element] }
     /// Several elements.
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
-    /// One after the other.
+    /// A sequence.
     public static func buildBlock(_ parts: [Element]...) -> [Element] { parts.flatMap { $0 } }
     /// An `if` without `else`.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
-    /// The part of an `if` that is true.
+    /// The first branch of an `if`.
     public static func buildEither(first part: [Element]) -> [Element] { part }
-    /// The part of an `else`.
+    /// The second branch of an `if`.
     public static func buildEither(second part: [Element]) -> [Element] { part }
     /// A loop.
     public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
 }
 
-/// Puts buttons beside each other.
+/// Builds a row of buttons.
 @resultBuilder
 public enum ButtonsBuilder {
     /// One button.
     public static func buildExpression(_ button: Button) -> [Button] { [button] }
     /// Several buttons.
     public static func buildExpression(_ buttons: [Button]) -> [Button] { buttons }
-    /// One after the other.
+    /// A sequence.
     public static func buildBlock(_ parts: [Button]...) -> [Button] { parts.flatMap { $0 } }
     /// An `if` without `else`.
     public static func buildOptional(_ part: [Button]?) -> [Button] { part ?? [] }
-    /// The part of an `if` that is true.
+    /// The first branch of an `if`.
     public static func buildEither(first part: [Button]) -> [Button] { part }
-    /// The part of an `else`.
+    /// The second branch of an `if`.
     public static func buildEither(second part: [Button]) -> [Button] { part }
     /// A loop.
     public static func buildArray(_ parts: [[Button]]) -> [Button] { parts.flatMap { $0 } }

@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// Keys to press and texts to expect, line by line.
+/// A sequence of keys and expected texts, one per line.
 struct Script: Sendable {
     enum Step: Equatable, Sendable {
-        /// Types a text where the focus is.
+        /// Types a text into the focused field.
         case type(String)
-        /// Moves the focus to the field of that label.
+        /// Moves the focus to the field with that label.
         case field(String)
         /// Presses keys.
         case keys([Key])
-        /// Presses the button, the switch or the row of that label, as soon as it can be pressed.
+        /// Presses the button, the switch or the row with that label, as soon as it is enabled.
         case press(String)
-        /// Waits until the screen has a text.
+        /// Waits until the screen contains a text.
         case expect(String)
-        /// Waits until the screen has it no longer.
+        /// Waits until the screen no longer contains a text.
         case gone(String)
-        /// How many seconds the following steps wait at most.
+        /// Sets the maximum wait of the following steps in seconds.
         case within(Int)
         /// Prints the screen.
         case show
@@ -30,7 +30,7 @@ struct Script: Sendable {
         }
     }
 
-    /// The steps with the lines that they stand on.
+    /// The steps with their line numbers.
     let steps: [(line: Int, step: Step)]
 
     init(contentsOf file: URL) throws {

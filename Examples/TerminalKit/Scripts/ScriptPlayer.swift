@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Wording
 
-/// Plays a script on screens without a terminal, and prints them as text.
+/// Plays a script on screens without a terminal, and prints the screens as text.
 @MainActor
 final class ScriptPlayer {
-    /// How many seconds a step waits unless the script says otherwise.
+    /// The maximum wait of a step in seconds, unless the script sets it.
     static let usualLimit = 10
-    /// How often a screen that shows the time is made anew.
+    /// The update interval of a screen that shows the time.
     private static let pause: Duration = .milliseconds(100)
 
     private enum Event: Sendable {
@@ -23,10 +23,10 @@ final class ScriptPlayer {
     private var hasQuit = false
 
     /// - Parameters:
-    ///   - size: Of the screen.
-    ///   - wording: The hints' language.
-    ///   - print: Takes each line; by default the standard output.
-    ///   - screen: Makes the screen.
+    ///   - size: The size of the screen.
+    ///   - wording: The language of the hints.
+    ///   - print: Receives each line; by default it writes to the standard output.
+    ///   - screen: Creates the screen.
     init(
         size: TerminalSize, wording: Wording, print: @escaping (String) -> Void = ScriptPlayer.write,
         screen: @escaping @MainActor () -> Screen
@@ -40,13 +40,13 @@ final class ScriptPlayer {
 
     /// Writes a line to the standard output.
     nonisolated static func write(_ line: String) {
-        // Who closed it reads nothing.
+        // A closed output is ignored.
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 
-    /// Plays until the end, or until a key quits.
+    /// Plays until the end of the script, or until a key quits.
     ///
-    /// - Returns: Whether every step could be done.
+    /// - Returns: Whether all steps succeeded.
     func play(_ script: Script) async -> Bool {
         let timer = Timer { [send] in send.yield(.tick) }
         timer.set(Self.pause)
@@ -99,7 +99,7 @@ final class ScriptPlayer {
     private func press(_ key: Key) {
         guard !hasQuit else { return }
         if case .quit = stage.press(key, tick: nil) { hasQuit = true }
-        // What one key changed, the next one sees.
+        // Each key sees the changes of the previous one.
         stage.update(tick: nil)
     }
 
@@ -108,7 +108,7 @@ final class ScriptPlayer {
         print(stage.frame.canvas.text)
     }
 
-    /// Waits until something is true of the screen.
+    /// Waits until the screen satisfies a condition.
     private func wait(until condition: (Stage) -> Bool) async -> Bool {
         waits += 1
         let deadline = Task { [waits, send, limit] in

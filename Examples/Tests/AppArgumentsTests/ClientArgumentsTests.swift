@@ -10,7 +10,7 @@ import Testing
 struct ClientArgumentsTests {
     private static let usual = URL(filePath: "/home/jane/.local/share/countersign/App/credentials", directoryHint: .isDirectory)
 
-    /// The folder of the credentials for these arguments.
+    /// Returns the folder of the credentials for these arguments.
     private func vault(_ arguments: String..., environment: [String: String] = [:]) throws -> String {
         let client = try ClientArguments.parse(arguments)
         return client.vaultFolder(of: client.settings(sandboxClient: "an-app"), environment: environment, usual: Self.usual)
@@ -63,7 +63,7 @@ struct ClientArgumentsTests {
     func chosen() throws {
         #expect(try vault("--sandbox", "--vault", "/tmp/mine") == "/tmp/mine/")
         #expect(try vault("--sandbox", "--vault", "/tmp/mine", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == "/tmp/mine/")
-        // Which is then the usual one.
+        // The issuer is then the default one.
         #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": "/tmp/other"]) == Self.usual.path(percentEncoded: false))
         #expect(try vault("--sandbox", environment: ["COUNTERSIGN_VAULT": ""]) != Self.usual.path(percentEncoded: false))
     }

@@ -119,7 +119,7 @@ struct AuthViewModelTests {
             #expect(await sandbox.moveOn(by: 3_500) { model.idToken != first })
             #expect(model.status == .loggedIn && model.idToken == Credential.default?.token.idToken?.rawValue)
 
-            // Also in the app that is opened anew.
+            // Also in a new instance of the app.
             let again = try await BrowserVisit(sandbox, refreshesByItself: true).model
             model.fetchTokenInfo()
             try await sandbox.signOutEverywhere(SandboxUser.jane.login)
@@ -162,7 +162,7 @@ struct AuthViewModelTests {
             #expect(model.status == .loggedOut && Credential.allIDs.isEmpty)
             #expect(model.errorMessage?.hasPrefix("You are signed out on this device.") == true, "\(model.errorMessage ?? "")")
             model.errorMessage = nil
-            // The next sign-in of any app on this store is the one that counts.
+            // The next sign-in of any app on this store replaces the default.
             sandbox.clearFaults()
             await model.handleAuthAction()
             #expect(model.status == .loggedIn && model.errorMessage == nil)
@@ -175,7 +175,7 @@ struct AuthViewModelTests {
             let model = try await BrowserVisit(sandbox).model
             await model.handleAuthAction()
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .any, count: 100))
-            // The API is asked over a network of its own, and first for a fresh token.
+            // The API request has its own network session, and refreshes the token first.
             sandbox.advance(by: 7_200)
             for button in [model.refreshToken, model.fetchUserInfo, model.fetchMessage] {
                 await button()

@@ -23,7 +23,7 @@ struct BrowserTerminalTests {
             ] + more)
     }
 
-    /// Goes where the screen says, as Jane, and where she is sent from there.
+    /// Opens the address on the screen as Jane, and follows the redirects.
     private func walk(_ pane: Pane, in sandbox: Sandbox, to path: String) async throws {
         let shown = try await pane.waitFor("Open this address in a browser on this machine:")
         let lines = shown.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -58,12 +58,12 @@ struct BrowserTerminalTests {
             try await pane.waitFor("[ 🎁 Get Message g ]")
             try await pane.press("t")
             try await pane.waitFor("[ Close c ]")
-            // Typed ahead: each key goes to what the one before has changed.
+            // Keys that are typed ahead apply to the screen after the earlier ones.
             try await pane.press("Escape", "r")
             #expect(await eventually { sandbox.requests.contains { $0.grantType == "refresh_token" && $0.status == 200 } })
             try await pane.waitFor("[ 🔄 Refresh Token r ]")
 
-            // The session is there when the app is opened anew.
+            // The next start of the app finds the session.
             try await pane.press("C-c")
             try await pane.waitFor("ended 0")
             let again = try await open(sandbox, folder)

@@ -16,7 +16,7 @@ struct BrowserVisit {
     let sandbox: Sandbox
     let model: AuthViewModel
 
-    /// Opens the app. Without a visitor Jane sits in front of the browser, and does what the pages want.
+    /// Opens the app. By default, Jane completes the pages in the browser.
     init(
         _ sandbox: Sandbox, visitor: SandboxBrowser.Visitor? = nil, messagesURL: URL? = nil,
         messagesSession: any URLSessionProtocol = URLSession.shared, refreshesByItself: Bool = false,
@@ -32,7 +32,7 @@ struct BrowserVisit {
     }
 }
 
-/// Chooses none of the messages, and remembers which there were. Safe from any thread: every access is under the lock.
+/// Selects no message, and records the available ones. Thread-safe: every access is under the lock.
 final class Seen: @unchecked Sendable {
     private let lock = NSLock()
     private var noted: [Message] = []
@@ -45,7 +45,7 @@ final class Seen: @unchecked Sendable {
     }
 }
 
-/// Sends nothing, and remembers where it should have gone. Safe from any thread: every access is under the lock.
+/// Sends nothing, and records the address. Thread-safe: every access is under the lock.
 final class RefusingSession: URLSessionProtocol, @unchecked Sendable {
     private let lock = NSLock()
     private var asked: [String] = []
@@ -59,7 +59,7 @@ final class RefusingSession: URLSessionProtocol, @unchecked Sendable {
     }
 }
 
-/// Spoils the access token of each request, and sends it on.
+/// Invalidates the access token of each request, and sends the request.
 struct SpoilingSession: URLSessionProtocol {
     var configuration: URLSessionConfiguration { URLSession.shared.configuration }
 

@@ -11,7 +11,7 @@ import Wording
 struct InfoTests {
     private static let languages = ["en", "de"].map { Wording(bundle: resources, language: $0) }
 
-    /// A token that says this.
+    /// Returns a token with these claims.
     private func token(_ claims: String) throws -> JWT {
         let part = { (text: String) in
             Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

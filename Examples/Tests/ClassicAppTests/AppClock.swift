@@ -2,7 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 
-/// The sandbox's clock, as the app has it: tells whether the app waits on it now.
+/// The sandbox's clock as the app uses it. It reports whether the app waits.
 struct AppClock: OAuth2Clock {
     private actor Waits {
         private(set) var begun = 0
@@ -29,7 +29,7 @@ struct AppClock: OAuth2Clock {
     func sleep(for interval: TimeInterval) async throws {
         let end = clock.now.addingTimeInterval(interval)
         await waits.begin()
-        // The clock may have been moved on since.
+        // The clock may have been advanced since.
         let result: Result<Void, any Error>
         do {
             result = .success(try await clock.sleep(for: max(0, end.timeIntervalSince(clock.now))))

@@ -11,7 +11,7 @@ struct ClassicScreensTests {
     private static let hints = "Return Press  Tab Move  Ctrl-C Quit"
     private static let formHints = "Return Go on  Tab Move  Esc Close  Ctrl-C Quit"
 
-    /// Runs the app in a terminal, on a sandbox with another section for the classic API.
+    /// Runs the app in a terminal, with another configuration of the sandbox's classic API.
     private func play(
         _ settings: String, more: String = "", numbers: Bool = false, later seconds: Double = 0, arguments: [String] = [],
         _ body: (Sandbox, Pane) async throws -> Void
@@ -242,7 +242,7 @@ struct ClassicScreensTests {
             try await pane.type("Another-Horse-8")
             try await pane.waitFor("[ Continue ]")
             try await pane.press("Tab", "Enter")
-            // browser-app asks for two factors; the password is set all the same.
+            // browser-app requires two factors. The password is changed anyway.
             try await pane.waitFor("║ You are signed in, but “browser-app” asks for more")
             try await pane.press("Enter")
             try await pane.waitFor("( Sign In )")

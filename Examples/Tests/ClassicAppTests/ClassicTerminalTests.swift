@@ -67,7 +67,7 @@ struct ClassicTerminalTests {
             let secret = try #require(shown.firstMatch(of: /type this secret: ([A-Z2-7]+)/)).1
             let uri = "otpauth://totp/127.0.0.1:\(SandboxUser.jane.login)?secret=\(secret)&issuer=127.0.0.1"
             try await pane.press("Enter")
-            // The very code of that address, from its first line to its last.
+            // The complete QR code of that address, from its first line to its last.
             let symbol = try QRSymbol(uri, errorCorrection: .low).terminalText(colors: .darkBackground, quietZone: 1)
             let lines = symbol.split(separator: "\n").map { "  " + $0 }
             try await pane.waitForScreen(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ClassicApp
 
-/// The app on a sandbox, and a person who uses it by its buttons.
+/// The app on a sandbox, and a user who presses its buttons.
 @MainActor
 struct ClassicVisit {
     nonisolated static let jane = SandboxUser.jane.login
@@ -38,7 +38,7 @@ struct ClassicVisit {
         await model.signIn()
     }
 
-    /// Presses the button whose title begins so, fills its form and sends it.
+    /// Presses the button whose title begins with a text, and submits its form.
     func take(_ title: String, _ values: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let action = try #require(
             model.actions.first { $0.title.hasPrefix(title) }, "“\(title)” is none of \(model.actions.map(\.title))",
@@ -52,16 +52,16 @@ struct ClassicVisit {
 
     var titles: [String] { model.actions.map(\.title) }
 
-    /// Lets the app ask what came of a push until it is there.
+    /// Lets the app poll until the answer to a push arrives.
     func reaches(_ stage: ClassicViewModel.Stage) async -> Bool {
         await asks { model.stage == stage && !model.isLoading }
     }
 
-    /// Lets the app ask what came of a push, each time that it waits to, until something is true.
+    /// Lets the app poll for the answer to a push until a condition is true.
     ///
     /// - Parameters:
-    ///   - seconds: How far the clock is moved on each time.
-    ///   - condition: What becomes true.
+    ///   - seconds: The advance of the clock per poll.
+    ///   - condition: The condition.
     /// - Returns: Whether it became true.
     func asks(after seconds: Double = 5, until condition: () -> Bool) async -> Bool {
         for _ in 0..<40 {
@@ -70,7 +70,7 @@ struct ClassicVisit {
             if condition() { return true }
             let begun = await clock.waitsBegun
             sandbox.advance(by: seconds)
-            // It asks, and waits again, or is told.
+            // The app polls and waits again, or gets the result.
             guard await eventually({ if condition() { true } else { await clock.waitsBegun > begun } }) else { return false }
         }
         return condition()
@@ -80,7 +80,7 @@ struct ClassicVisit {
 }
 
 extension Sandbox.Configuration {
-    /// A sandbox with another section for the classic API.
+    /// Returns a sandbox with another configuration of the classic API.
     static func classic(
         _ settings: String, more: String = "", numbers: Bool = false, device: String? = nil, isStanding: Bool = true
     ) throws -> Sandbox.Configuration {
@@ -94,13 +94,13 @@ extension Sandbox.Configuration {
             let password = "    password: \(ClassicVisit.password)\n"
             organization = organization.replacing(password, with: password + "    hotp: \(device)\n")
         }
-        // A terminal is a process of its own, which has the system's clock.
+        // The terminal app is a separate process with the system's clock.
         let clock = isStanding ? SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)) : SandboxClock()
         return Sandbox.Configuration(organization: organization, clock: clock)
     }
 }
 
 extension String {
-    /// Six digits that are not these.
+    /// Returns six digits that differ from these.
     var otherCode: String { self == "000000" ? "111111" : "000000" }
 }

@@ -75,7 +75,7 @@ struct GivenTokenTests {
     }
 }
 
-/// The service of an app that asks through a back end of its own, which the organization trusts.
+/// The service of an app that uses its own back end, which the organization trusts.
 @MainActor
 private final class BackEndService: ClassicServicing {
     private let sandbox: Sandbox
@@ -96,7 +96,7 @@ private final class BackEndService: ClassicServicing {
         let address = sandbox.origin.appending(path: "api/v1/authn/recovery/password").absoluteString
         let link = try JSONDecoder().decode(
             LinksResponse.Link.self, from: Data(#"{"href":"\#(address)","hints":{"allow":["POST"]}}"#.utf8))
-        // Without a way to reach the person, who is with the back end already.
+        // No channel is needed, because the user is already in contact with the back end.
         let answer = try await start.restApi.response {
             $0.sendApiRequest(with: link, bodyParams: ["username": username], method: .post, completion: $1)
         }
@@ -119,7 +119,7 @@ private final class BackEndService: ClassicServicing {
 private final class BackEndHTTP: OktaHTTPRequestListenerProtocol {
     typealias Completion = (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// Carries the closure to where the answer comes. Safe because it is called there once, and by nobody else.
+    /// Carries the closure to the thread of the response. Safe because it is called exactly once, on that thread.
     private struct Answer: @unchecked Sendable {
         let call: Completion
     }

@@ -17,7 +17,7 @@ struct PhoneTests {
     private static let phones = "sign_on_policy: two-factors\nfactors: { push: optional, totp: not_allowed }"
     private static let address = "The code to scan with your device is at "
 
-    /// Signs in as far as the code that a phone scans.
+    /// Signs in until the page shows the code for a phone.
     private func begin(_ sandbox: Sandbox, session: (any URLSessionProtocol)? = nil) async throws -> ClassicVisit {
         let visit = ClassicVisit(sandbox, session: session)
         await visit.signIn()
@@ -32,7 +32,7 @@ struct PhoneTests {
             let visit = try await begin(sandbox)
             #expect(await eventually { visit.model.symbolText != nil })
             #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; it is also at \(sandbox.origin)/") == true)
-            // What goes on waiting goes on showing it.
+            // The waiting state keeps showing it.
             let asked = polls(sandbox)
             #expect(await visit.asks { polls(sandbox) > asked + 1 })
             #expect(visit.model.details.last?.hasPrefix("Scan the code with your device; ") == true)
@@ -94,7 +94,7 @@ struct PhoneTests {
             #expect(await eventually { visit.model.symbolText != nil })
             let first = visit.model.symbolText
             visit.model.openSymbol()
-            // The sign-in lives as long as it is asked for, the code does not.
+            // Polling extends the sign-in, but not the code.
             #expect(await visit.asks(after: 60) { !visit.model.isWaiting })
             #expect(await eventually { !visit.model.isLoading })
             #expect(visit.model.details.contains("Nobody answered in time.") && visit.model.symbolText == nil)
@@ -107,7 +107,7 @@ struct PhoneTests {
         }
     }
 
-    /// How often the app has asked whether a phone was set up.
+    /// The number of the app's polls for the enrolment of a phone.
     private func polls(_ sandbox: Sandbox) -> Int { sandbox.requests.count { $0.path.hasSuffix("/poll") } }
 
     @Test("If the QR code is not available as text, its address is shown", arguments: [PictureSession.offline, .picture, .otherText])
@@ -116,7 +116,7 @@ struct PhoneTests {
             let visit = try await begin(sandbox, session: session)
             let line = try #require(visit.model.details.last { $0.hasPrefix(Self.address) })
             #expect(line.contains("\(sandbox.origin)/api/v1/users/"))
-            // What the model asks for is asked for once more, to have the answer itself.
+            // The test repeats the model's request, to get the response itself.
             #expect(await eventually { await session.answers == 1 })
             let picture = try #require(URL(string: String(line.dropFirst(Self.address.count))))
             #expect(await ClassicService(organization: sandbox.origin, session: session).text(ofPicture: picture) == nil)
@@ -195,22 +195,22 @@ struct PhoneTests {
             #expect(asked.sorted { $0 && !$1 } == [true, false], "One is the virtual phone, the other is not.")
             let own = try #require(asked.firstIndex(of: true))
             await visit.model.select(visit.model.actions[own])
-            // The phone may know of former ones too, which were given up.
+            // The phone may also list earlier, cancelled requests.
             try await phone.approve(try #require(try await phone.pending().last).id)
             #expect(await visit.reaches(.done(hasTokens: false)))
         }
     }
 }
 
-/// A transport that returns no text for a picture.
+/// A network session that returns no text for a picture.
 struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
-    /// Gets no answer.
+    /// No response.
     static var offline: PictureSession { PictureSession(testDescription: "offline") }
-    /// Gets the picture, as from a server that knows nothing else.
+    /// The picture, as from a server without the text form.
     static var picture: PictureSession {
         PictureSession(testDescription: "a picture") { $0.setValue("image/png", forHTTPHeaderField: "Accept") }
     }
-    /// Gets something else that is text, as from a server that answers everything with a page.
+    /// Another text, as from a server that returns a page for every request.
     static var otherText: PictureSession {
         PictureSession(testDescription: "another text") {
             $0.url = $0.url.flatMap { URL(string: "/.well-known/openid-configuration", relativeTo: $0) }
@@ -231,7 +231,7 @@ struct PictureSession: URLSessionProtocol, CustomTestStringConvertible {
         func increase() { value += 1 }
     }
 
-    /// How many requests were sent, and are answered or lost.
+    /// The number of requests that were sent and have completed.
     var answers: Int { get async { await counter.value } }
 
     var configuration: URLSessionConfiguration { .ephemeral }

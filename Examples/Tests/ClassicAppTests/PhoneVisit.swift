@@ -6,14 +6,14 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
-/// Whether something is over.
+/// Whether the action has finished.
 @MainActor
 private final class Ended {
     var isTrue = false
 }
 
 extension ClassicVisit {
-    /// Sets another phone of Jane's up, beside one of hers, which approves it.
+    /// Enrols another phone for Jane, which one of her phones approves.
     func addPhone(named name: String, beside first: VirtualPhone) async throws {
         let signIn = Task { [sandbox] in
             let client = OAuth2Client(
@@ -31,7 +31,7 @@ extension ClassicVisit {
             ended.isTrue = true
         }
         try await first.approveNext()
-        // Who asks every five seconds asks again.
+        // The app polls again after five seconds.
         _ = await sandbox.moveOn(by: 6) { ended.isTrue }
         let token = try await signIn.value
         let folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)

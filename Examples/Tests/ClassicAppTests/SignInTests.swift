@@ -21,7 +21,7 @@ struct SignInTests {
             let visit = ClassicVisit(sandbox, client: OAuth2Client(settings, clock: sandbox.clock))
             #expect(visit.model.stage == .start && !visit.model.canSignIn)
             await visit.signIn()
-            // browser-app asks for two factors, so the session of a password alone is not enough for tokens.
+            // browser-app requires two factors, so the session of a password alone is not enough for tokens.
             #expect(visit.model.stage == .start && visit.model.errorMessage?.contains("“browser-app” asks for more") == true)
             _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
         }
@@ -94,7 +94,7 @@ struct SignInTests {
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
             let token = try #require(Credential.default?.token)
             async let signingOut: Void = visit.model.signOut()
-            // The SDK tries it again, a little later each time.
+            // The SDK retries with increasing delays.
             #expect(await sandbox.moveOn(by: 30) { visit.model.stage == .start && !visit.model.isLoading })
             await signingOut
             #expect(visit.model.errorMessage?.isEmpty == false)
@@ -138,7 +138,7 @@ struct SignInTests {
             #expect(visit.model.stage == .start && !visit.model.isWaiting && visit.model.errorMessage == nil)
             await #expect(throws: (any Error).self) { try await phone.approve(request.id) }
             let questions = sandbox.requests.count { $0.path.hasSuffix("/verify") }
-            // Whoever still waited would ask again now, before the phone's own two requests are through.
+            // A model that still waited would poll now, before the phone's own two requests.
             sandbox.advance(by: 5)
             for _ in 0..<2 { _ = try await phone.pending() }
             #expect(visit.model.stage == .start)

@@ -22,7 +22,7 @@ struct CancelTests {
             #expect(scene.model.state == .idle)
             await signIn.value
             await scene.model.leave()
-            // The server was told: it takes no approval any more, or the request is gone from the phone.
+            // The server was notified: it accepts no approval any more, or has withdrawn the request from the phone.
             _ = try? await scene.phone.approve(request.id)
             scene.letTimePass()
             #expect(scene.model.state == .idle)

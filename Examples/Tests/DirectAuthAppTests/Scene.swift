@@ -15,14 +15,14 @@ struct Scene {
     let phone: VirtualPhone
     let model: AuthViewModel
 
-    /// Plays a scene in a store of its own.
+    /// Runs a test with its own credential store.
     ///
     /// - Parameters:
-    ///   - asksForNumbers: Whether a push asks to pick a number.
-    ///   - refreshesByItself: Whether the app's tokens are refreshed by themselves.
-    ///   - storage: Where they are.
-    ///   - body: The scene.
-    /// - Throws: What the scene throws.
+    ///   - asksForNumbers: Whether pushes have a number challenge.
+    ///   - refreshesByItself: Whether the app's tokens are refreshed automatically.
+    ///   - storage: The credential storage.
+    ///   - body: The test.
+    /// - Throws: The errors of the test.
     static func play(
         asksForNumbers: Bool = false, refreshesByItself: Bool = false, storage: any TokenStorage = MemoryTokenStorage(),
         _ body: @MainActor (Scene) async throws -> Void
@@ -38,13 +38,13 @@ struct Scene {
         }
     }
 
-    /// The app, started anew.
+    /// Returns a new instance of the app.
     static func model(_ sandbox: Sandbox, refreshesByItself: Bool = false) -> AuthViewModel {
         let session = DirectSession(refreshesByItself: refreshesByItself, language: "en") { sandbox.client(.directAuth) }
         return AuthViewModel(authService: AuthService(session: session), language: "en")
     }
 
-    /// Types a name and a password, and presses the button.
+    /// Types a user name and a password, and presses the button.
     func pressSignIn(_ username: String = SandboxUser.jane.login, password: String = Self.password) -> Task<Void, Never> {
         model.username = username
         model.password = password
@@ -56,7 +56,7 @@ struct Scene {
         await eventually { if case .waitingForPush = model.state { true } else { false } }
     }
 
-    /// Lets the app ask again at once.
+    /// Lets the app poll at once.
     func letTimePass() { sandbox.advance(by: 6) }
 
     /// Signs in with an approval.

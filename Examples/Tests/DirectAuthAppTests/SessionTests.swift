@@ -104,7 +104,7 @@ struct SessionTests {
             #expect(scene.model.state == .failed(errorMessage: "Your session has ended. Sign in again."))
             #expect(scene.model.accessToken == nil)
             #expect(Credential.allIDs.isEmpty)
-            // Not at the next launch: there it is a form as any.
+            // Not at the next launch, which shows the normal form.
             #expect(Scene.model(scene.sandbox).state == .idle)
             try await scene.signIn()
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The app in a terminal", .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct TerminalTests {
-    /// A sandbox with a phone, and the app in a terminal of its own.
+    /// A sandbox with a phone, and the app in a terminal.
     private func play(
         arguments: [String] = [], asksForNumbers: Bool = false,
         _ body: (Sandbox, VirtualPhone, Pane, _ again: () async throws -> Pane) async throws -> Void
@@ -165,7 +165,7 @@ struct TerminalTests {
             try await pane.press("Enter")
             let next = try await pane.waitFor("Pick this number there: ")
             let picked = String(try #require(next.firstMatch(of: /Pick this number there: (\d+)/)?.1))
-            // The phone may not know yet that the first request is withdrawn.
+            // The phone may not have noticed the withdrawal of the first request.
             #expect(await eventually { phone.waiting.last?.id != given?.id })
             try await phone.approve(try #require(phone.waiting.last).id, selectedNumber: picked)
             try await pane.waitFor("Signed in")

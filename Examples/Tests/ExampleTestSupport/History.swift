@@ -1,9 +1,9 @@
 internal import Observation
 
-/// The values that something observable has had, one after the other.
+/// The successive values of an observable property.
 @MainActor
 public final class History<Value: Equatable> {
-    /// The values, each other than the one before.
+    /// The values without repetitions.
     public var values: [Value] {
         note(read())
         return noted
@@ -12,7 +12,7 @@ public final class History<Value: Equatable> {
     private var noted: [Value] = []
     private let read: @MainActor () -> Value
 
-    /// Follows a value as long as this object lives.
+    /// Observes a value as long as this object lives.
     ///
     /// - Parameter read: Reads the value.
     public init(_ read: @escaping @MainActor () -> Value) {
@@ -22,7 +22,7 @@ public final class History<Value: Equatable> {
 
     private func follow() {
         let value = withObservationTracking(read) { [weak self] in
-            // Told before the change; read after it.
+            // The callback precedes the change, so the value is read afterwards.
             Task { @MainActor in self?.follow() }
         }
         note(value)

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// A terminal of 80 by 24 characters, in tmux, with a program in it.
+/// A program in a tmux terminal of 80 by 24 characters.
 ///
-/// Nothing here blocks a cooperative thread. A pane that nobody holds any more is closed, and its program with it.
+/// No function blocks a cooperative thread. Releasing a pane closes it and ends its program.
 public final class Pane: Sendable {
     /// The expected text did not appear in time.
     public struct NotSeen: Error, CustomStringConvertible {
@@ -23,7 +23,7 @@ public final class Pane: Sendable {
 
     /// The folder of the programs that were built with this test.
     package static var programs: URL {
-        // The bundle that runs is beside them.
+        // The running test bundle is beside them.
         let own = CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() }
         let candidates = [own, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
         return candidates.first { FileManager.default.fileExists(atPath: $0.appending(path: "DirectAuthTerminal").path) } ?? candidates[0]
@@ -32,13 +32,13 @@ public final class Pane: Sendable {
     private let folder: URL
     private let tmux: URL
 
-    /// Runs a program in a terminal of its own. When it has ended, the terminal shows `ended` and its status.
+    /// Runs a program in its own terminal. When it has ended, the terminal shows `ended` and its status.
     ///
     /// - Parameters:
     ///   - program: The name of the executable.
     ///   - arguments: Its arguments.
-    ///   - environment: Variables beside those of the test.
-    /// - Throws: If tmux is missing or does not start.
+    ///   - environment: Environment variables in addition to those of the test.
+    /// - Throws: An error if tmux is missing or does not start.
     public init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) async throws {
         guard let executable = Self.executable else { throw NotSeen(description: Self.missingNote) }
         tmux = executable
@@ -47,7 +47,7 @@ public final class Pane: Sendable {
         let variables = environment.merging(["LC_ALL": "C.UTF-8"]) { own, _ in own }.map { "\($0)=\($1)" }.sorted()
         let words = ["env"] + variables + [Self.programs.appending(path: program).path] + arguments
         let command = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
-        // Also where the tests end first, or are ended: then nobody is left to close it.
+        // Also when the tests end first or are killed: then no code is left to close it.
         let watch = "(while kill -0 \(ProcessInfo.processInfo.processIdentifier) 2>/dev/null; do sleep 1; done; kill -9 $$ $PPID) &"
         try await run(["new-session", "-d", "-x", "80", "-y", "24", "\(watch) echo before; \(command); echo \"ended $?\"; exec cat"])
     }
@@ -61,31 +61,31 @@ public final class Pane: Sendable {
 
     /// Presses keys.
     ///
-    /// - Parameter keys: By tmux's names, such as `Enter`, `Tab`, `Escape`, `C-c`, `Down`.
-    /// - Throws: If the terminal is gone.
+    /// - Parameter keys: The names of the keys in tmux, for example `Enter`, `Tab`, `Escape`, `C-c`, `Down`.
+    /// - Throws: An error if the terminal is closed.
     public func press(_ keys: String...) async throws { try await run(["send-keys", "-t", ":"] + keys) }
 
     /// Types a text.
     ///
     /// - Parameter text: The text.
-    /// - Throws: If the terminal is gone.
+    /// - Throws: An error if the terminal is closed.
     public func type(_ text: String) async throws { try await run(["send-keys", "-t", ":", "-l", text]) }
 
-    /// Pastes a text, as a terminal does that tells programs of it.
+    /// Pastes a text with bracketed paste.
     ///
     /// - Parameter text: The text.
-    /// - Throws: If the terminal is gone.
+    /// - Throws: An error if the terminal is closed.
     public func paste(_ text: String) async throws {
         try await run(["set-buffer", text])
         try await run(["paste-buffer", "-p", "-t", ":"])
     }
 
-    /// Makes the terminal larger or smaller.
+    /// Resizes the terminal.
     ///
     /// - Parameters:
-    ///   - columns: How many characters a line has.
-    ///   - rows: How many lines there are.
-    /// - Throws: If the terminal is gone.
+    ///   - columns: The number of characters per line.
+    ///   - rows: The number of lines.
+    /// - Throws: An error if the terminal is closed.
     public func resize(columns: Int, rows: Int) async throws {
         try await run(["resize-window", "-t", ":", "-x", String(columns), "-y", String(rows)])
     }
@@ -93,9 +93,9 @@ public final class Pane: Sendable {
     /// Sends a signal to the program.
     ///
     /// - Parameters:
-    ///   - signal: Its name, such as `TERM`.
+    ///   - signal: Its name, for example `TERM`.
     ///   - program: The name of the executable.
-    /// - Throws: If the terminal is gone.
+    /// - Throws: An error if the terminal is closed.
     public func send(signal: String, to program: String) async throws {
         let shell = try await run(["display-message", "-p", "-t", ":", "#{pane_pid}"]).trimmingCharacters(in: .whitespacesAndNewlines)
         _ = try await Program.run(URL(filePath: "/usr/bin/env"), ["pkill", "-\(signal)", "-P", shell, "-f", program])
@@ -104,7 +104,7 @@ public final class Pane: Sendable {
     /// The visible lines without trailing blanks, with progress indicators replaced by `*`.
     ///
     /// - Returns: The lines.
-    /// - Throws: If the terminal is gone.
+    /// - Throws: An error if the terminal is closed.
     public func screen() async throws -> String {
         let text = try await run(["capture-pane", "-p", "-t", ":"])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -113,11 +113,11 @@ public final class Pane: Sendable {
         return lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
     }
 
-    /// Waits until texts are to be seen. A text that is on the screen before the key that leads to it was pressed waits for nothing.
+    /// Waits until the screen contains texts. Returns at once if they were visible before the last key.
     ///
     /// - Parameters:
-    ///   - texts: The texts, all of them.
-    ///   - limit: How long at most.
+    ///   - texts: All expected texts.
+    ///   - limit: The maximum wait.
     /// - Returns: The whole screen.
     /// - Throws: ``NotSeen``.
     @discardableResult
@@ -136,8 +136,8 @@ public final class Pane: Sendable {
     /// Waits until the screen is exactly this.
     ///
     /// - Parameters:
-    ///   - expected: Its lines, as ``screen()`` gives them; a line that is `…` stands for any line, one that is `⋮` for three empty ones or more.
-    ///   - limit: How long at most.
+    ///   - expected: The lines in the form of ``screen()``. A line `…` stands for any line, and `⋮` for three or more empty ones.
+    ///   - limit: The maximum wait.
     /// - Throws: ``NotSeen``.
     public func waitForScreen(_ expected: String, within limit: Duration = .seconds(30)) async throws {
         let wanted = expected.trimmingCharacters(in: .newlines).split(separator: "\n", omittingEmptySubsequences: false)

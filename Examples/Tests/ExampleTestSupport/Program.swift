@@ -6,26 +6,26 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A program that is run to its end.
+/// Runs a program until it exits.
 ///
-/// Foundation's `Process` is not used: what it starts inherits a socket by which it learns of the end, and a program that leaves a server
-/// behind, as tmux does, leaves that socket open.
+/// Foundation's `Process` is not used, because its child inherits a socket that signals the exit. A program that leaves a server running, as tmux
+/// does, keeps that socket open.
 package enum Program {
     struct NotStarted: Error, CustomStringConvertible { let description: String }
 
-    /// Runs a program. It inherits three descriptors and no others.
+    /// Runs a program, which inherits only three descriptors.
     ///
     /// - Parameters:
     ///   - executable: The file.
-    ///   - arguments: Without its name.
-    /// - Returns: Its status, negative for a signal, and what it wrote to both outputs.
-    /// - Throws: ``NotStarted``, or if its output can't be kept.
+    ///   - arguments: The arguments without the program name.
+    /// - Returns: The exit status, negative for a signal, and the combined output.
+    /// - Throws: ``NotStarted``, or an error if its output cannot be captured.
     package static func run(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
         let file = URL.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let child = try start(executable, arguments, output: file)
         let status = await withCheckedContinuation { continuation in
-            // On a thread of its own: it waits.
+            // On its own thread, because it blocks.
             Thread.detachNewThread {
                 var status: Int32 = 0
                 while waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -35,12 +35,12 @@ package enum Program {
         return (status, String(decoding: try Data(contentsOf: file), as: UTF8.self))
     }
 
-    /// Starts a program and forgets it.
+    /// Starts a program without waiting for it.
     ///
     /// - Parameters:
     ///   - executable: The file.
-    ///   - arguments: Without its name.
-    ///   - end: Called when it has ended.
+    ///   - arguments: The arguments without the program name.
+    ///   - end: Called when the program has exited.
     static func runInBackground(_ executable: URL, _ arguments: [String], then end: @escaping @Sendable () -> Void) {
         Thread.detachNewThread {
             if let child = try? start(executable, arguments, output: URL(filePath: "/dev/null")) {
@@ -71,7 +71,7 @@ package enum Program {
         #if canImport(Darwin)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
         #else
-        // Those that are open now; one that is closed meanwhile is closed twice, which is no error here.
+        // The descriptors that are open now. One that is closed meanwhile is closed twice, which is harmless here.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         }

@@ -2,14 +2,14 @@ public import AuthFoundation
 public import CountersignSandbox
 internal import Foundation
 
-/// Runs a test with a sandbox of its own, which is stopped at the end, and with credentials in a store of their own on its clock.
+/// Runs a test with its own sandbox, which is stopped at the end, and with its own credential store on the sandbox's clock.
 ///
 /// - Parameters:
-///   - configuration: What the sandbox is made of.
-///   - storage: Where the credentials are; by default in memory.
-///   - isolation: The actor that the test runs on: the caller's.
+///   - configuration: The configuration of the sandbox.
+///   - storage: The credential storage; by default in memory.
+///   - isolation: The actor of the test: the caller's.
 ///   - body: The test.
-/// - Throws: What the test throws, or if no sandbox can be started.
+/// - Throws: The errors of the test and of the sandbox's start.
 public func withSandbox(
     _ configuration: Sandbox.Configuration = .init(), storage: any TokenStorage = MemoryTokenStorage(),
     isolation: isolated (any Actor)? = #isolation, _ body: (Sandbox) async throws -> Void
@@ -27,12 +27,12 @@ public func withSandbox(
 }
 
 extension Sandbox {
-    /// Ends a delay that was injected: moves the clock on once it has begun, and waits until something is true.
+    /// Ends an injected delay: advances the clock once the delay has begun, and waits until a condition is true.
     ///
     /// - Parameters:
-    ///   - seconds: How long the delay is.
-    ///   - isolation: The actor that the condition is asked on: the caller's.
-    ///   - condition: What is true when it is over.
+    ///   - seconds: The length of the delay.
+    ///   - isolation: The actor of the condition: the caller's.
+    ///   - condition: The condition that is true after the delay.
     /// - Returns: Whether it became true.
     public func endDelay(
         of seconds: Double, isolation: isolated (any Actor)? = #isolation, until condition: () async -> Bool
@@ -41,14 +41,14 @@ extension Sandbox {
         return await moveOn(by: seconds, until: condition)
     }
 
-    /// Moves the clock on for who waits on it, until something is true: once, and a few times more for who did not wait yet.
+    /// Advances the clock until a condition is true: once, and a few more times for callers that did not wait yet.
     ///
     /// Each step completes before the next one, so that nothing expires on a busy machine.
     ///
     /// - Parameters:
-    ///   - seconds: How far each time.
-    ///   - isolation: The actor that the condition is asked on: the caller's.
-    ///   - condition: What becomes true.
+    ///   - seconds: The advance per step.
+    ///   - isolation: The actor of the condition: the caller's.
+    ///   - condition: The condition.
     /// - Returns: Whether it became true.
     public func moveOn(
         by seconds: Double, isolation: isolated (any Actor)? = #isolation, until condition: () async -> Bool
@@ -61,12 +61,12 @@ extension Sandbox {
     }
 }
 
-/// Waits until something is true that other tasks make true, but not for ever.
+/// Waits until other tasks make a condition true, or the limit has passed.
 ///
 /// - Parameters:
-///   - limit: How long at most.
-///   - isolation: The actor that the condition is asked on: the caller's.
-///   - condition: What to wait for; asked again and again.
+///   - limit: The maximum wait.
+///   - isolation: The actor of the condition: the caller's.
+///   - condition: The condition, which is checked repeatedly.
 /// - Returns: Whether it became true.
 public func eventually(
     within limit: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool

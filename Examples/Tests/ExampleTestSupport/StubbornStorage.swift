@@ -1,10 +1,10 @@
 package import AuthFoundation
 internal import Foundation
 
-/// A storage in memory that can be told to delete nothing any more, as one that is full or has lost its key does.
+/// An in-memory storage whose deletions can be made to fail, as in a full storage or one that has lost its key.
 @CredentialActor
 package final class StubbornStorage: TokenStorage {
-    /// Why it deletes nothing.
+    /// The error of a failed deletion.
     package struct Refusal: LocalizedError {
         /// The text for the user.
         package var errorDescription: String? { "The storage deletes nothing." }
@@ -13,12 +13,12 @@ package final class StubbornStorage: TokenStorage {
     private let storage = MemoryTokenStorage()
     private var refuses = false
 
-    /// An empty storage that deletes what it is told to.
+    /// Creates an empty storage whose deletions succeed.
     package nonisolated init() {}
 
-    /// Deletes nothing from now on, or again what it is told to.
+    /// Makes deletions fail or succeed.
     ///
-    /// - Parameter refuses: Whether it refuses.
+    /// - Parameter refuses: Whether deletions fail.
     package func refuse(_ refuses: Bool = true) { self.refuses = refuses }
 
     package var delegate: (any TokenStorageDelegate)? {

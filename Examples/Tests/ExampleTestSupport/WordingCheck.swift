@@ -2,13 +2,13 @@ internal import Foundation
 
 /// The texts in an app's sources, and their translations.
 public enum WordingCheck {
-    /// The keys in the sources of an app, in calls of `words(…)`, that a language lacks; and those of the language that no source has.
+    /// Returns the keys of `words(…)` calls in an app's sources without a translation, and the translated keys that no source uses.
     ///
     /// - Parameters:
     ///   - app: The app's folder.
-    ///   - translated: The keys of the language.
+    ///   - translated: The translated keys.
     /// - Returns: The keys.
-    /// - Throws: If the sources can't be read.
+    /// - Throws: An error if the sources cannot be read.
     public static func differences(app: String, translated: some Sequence<String>) throws -> Set<String> {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let files = FileManager.default.enumerator(at: examples.appending(path: app), includingPropertiesForKeys: nil)

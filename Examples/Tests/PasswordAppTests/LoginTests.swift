@@ -7,7 +7,7 @@ import Testing
 
 @testable import PasswordApp
 
-/// The app against a sandbox, in a store of its own.
+/// The app at a sandbox, with its own credential store.
 @MainActor
 struct Scene {
     static let password = "Correct-Horse-7"
@@ -24,7 +24,7 @@ struct Scene {
         }
     }
 
-    /// The app, started anew.
+    /// Returns a new instance of the app.
     static func model(_ sandbox: Sandbox, _ application: SandboxApplication = .password) -> LoginViewModel {
         LoginViewModel(authService: service(sandbox, application), language: "en")
     }
@@ -33,7 +33,7 @@ struct Scene {
         AuthService(session: DirectSession(refreshesByItself: false, language: "en") { sandbox.client(application) })
     }
 
-    /// Types a name and a password, and presses the button.
+    /// Types a user name and a password, and presses the button.
     func pressSignIn(_ username: String = SandboxUser.jane.login, password: String = Self.password) async {
         model.username = username
         model.password = password

@@ -142,7 +142,7 @@ struct TerminalTests {
             sandbox.advance(by: 4_000)
             try await sandbox.signOutEverywhere(SandboxUser.jane.login)
             try await pane.press("p")
-            // That its tokens have ended it learns by the answer.
+            // The app learns from the response that its tokens have expired.
             try await pane.waitForScreen(
                 """
                   Profile
@@ -160,7 +160,7 @@ struct TerminalTests {
             try await pane.waitFor("Successfully Authenticated", "Failed to fetch user profile")
             try await pane.press("p")
             try await pane.waitFor("Welcome Back", "Your session has ended. Sign in again.")
-            // The focus is where it was, on the password.
+            // The focus is still on the password.
             try await pane.press("BTab")
             try await signIn(pane, as: .john)
             try await pane.press("p")
@@ -243,7 +243,7 @@ struct TerminalTests {
             try await pane.waitFor("Successfully", "⚠ Token refresh failed: ", "[ Refresh Token r ]")
             sandbox.clearFaults()
 
-            // The session is there for the next process, and ends where the server has ended it.
+            // The next process finds the session, and ends it when the server has ended it.
             try await pane.press("C-c")
             try await pane.waitFor("ended 0")
             let next = try await start()

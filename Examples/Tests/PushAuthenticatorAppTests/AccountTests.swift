@@ -22,7 +22,7 @@ struct AccountTests {
             try visit.reopen()
             let account = try #require(visit.model.accounts.first)
             #expect(account.organization == sandbox.origin && !account.verifiesUser && !account.answersCIBA && account.trouble == nil)
-            // Its token is not left behind.
+            // No token is left.
             #expect(sandbox.requests.count { $0.endpoint == .revoke && $0.status == 200 } >= 1)
         }
     }
@@ -88,7 +88,7 @@ struct AccountTests {
                 #expect(await eventually { model.progress == .waitingForApproval(number: nil) })
                 let request = try await visit.request()
                 async let answered: Void = model.answer(request.id, .approve())
-                // Off, the approval itself asks for the PIN; on, the new key gets its PIN once the sign-in is through.
+                // When it is off, the approval itself asks for the PIN. When it is on, the new key gets its PIN after the sign-in.
                 if !isOn { try await visit.give(pin: "1234") }
                 await answered
                 visit.letTimePass()
@@ -145,7 +145,7 @@ struct AccountTests {
             visit.model.removing = id
             #expect(visit.model.accounts.count == 1)
             async let removed: Void = visit.model.removeFromDevice(id)
-            // As an alert is closed, before what its button began runs.
+            // The alert is closed before its button's action runs.
             visit.model.removing = nil
             await removed
             #expect(visit.model.accounts.isEmpty && visit.model.openAccount == nil && sandbox.requests.count == requests)

@@ -9,7 +9,7 @@ import Testing
 @MainActor
 @Suite("The code of a sign-in page, in the push authenticator app", .timeLimit(.minutes(5)))
 struct LinkTests {
-    /// Jane signs in on the pages. They ask for a second factor that she has not: she sets one up by what the QR code holds.
+    /// Jane signs in on the pages. They require a second factor, which she enrols with the QR code.
     nonisolated private static func visitor(
         scan: @escaping @Sendable (String) async throws -> Void, approve: @escaping @Sendable () async throws -> Void
     ) -> SandboxBrowser.Visitor {

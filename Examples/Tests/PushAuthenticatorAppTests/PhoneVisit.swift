@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The app on a sandbox, in a folder of its own.
+/// The app at a sandbox, with its own folder.
 @MainActor
 final class PhoneVisit {
     static let jane = SandboxUser.jane
@@ -22,7 +22,7 @@ final class PhoneVisit {
     private(set) var model: AuthenticatorViewModel
     private let folder: URL
 
-    /// A new phone, or one that has what another one has.
+    /// Creates a new phone, or one with the data of another phone.
     init(_ sandbox: Sandbox, copying other: URL? = nil) throws {
         self.sandbox = sandbox
         folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -30,14 +30,14 @@ final class PhoneVisit {
         model = try Self.open(folder, sandbox, pin)
     }
 
-    /// The same phone once more.
+    /// Returns a new instance of the app on the same phone.
     func copy() throws -> PhoneVisit { try PhoneVisit(sandbox, copying: folder) }
 
     deinit {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Opens the app anew on what is stored.
+    /// Opens the app again with the stored data.
     func reopen() throws { model = try Self.open(folder, sandbox, pin) }
 
     private static func open(_ folder: URL, _ sandbox: Sandbox, _ pin: PINPrompt) throws -> AuthenticatorViewModel {
@@ -56,9 +56,9 @@ final class PhoneVisit {
         return AuthenticatorViewModel(service: service, pin: pin, clock: sandbox.clock)
     }
 
-    // MARK: - The person
+    // MARK: - The user
 
-    /// Fills the open form and sends it.
+    /// Fills in the open form and submits it.
     func submit(_ user: SandboxUser = jane, code: String = "", password: String? = nil) async {
         model.form.username = user.login
         model.form.password = password ?? user.password ?? ""
@@ -77,14 +77,14 @@ final class PhoneVisit {
         try #require(model.accounts.map(\.name).sorted() == (others + [user.login]).sorted(), "\(model.errorMessage ?? "")")
     }
 
-    /// Adds an account by the code of a sign-in page.
+    /// Adds an account with the QR code of a sign-in page.
     func use(link: String) async {
         model.begin(.enroll)
         model.link = link
         await model.submitLink()
     }
 
-    /// Waits until the PIN is asked for, and gives it.
+    /// Waits for the PIN prompt, and types the PIN.
     func give(pin text: String) async throws {
         try #require(await eventually { self.pin.question != nil })
         pin.pin = text
@@ -100,10 +100,10 @@ final class PhoneVisit {
         try await SignInElsewhere(sandbox, of: user, numbers: numbers)
     }
 
-    /// Who asks every five seconds asks again.
+    /// Lets a client that polls every five seconds poll again.
     func letTimePass() { sandbox.advance(by: 6) }
 
-    /// Asks for what waits until something does.
+    /// Fetches pending requests until there is one.
     func request() async throws -> ApprovalRequest {
         let model = model
         try #require(
@@ -114,12 +114,12 @@ final class PhoneVisit {
         return try #require(model.shownRequest)
     }
 
-    /// A bank asks Jane, without a sign-in; nil if none of her phones takes that.
+    /// A bank sends Jane a request without a sign-in; returns `nil` if none of her phones accepts it.
     func askAsBank(_ message: String) async throws -> String? {
         try await post("v1/bc/authorize", ["scope": "openid", "login_hint": Self.jane.login, "binding_message": message])["auth_req_id"]
     }
 
-    /// Whether the bank gets what it asked for.
+    /// Whether the bank's request was approved.
     func bankHasTokens(_ request: String) async throws -> Bool {
         try await post("v1/token", ["grant_type": "urn:openid:params:grant-type:ciba", "auth_req_id": request])["id_token"] != nil
     }
@@ -148,19 +148,19 @@ final class PhoneVisit {
 }
 
 extension AsyncStream {
-    /// The first value.
+    /// Returns the first value.
     func first() async -> Element? { await first { _ in true } }
 }
 
 extension Sandbox.Configuration {
-    /// That wants the person verified.
+    /// An organization that requires user verification.
     static var withVerification: Sandbox.Configuration {
         Sandbox.Configuration(
             organization: Sandbox.standardOrganization.replacing(
                 "number_challenge: never", with: "number_challenge: never\n    user_verification: required"))
     }
 
-    /// In which a bank may ask people without a sign-in.
+    /// An organization in which a bank may send requests without a sign-in.
     static var withBackchannel: Sandbox.Configuration {
         let bank =
             "{id: bank-app, name: Bank, type: service, authentication: client_secret_basic, secret: bank-app-secret-1, "
@@ -171,7 +171,7 @@ extension Sandbox.Configuration {
                 .replacing("  - id: service-app", with: "  - \(bank)\n  - id: service-app"))
     }
 
-    /// With a number to pick at each sign-in.
+    /// An organization with a number challenge at each sign-in.
     static var withNumbers: Sandbox.Configuration {
         Sandbox.Configuration(
             organization: Sandbox.standardOrganization.replacing("number_challenge: never", with: "number_challenge: always"))

@@ -12,7 +12,7 @@ struct PushTests {
     private static let first = Data(repeating: 0xA1, count: 32)
     private static let second = Data(repeating: 0xB2, count: 32)
 
-    /// An app whose pushes come.
+    /// An app that receives pushes.
     private func receiving(_ sandbox: Sandbox) async throws -> (PhoneVisit, AsyncStream<PushPayload>) {
         let visit = try PhoneVisit(sandbox)
         let pushes = visit.receivePushes(token: Self.first)
@@ -35,7 +35,7 @@ struct PushTests {
             #expect(visit.model.requests.count == 1 && request.application == "Direct Authentication App")
             await visit.model.answer(request.id, .approve())
             #expect(try await signIn.outcome() == .tokens)
-            // It comes late once more.
+            // The push arrives late a second time.
             #expect(await visit.model.didReceive(push))
             #expect(visit.model.requests.isEmpty)
         }
@@ -147,7 +147,7 @@ struct PushTests {
                 await visit.model.answer(try #require(visit.model.shownRequest).id, .deny())
                 #expect(try await signIn.outcome() == .refused("access_denied"))
             } else {
-                // Over, but less long than clocks may differ.
+                // It has expired, but by less than clocks may differ.
                 sandbox.advance(by: 301)
                 signIn.cancel()
             }
@@ -204,7 +204,7 @@ struct PushTests {
             let (visit, pushes) = try await receiving(sandbox)
             let model = visit.model
             try await visit.enroll(.john)
-            // Of the first account it is known what waits, of the second not yet.
+            // The pending requests of the first account are known, those of the second are not yet.
             sandbox.inject(Fault(.contentType("application/json"), at: "notifications"))
             sandbox.inject(Fault(.delay(60), at: "notifications"))
             async let retrieved: Void = model.retrieve()
@@ -255,7 +255,7 @@ struct PushTests {
         }
     }
 
-    /// The same with another signature.
+    /// Returns the same challenge with another signature.
     private static func forged(_ push: PushPayload) -> PushPayload {
         PushPayload(
             push.userInfo.mapValues { value in

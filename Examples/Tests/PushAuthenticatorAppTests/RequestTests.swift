@@ -170,7 +170,7 @@ struct RequestTests {
             } else {
                 await here.retrieve()
                 #expect(here.notice == "Nothing waits for you." && here.errorMessage == nil)
-                // A press that comes late.
+                // A late press of the button.
                 await here.answer(request.id, .approve())
                 #expect(here.errorMessage == "This request does not wait any more.")
             }
@@ -203,7 +203,7 @@ struct RequestTests {
         func times(_ language: String, _ zone: String) throws -> [String: String] {
             let wording = Wording(bundle: resources, language: language)
             let facts = ApprovalRequest.sample().facts(wording, timeZone: try #require(TimeZone(identifier: zone)))
-            // Some systems write a narrow blank before AM and PM.
+            // Some systems write a narrow no-break space before AM and PM.
             return Dictionary(uniqueKeysWithValues: facts.map { ($0.label, $0.value.replacing("\u{202F}", with: " ")) })
         }
         #expect(try times("en", "UTC")["Time"] == "5:46:40\u{20}PM")

@@ -3,31 +3,31 @@ import CountersignSandbox
 import ExampleTestSupport
 import OktaDirectAuth
 
-/// A sign-in on another device, which asks the person's phones.
+/// A sign-in on another device that sends a push to the user's phones.
 @MainActor
 final class SignInElsewhere {
-    /// How it ended.
+    /// The result.
     enum Outcome: Equatable {
         case tokens
         case tooLate
-        /// In the server's word for it.
+        /// The OAuth error code of the result.
         case refused(String)
     }
 
-    /// The server gave neither tokens nor a request.
+    /// The server returned neither tokens nor a request.
     struct UnknownStep: Error {}
 
     private let sandbox: Sandbox
     private let task: Task<Outcome, any Error>
     private var isOver = false
 
-    /// Gives the password; the phones are asked from then on.
+    /// Sends the password and the push.
     ///
     /// - Parameters:
-    ///   - sandbox: Where.
-    ///   - user: Whose it is.
-    ///   - numbers: Where the number goes that it shows.
-    /// - Throws: If the password is refused.
+    ///   - sandbox: The sandbox.
+    ///   - user: The user.
+    ///   - numbers: Receives the number of a number challenge.
+    /// - Throws: An error if the password is refused.
     init(_ sandbox: Sandbox, of user: SandboxUser = .jane, numbers: AsyncStream<String>.Continuation? = nil) async throws {
         let flow = DirectAuthenticationFlow(
             client: OAuth2Client(sandbox.configuration(.directAuth), session: sandbox.transport, clock: sandbox.clock))
@@ -57,12 +57,12 @@ final class SignInElsewhere {
         }
     }
 
-    /// Lets it ask again, which it does every five seconds, and waits for what it comes to.
+    /// Lets the client poll again after five seconds, and waits for the result.
     func outcome() async throws -> Outcome {
         _ = await sandbox.moveOn(by: 6) { isOver }
         return try await task.value
     }
 
-    /// Gives it up.
+    /// Cancels the sign-in.
     func cancel() { task.cancel() }
 }

@@ -2,7 +2,7 @@ import CountersignSandbox
 import ExampleTestSupport
 import Foundation
 
-/// The app in terminals, in a folder of its own.
+/// The app in terminals, with its own folder.
 struct TerminalPhone {
     let sandbox: Sandbox
     let folder: URL
@@ -14,7 +14,7 @@ struct TerminalPhone {
         return try await Pane("PushAuthenticatorTerminal", own + arguments)
     }
 
-    /// Opens the form for a new account, and fills it.
+    /// Opens the form for a new account, and fills it in.
     func fillForm(_ pane: Pane) async throws {
         try await pane.waitForScreen(
             """
@@ -41,18 +41,18 @@ struct TerminalPhone {
         try await pane.waitFor("jane.doe@example.com was added.", "> jane.doe@example.com")
     }
 
-    /// Opens the settings of the account, on whatever the focus is.
+    /// Opens the settings of the focused account.
     func openSettings(_ pane: Pane) async throws {
         while !(try await pane.screen().contains("> jane.doe@example.com")) {
             try await pane.press("Tab")
-            // Drawn before the next key.
+            // It is drawn before the next key.
             try await pane.press("C-l")
             try await pane.waitFor(">")
         }
         try await pane.press("Enter")
     }
 
-    /// Approves what is shown, whose first button has the focus.
+    /// Approves the visible request, whose first button has the focus.
     func approve(_ pane: Pane) async throws {
         try await pane.waitFor(">[ Deny n ]")
         try await pane.press("Tab", "Tab")
@@ -60,7 +60,7 @@ struct TerminalPhone {
         try await pane.press("Enter")
     }
 
-    /// Begins a sign-in of Jane's on another device.
+    /// Starts a sign-in of Jane on another device.
     func signInElsewhere(numbers: AsyncStream<String>.Continuation? = nil) async throws -> SignInElsewhere {
         try await SignInElsewhere(sandbox, numbers: numbers)
     }

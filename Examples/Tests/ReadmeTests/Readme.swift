@@ -1,7 +1,7 @@
 import ExampleTestSupport
 import Foundation
 
-/// The page that people follow, with what it tells them to type.
+/// The README, and the commands in it.
 struct Readme {
     /// A block of code.
     struct Block {
@@ -15,13 +15,13 @@ struct Readme {
 
     /// The folder of the package.
     static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    /// The command, which is built with the package's own tests, in the folder in which these are built too.
+    /// The `countersign` command, from the build folder of this test or of the package.
     static let command = Pane.programs.appending(path: "countersign")
     static let unshare = URL(filePath: "/usr/bin/unshare")
-    /// A network and processes of its own: the ports are those that the page names, nothing gets out, and nothing is left.
+    /// A separate network and process namespace: the ports are those of the README, no traffic leaves it, and no process stays.
     static let isolation = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
-    /// Whether its commands are run here.
+    /// Whether the test runs the commands of this block.
     @Sendable static func isEnabled() async -> Bool {
         #if os(Linux)
         if ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1" { return true }

@@ -26,7 +26,7 @@ struct ReadmeTests {
         press Sign Out
         expect Forgot password
         """,
-        // By the name of the organization's file.
+        // The name of the organization's file.
         "two-factors-ClassicTerminal": """
         expect Forgot password
         type john.roe@example.com
@@ -52,7 +52,7 @@ struct ReadmeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let script = try #require(readme.blocks.first { $0.lines.first?.hasPrefix("# ") == true && $0.language.isEmpty }).text
         for (program, visit) in Self.visits.merging(["PasswordTerminal": script], uniquingKeysWith: { $1 }) {
-            // However busy the machine is.
+            // The timeout allows for a busy machine.
             try Data("within 60\n\(visit)".utf8).write(to: folder.appending(path: "scripts/\(program).txt"))
         }
         try FileManager.default.createSymbolicLink(at: folder.appending(path: "work/Examples"), withDestinationURL: Readme.examples)
@@ -82,8 +82,7 @@ struct ReadmeTests {
         }
     }
 
-    /// What the page tells to type, in an order in which one person can do it: the phone is there before the app that asks it, and
-    /// approves while the app waits.
+    /// The commands of the README in an order for one user: the phone is ready before the app that needs it, and approves while the app waits.
     private func shell(_ readme: Readme) throws -> String {
         var sandbox: [String] = []
         var phones: [String] = []
@@ -94,14 +93,14 @@ struct ReadmeTests {
             "set -euo pipefail", "shopt -s expand_aliases", "unset ${!COUNTERSIGN_@} BROWSER LC_ALL", "export LANG=C.UTF-8",
             "export PATH=\"$GUIDE/bin:$PATH\" HOME=\"$GUIDE/work\" XDG_DATA_HOME=\"$GUIDE/data\"", "ip link set lo up",
             "cd \"$GUIDE/work\"", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
-            // Waits for a text in a file, but not for ever.
+            // Waits for a text in a file, with a timeout.
             "seen() { for _ in {1..600}; do grep -qs -- \"$1\" \"$2\" && return; sleep 0.1; done; cat \"$2\"; return 1; }",
         ]
         func endScenario() {
             guard !sandbox.isEmpty else { return }
             #expect(waiting.count == approvals.count, "Each sign-in that waits is approved.")
             script += [": >sandbox.out", "\(sandbox[0]) >sandbox.out 2>&1 & sandbox=$!", "seen 'Press Ctrl-C' sandbox.out"]
-            // What comes of a visit depends on the organization.
+            // The result of a visit depends on the organization.
             script.append("export VISIT=\(sandbox[0].firstMatch(of: /([^ \/]+)\.yaml/).map { "\($0.1)-" } ?? "")")
             #expect(!apps.isEmpty, "Nobody uses “\(sandbox[0])”.")
             script += phones + apps
@@ -109,7 +108,7 @@ struct ReadmeTests {
                 script += [": >app.out", "\(app) >app.out 2>&1 & app=$!", "seen 'Approve the push' app.out", approval]
                 script += ["wait $app || { cat app.out; exit 1; }"]
             }
-            // What the apps keep is of this sandbox.
+            // The stored data of the apps belongs to this sandbox.
             script += ["kill $sandbox; wait $sandbox || true", "rm -rf \"$GUIDE/data\"; mkdir \"$GUIDE/data\""]
             (sandbox, phones, apps, waiting, approvals) = ([], [], [], [], [])
         }
@@ -134,7 +133,7 @@ struct ReadmeTests {
         return script.joined(separator: "\n") + "\n"
     }
 
-    /// `swift run` of what is built already; of an app, with the script of its visit.
+    /// Runs a built product in place of `swift run`; an app gets the script of its visit.
     private static let swiftRun = """
         #!/usr/bin/env bash
         set -euo pipefail

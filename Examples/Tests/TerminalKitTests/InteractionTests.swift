@@ -81,7 +81,7 @@ struct InteractionTests {
         #expect(stage.lines.contains { $0.contains(">( Refresh r )") })
         stage.press(.enter)
         #expect(log.isEmpty)
-        // What comes before has the focus: a request is to be seen, and its first button does no harm.
+        // The earlier element has the focus: a new request must be seen first, and its first button is harmless.
         isAsked = true
         stage.update(tick: nil)
         stage.press(.enter)

@@ -4,7 +4,7 @@ import Wording
 
 @testable import TerminalKit
 
-/// Something with a bit of everything.
+/// A screen with every kind of element.
 @MainActor
 @Observable
 final class SampleModel {

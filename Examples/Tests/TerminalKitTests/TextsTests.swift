@@ -6,7 +6,7 @@ import Wording
 struct TextsTests {
     static let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every folder that has texts.
+    /// All folders with texts.
     static var folders: [URL] {
         let roots = [examples, examples.appending(path: "Shared")]
         return roots.flatMap { (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? [] }

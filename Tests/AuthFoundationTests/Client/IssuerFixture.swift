@@ -7,7 +7,7 @@ import JOSE
 import FoundationNetworking
 #endif
 
-/// A clock on which every wait is over at once, and which remembers how long it would have been.
+/// A clock whose waits end at once, and which records their durations.
 final class SkippingClock: OAuth2Clock {
     private let state: Locked<(now: Date, waits: [TimeInterval])>
 
@@ -31,7 +31,7 @@ final class SkippingClock: OAuth2Clock {
     }
 }
 
-/// The keys that the issuer of these tests signs with, made once.
+/// The signing keys of the tests' issuer, generated once.
 enum IssuerKeys {
     static let rs256 = Result { try SigningKey.generate(.rs256, keyID: "rsa-1") }
     static let es256 = Result { try SigningKey.generate(.es256, keyID: "ec-1") }
@@ -44,7 +44,7 @@ enum IssuerKeys {
     }
 }
 
-/// An issuer with real keys behind a scripted session, and a client of it whose waits are over at once.
+/// An issuer with real keys behind a scripted session, and a client whose waits end at once.
 struct IssuerFixture {
     let session = ScriptedSession()
     let clock = SkippingClock()
@@ -56,7 +56,7 @@ struct IssuerFixture {
         session.on("/v1/keys") { _, _ in .json(published) }
     }
 
-    /// The claims of a good ID token, changed; nil takes a claim away.
+    /// The claims of a valid ID token with changes; `nil` removes a claim.
     func claims(_ changes: [String: JSONValue?] = [:]) -> JSONValue {
         let now = Int64(clock.now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
@@ -77,7 +77,7 @@ struct IssuerFixture {
         return .json(#"{"token_type":"Bearer","access_token":"\#(access)","expires_in":3600\#(members.joined())}"#)
     }
 
-    /// Signs in with what the token endpoint answers.
+    /// Signs in with a token endpoint that returns this answer.
     func signIn(_ reply: ScriptedSession.Reply, nonce: String? = nil, maxAge: TimeInterval? = nil) async throws -> Token {
         session.on("/v1/token") { _, _ in reply }
         let request = PasswordRequest(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthFoundation
 
-/// What belongs to the whole process: its folders and its standard error. Each test runs itself once more, in a process of its own.
+/// Tests state of the whole process: its folders and its standard error. Each test runs itself again in a separate process.
 @Suite("Okta.plist and log of a process")
 struct StandardPropertyListTests {
     typealias Settings = OAuth2Client.PropertyListConfiguration
@@ -40,7 +40,7 @@ struct StandardPropertyListTests {
             #expect(try Settings().clientId == "from-executable")
             return
         }
-        // A second name for this executable, in the same file system, so that nothing is copied and nobody else finds the file.
+        // A hard link to this executable: it needs no copy, and only this test uses it.
         let executable = TestProcess.executable
         let folder = executable.deletingLastPathComponent().appendingPathComponent("beside-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

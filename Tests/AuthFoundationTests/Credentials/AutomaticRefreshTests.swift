@@ -112,7 +112,7 @@ struct AutomaticRefreshTests {
             await clock.sleepers(1)
             clock.advance(by: 3300)
             while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
-            // Between two waits, where a cancelled sleep can't end the old task.
+            // Between two waits, a cancelled sleep cannot end the old task.
             credential.automaticRefresh = false
             credential.automaticRefresh = true
             gate.open()

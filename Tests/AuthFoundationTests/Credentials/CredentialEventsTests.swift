@@ -99,7 +99,7 @@ struct CredentialEventsTests {
                 "com.okta.credential.refresh.failed with error": 1,
                 "com.okta.credential.removed": 1,
             ]
-            // The main actor posts in its own time.
+            // The main actor posts the notifications asynchronously.
             while seen.withLock({ $0.count }) < expected.count { await MainActor.run {} }
             #expect(seen.withLock { $0 } == expected)
         }
@@ -130,7 +130,7 @@ struct CredentialResourcesTests {
             #expect(try await two.subject == "00u1")
             try await credential.refresh()
             #expect(try await credential.userInfo().name == "Jane Doe")
-            // Property and method of one name, as apps write them.
+            // Apps use a property and a method with the same name.
             guard let kept = Credential.default?.userInfo else { throw InvalidFixture() }
             let fetched = try await Credential.default?.userInfo()
             #expect(kept.name == "Jane Doe" && fetched?.name == "Jane Doe")

@@ -34,7 +34,7 @@ struct CredentialProcessTests {
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {
             let token = try #require(try Credential.loadDefault()).token
             let stored = try #require(token.refreshToken.flatMap { Int($0.dropFirst("refresh-".count)) })
-            // What was told is stored; the one after it may be as well.
+            // Every confirmed token is stored. The next one may be stored too.
             #expect(stored == reported || stored == reported + 1)
             #expect(token.accessToken == "access-\(stored)")
             try Credential.store(.fixture(id: "after"))
@@ -44,7 +44,7 @@ struct CredentialProcessTests {
     private static let variable = "COUNTERSIGN_TEST_VAULT"
     private static let prefix = "refreshed "
 
-    /// Alone it makes some refreshes; as the child of the test above it makes them until it is killed.
+    /// Run alone, it refreshes a few times. As the child of the test above, it refreshes until it is killed.
     @Test("Repeated refreshes store each token")
     func refreshesAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]

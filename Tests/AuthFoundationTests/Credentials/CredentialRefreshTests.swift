@@ -19,7 +19,7 @@ struct CredentialRefreshTests {
     }
 
     private func stored(_ kind: StorageKind) throws -> Token? {
-        // As another process would see it.
+        // The view of another process.
         try CredentialActor.synchronously {
             try FileTokenStorage(directory: folder.url).get(token: "session-1", prompt: nil, authenticationContext: nil)
         }

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Collects events until it has seen a certain one.
+/// Collects events until a certain one arrives.
 extension AsyncStream<Credential.Event> {
     func first(_ count: Int) async -> [String] {
         var names: [String] = []
@@ -40,7 +40,7 @@ extension Credential.Event {
 struct CredentialRulesTests {
     private let folder = TemporaryFolder()
 
-    /// Runs the test with a storage of its own.
+    /// Runs the test with its own storage.
     private func with(_ kind: StorageKind, session: ScriptedSession = ScriptedSession(), _ body: () async throws -> Void) async throws {
         try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(), operation: body)
     }

@@ -15,7 +15,7 @@ struct SignOutRaceTests {
 
     private var revoked: Set<String> { Set(session.forms(to: "/v1/revoke").compactMap { $0["token"] }) }
 
-    /// What is sent in the background has to be waited for.
+    /// Waits for requests that are sent in the background.
     private func expectRevoked(_ tokens: Set<String>) async throws {
         for _ in 0..<20_000 where !revoked.isSuperset(of: tokens) { await Task.yield() }
         #expect(revoked.isSuperset(of: tokens), "revoked: \(revoked.sorted())")
@@ -36,7 +36,7 @@ struct SignOutRaceTests {
             let credential = try Credential.store(.fixture())
             let refresh = Task { try await credential.refresh() }
             while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
-            // As if the refresh had begun just after revoke() looked for one.
+            // Simulates a refresh that began just after revoke() looked for one.
             let store = try #require(credential.store)
             let signOut = Task { try await store.signOut(credential, type: .all) }
             while session.requests(to: "/v1/revoke").isEmpty { await Task.yield() }

@@ -82,7 +82,7 @@ struct SignOutTests {
     func runsPushAppThenBrowserApp(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
         let clock = ManualClock(skipsWaits: true)
-        // Guide A: store, make it the default, sign out without a network.
+        // Stores a credential, makes it the default, and signs out without a network.
         let storage = kind.make(in: folder)
         try await Credential.withStorage(storage, session: session, clock: clock) {
             let credential = try Credential.store(.fixture(id: "push"))
@@ -90,7 +90,7 @@ struct SignOutTests {
             if let credential = Credential.default { try? await credential.revoke() }
             Credential.default = nil
         }
-        // Guide C, after a restart where the storage survives one: store, and never set the default.
+        // After a restart with a persistent storage: stores a credential and never sets the default.
         let later = kind == .memory ? storage : kind.make(in: folder)
         try await Credential.withStorage(later, session: session, clock: clock) {
             _ = try Credential.store(.fixture(id: "browser"))

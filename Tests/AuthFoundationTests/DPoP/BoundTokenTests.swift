@@ -7,7 +7,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A client whose tokens are bound to a key, and a server that reads its proofs.
+/// A client whose tokens are bound to a key, and a server that records its proofs.
 struct BoundClient {
     let session = ScriptedSession()
     let clock = SkippingClock()
@@ -179,7 +179,7 @@ struct BoundTokenTests {
         let token = try await bound.signIn()
         let device = MemoryDPoPKeyStorage()
         let restored = try bound.restarted(keys: device)
-        // Somebody else of the same app has signed in here already.
+        // Another user of the same app has signed in here before.
         if hasAnother { _ = try await bound.signIn(restored) }
         let count = session.requests(to: "/v1/token").count
         let credential = try await Credential(token: token, oauth2: restored)
@@ -195,7 +195,7 @@ struct BoundTokenTests {
         #expect(quiet.value(forHTTPHeaderField: "Authorization") == nil && quiet.value(forHTTPHeaderField: "DPoP") == nil)
         await #expect(throws: DPoPError.self) { try await restored.userInfo(token: token) }
         #expect(session.requests(to: "/v1/token").count == count && session.requests(to: "/v1/userinfo").isEmpty)
-        // The same client signs in anew.
+        // The same client signs in again.
         _ = try await bound.signIn(restored)
     }
 
@@ -212,7 +212,7 @@ struct BoundTokenTests {
         #expect(newer.context.dpopThumbprint != token.context.dpopThumbprint && newer.context.dpopThumbprint != nil)
         let error = await #expect(throws: DPoPError.self) { try await restored.refresh(token) }
         #expect(error?.code == .keyLost)
-        // A key that works is not replaced.
+        // A usable key is not replaced.
         let again = try await bound.signIn(try bound.restarted(keys: keys))
         #expect(again.context.dpopThumbprint == newer.context.dpopThumbprint)
         try restored.removeDPoPKey()
@@ -221,7 +221,7 @@ struct BoundTokenTests {
 
     @Test("The client of a stored credential finds the key of the sign-in")
     func storedCredential() async throws {
-        // The app's own place for keys. Every other test names one.
+        // The app's own folder for keys. All other tests name a folder.
         OAuth2Client.defaultDPoPKeyStorage = MemoryDPoPKeyStorage()
         replies("/v1/token", BoundClient.tokens(), BoundClient.tokens("access-2", refresh: "refresh-2"))
         replies("/v1/revoke", .empty)
@@ -313,7 +313,7 @@ struct BoundTokenTests {
     }
 }
 
-/// Keys of which one came with a restore and can't be used here.
+/// A key store in which one key came from a backup and cannot be used on this device.
 private final class RestoredKeyStorage: DPoPKeyStorage {
     private let keys = MemoryDPoPKeyStorage()
     private let isLost = Locked(true)

@@ -1,13 +1,13 @@
 import Crypto
 import Foundation
 
-/// A DPoP proof as a server reads it, by RFC 9449 and swift-crypto alone: nothing of the code under test takes part.
+/// A DPoP proof, parsed with RFC 9449 and swift-crypto alone, without any code under test.
 struct ReadProof {
     let type: String
     let algorithm: String
-    /// The names of the key's members.
+    /// The member names of the key.
     let keyMembers: Set<String>
-    /// The names of the header's members.
+    /// The member names of the header.
     let headerMembers: Set<String>
     let method: String
     let target: String
@@ -16,10 +16,10 @@ struct ReadProof {
     let nonce: String?
     let accessTokenHash: String?
     let claimNames: Set<String>
-    /// By RFC 7638.
+    /// The thumbprint (RFC 7638).
     let thumbprint: String
 
-    /// - Throws: If it is not a proof, or not signed by the key in it.
+    /// - Throws: An error for a value that is no proof, or that the contained key did not sign.
     init(_ text: String?) throws {
         let parts = (text ?? "").split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3 else { throw NoProof() }

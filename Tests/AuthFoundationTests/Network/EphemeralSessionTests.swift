@@ -16,7 +16,7 @@ final class RawServer: Sendable {
     let port: UInt16
     private let socketNumber: Int32
 
-    /// - Parameter answer: The bytes for a request's head; nil to keep the connection open and say nothing.
+    /// - Parameter answer: Returns the response to a request head; `nil` keeps the connection open without a response.
     init(_ answer: @escaping @Sendable (_ head: String) -> [UInt8]?) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A hostile server answers requests of the client's own session.
+/// A hostile server responds to requests of the client's own session.
 @Suite("Attacks: responses to the client")
 struct HostileResponseTests {
     private func request(_ server: HostileServer, _ path: String = "/") throws -> URLRequest {

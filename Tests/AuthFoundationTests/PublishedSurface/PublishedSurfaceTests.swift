@@ -6,7 +6,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Uses of the published API in the forms that apps write. What is not run here must compile; that is the proof.
+/// Uses the public API as apps do. Code that is not run must compile.
 @Suite("Published API")
 struct PublishedSurfaceTests {
     final class AppSession: URLSessionProtocol {
@@ -95,7 +95,7 @@ struct PublishedSurfaceTests {
         #expect(APIClientError.httpError(TokenError.cannotReplaceToken) != .httpError(TokenError.contextMissing))
     }
 
-    /// Compiled, never run: the statics are the process's own.
+    /// Compiled but never run, because the statics belong to the process.
     private func statics(token: Token, client: OAuth2Client, info: UserInfo) async throws {
         Token.idTokenValidator = AppTokenValidator()
         Token.idTokenValidator.issuedAtGraceInterval = 600

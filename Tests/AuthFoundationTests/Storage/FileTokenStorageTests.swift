@@ -140,7 +140,7 @@ struct FileTokenStorageTests {
     func survivesDanglingDefault() throws {
         let storage = vault()
         try storage.add(token: .fixture(id: "a"), metadata: nil, security: [])
-        // As if the process had been killed between the two files of the first token.
+        // Simulates a kill between the two files of the first token.
         try FileManager.default.removeItem(at: entry("a"))
         #expect(storage.defaultTokenID == nil)
         try storage.add(token: .fixture(id: "b"), metadata: nil, security: [])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthFoundation
 
-/// A storage to be judged by the contract, made anew for each test.
+/// A storage that must satisfy the contract, created anew for each test.
 enum StorageKind: String, CaseIterable, CustomTestStringConvertible {
     case memory, vault
 

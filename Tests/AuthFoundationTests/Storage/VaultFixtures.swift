@@ -1,4 +1,4 @@
-/// A vault as the first release wrote it, under the key 00 01 02 … 1f.
+/// A vault file of version 0.1, with the key 00 01 02 … 1f.
 enum VaultFixtures {
     static let format1: [String: String] = [
         "credential-73657373696f6e2d31.json": #"""

@@ -8,7 +8,7 @@ import Testing
 struct VaultSharingTests {
     private let folder = TemporaryFolder()
 
-    /// Another process that holds a lock of the vault until it is killed.
+    /// A separate process that holds a lock of the vault until it is killed.
     private func holder(of lock: URL) async throws -> ChildProcess {
         let process = try ChildProcess(
             URL(filePath: "/usr/bin/flock"), ["--no-fork", lock.path, "/bin/sh", "-c", "echo held; exec sleep 600"])
@@ -50,7 +50,7 @@ struct VaultSharingTests {
             }
             holder.kill()
             _ = await holder.end()
-            // Without a request: the script knows none.
+            // This sends no request: the script contains none.
             try await refreshed
             #expect(credential.token.accessToken == "access-of-other")
         }
@@ -83,7 +83,7 @@ struct VaultSharingTests {
                 try other.replace(
                     token: "session-1", with: .fixture(access: "access-2", refresh: "refresh-2", issuedAt: clock.now), security: nil)
             }
-            // The script knows no answer to a refresh.
+            // The script contains no response to a refresh.
             try await credential.refreshIfNeeded()
             #expect(credential.token.accessToken == "access-2")
         }
@@ -114,7 +114,7 @@ struct VaultSharingTests {
     }
 }
 
-/// A vault that tells when a refresh had to wait for another process.
+/// A vault that reports when a refresh must wait for another process.
 private final class WatchedStorage: SharedTokenStorage {
     let hasWaited = Gate()
     private let vault: FileTokenStorage

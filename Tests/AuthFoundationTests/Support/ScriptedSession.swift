@@ -6,10 +6,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A network session that answers from a script and remembers what it was asked.
+/// A network session that answers from a script and records its requests.
 ///
-/// The discovery document of `https://id.example.com/oauth2/default` is answered by itself. A request that no script covers fails, and so
-/// does the test that sent it.
+/// It serves the discovery document of `https://id.example.com/oauth2/default` without a script. A request that the script does not cover fails the
+/// test.
 final class ScriptedSession: URLSessionProtocol {
     struct Reply: Sendable {
         var status = 200
@@ -29,7 +29,7 @@ final class ScriptedSession: URLSessionProtocol {
         static let empty = Reply()
     }
 
-    /// - Parameters: the request, and how many came to this path before it.
+    /// - Parameters: the request, and the number of earlier requests to this path.
     typealias Script = @Sendable (_ request: URLRequest, _ count: Int) async throws -> Reply
 
     static let issuer = "https://id.example.com/oauth2/default"
@@ -54,17 +54,17 @@ final class ScriptedSession: URLSessionProtocol {
         }
     }
 
-    /// Answers the requests whose path ends so.
+    /// Sets the response to requests whose path ends with a text.
     func on(_ path: String, _ script: @escaping Script) {
         state.withLock { $0.scripts[path] = script }
     }
 
-    /// The requests so far whose path ends so.
+    /// Returns the requests so far whose path ends with a text.
     func requests(to path: String) -> [URLRequest] {
         state.withLock { $0.requests }.filter { $0.url?.path().hasSuffix(path) == true }
     }
 
-    /// The form parameters of the requests whose path ends so.
+    /// Returns the form parameters of the requests whose path ends with a text.
     func forms(to path: String) -> [[String: String]] {
         requests(to: path).map { request in
             let pairs = String(decoding: request.httpBody ?? Data(), as: UTF8.self).split(separator: "&").map { pair in

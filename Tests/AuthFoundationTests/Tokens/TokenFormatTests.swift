@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Tokens, received and stored")
 struct TokenFormatTests {
-    /// As version 1 wrote it. It must be readable for good: never change it.
+    /// The stored format of version 1. It must stay readable: never change it.
     private static let format1 = """
         {"version":1,"id":"Zk3a9qWc0rTn5uPzYx1LmA","issuedAt":1800000000.25,
         "context":{"configuration":{"issuerURL":"https://id.example.com/oauth2/default",

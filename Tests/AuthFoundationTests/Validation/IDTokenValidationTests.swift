@@ -171,7 +171,7 @@ struct IDTokenValidationTests {
     }
 }
 
-/// A date as the header has it.
+/// Returns a date in the format of the `Date` header.
 func httpDate(_ seconds: Int64) -> String {
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")

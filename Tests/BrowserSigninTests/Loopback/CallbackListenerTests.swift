@@ -74,7 +74,7 @@ struct CallbackListenerTests {
         var silent: [RawConnection] = []
         for _ in 0..<40 { silent.append(try await RawConnection(port: port)) }
         defer { for connection in silent { connection.end() } }
-        // Once this is answered, all of them have been taken; and the oldest had to make room: nobody holds as many as they like.
+        // After this response, the listener has accepted all connections and closed the oldest one, so a client cannot occupy it.
         _ = try await RawConnection.answer(to: request("/favicon.ico", port: port), port: port)
         try await silent[0].send(request("/callback?state=s1", port: port))
         #expect(try await silent[0].rest().isEmpty)
@@ -99,7 +99,7 @@ struct CallbackListenerTests {
     }
 
     #if os(Linux)
-    // Other systems have one loopback address only, unless told otherwise.
+    // Other systems have one loopback address by default.
     @Test("The listener is bound to the loopback address only")
     func otherAddress() async throws {
         let listener = try listener()
@@ -131,7 +131,7 @@ struct CallbackListenerTests {
         // A system without IPv6 has no other address.
         guard let other = try? LoopbackSocket(isIPv6: true, port: nil) else { return }
         #expect(throws: SystemBrowserError.self) { try listener("http://localhost:\(other.port)/callback") }
-        // Nothing is left open by the try.
+        // The failed attempt leaves no socket open.
         let free = try LoopbackSocket(isIPv6: false, port: other.port)
         close(free.descriptor)
         close(other.descriptor)
@@ -149,7 +149,7 @@ struct CallbackListenerTests {
 @Suite("The user's own browser", .timeLimit(.minutes(2)))
 @MainActor
 struct SystemBrowserTests {
-    /// A browser that goes to the server's page, and from there to where the issuer redirects it.
+    /// A browser that opens the server's page and follows the redirect of the issuer.
     nonisolated private static func browser(at issuer: ScriptedIssuer) -> @Sendable (URL) async throws -> Void {
         { page in
             let redirect = page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page)

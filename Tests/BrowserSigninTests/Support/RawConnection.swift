@@ -10,13 +10,13 @@ import Musl
 import Darwin
 #endif
 
-/// A connection that sends what no browser would. Its work is done on a thread of its own.
+/// A connection that sends bytes that no browser would send. It works on its own thread.
 struct RawConnection: Sendable {
     struct Refused: Error {}
 
     private let descriptor: Int32
 
-    /// - Throws: ``Refused`` if nobody listens there.
+    /// - Throws: ``Refused`` if the port is not open.
     init(port: Int, address: UInt32 = 0x7F00_0001) async throws {
         descriptor = try await Self.onThread {
             #if canImport(Glibc)
@@ -29,7 +29,7 @@ struct RawConnection: Sendable {
             target.sin_family = sa_family_t(AF_INET)
             target.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
             target.sin_addr.s_addr = address.bigEndian
-            // Not for ever: a test that waits fails.
+            // The timeout makes a hanging test fail.
             var limit = timeval(tv_sec: 20, tv_usec: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             let status = withUnsafePointer(to: &target) { pointer in
@@ -63,7 +63,7 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// What comes until the other side closes.
+    /// Reads until the peer closes the connection.
     func rest() async throws -> String {
         try await Self.onThread { [descriptor] in
             var received: [UInt8] = []
@@ -78,7 +78,7 @@ struct RawConnection: Sendable {
 
     func end() { close(descriptor) }
 
-    /// Sends a request and takes the whole answer.
+    /// Sends a request and reads the whole response.
     static func answer(to request: String, port: Int) async throws -> String {
         let connection = try await RawConnection(port: port)
         defer { connection.end() }

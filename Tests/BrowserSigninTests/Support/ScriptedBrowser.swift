@@ -4,7 +4,7 @@ import OAuth2Auth
 
 @testable import BrowserSignin
 
-/// A browser session that a test acts in.
+/// A browser session that a test controls.
 final class ScriptedBrowser: BrowserSignin.Provider {
     typealias Act = @Sendable (_ page: URL, _ redirectUri: URL) async throws -> URL
 
@@ -22,21 +22,21 @@ final class ScriptedBrowser: BrowserSignin.Provider {
         self.act = act
     }
 
-    /// One in which the person does what the issuer's pages ask for.
+    /// A browser in which the user completes the issuer's pages.
     static func signingIn(at issuer: ScriptedIssuer) -> ScriptedBrowser {
         ScriptedBrowser { page, _ in page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page) }
     }
 
-    /// One in which nothing happens until it is closed.
+    /// A browser that does nothing until it is closed.
     static func idle() -> ScriptedBrowser {
         let forever = Decision<URL>()
         return ScriptedBrowser { _, _ in try await forever.value() }
     }
 
-    /// The pages that were opened.
+    /// The opened pages.
     var pages: [URL] { state.withLock { $0.pages } }
 
-    /// Whether it was told to close.
+    /// Whether the session was told to close.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Waits until a page is open.
@@ -66,7 +66,7 @@ final class ScriptedBrowser: BrowserSignin.Provider {
     }
 }
 
-/// The same for one of the system's sheets, which tell whether anything is left of them.
+/// The same for a system sheet, which reports whether it keeps a session.
 final class ScriptedSheet: BrowserSignin.ForgettingProvider {
     private let browser: ScriptedBrowser
     let isEphemeral: Bool
@@ -83,7 +83,7 @@ final class ScriptedSheet: BrowserSignin.ForgettingProvider {
     func cancel() { browser.cancel() }
 }
 
-/// The same for a browser that the provider has no hold on: it listens at a port that the test chose.
+/// The same for an external browser that the provider cannot close. It listens at a port that the test chose.
 final class ScriptedListeningBrowser: BrowserSignin.ListeningProvider {
     private let browser: ScriptedBrowser
     private let state = Locked<(@Sendable (URL) -> Bool)?>(nil)
@@ -110,7 +110,7 @@ final class ScriptedListeningBrowser: BrowserSignin.ListeningProvider {
 }
 
 extension BrowserSignin {
-    /// One whose browser a test acts in.
+    /// A flow whose browser a test controls.
     convenience init(_ client: OAuth2Client, in provider: any Provider) throws {
         self.init(
             loginFlow: try AuthorizationCodeFlow(client: client),

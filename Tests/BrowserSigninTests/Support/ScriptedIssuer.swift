@@ -7,19 +7,19 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// An issuer with a real key: its answers can be bent, and it remembers what it was asked. A request that it does not know fails.
+/// An issuer with a real key. A test can change its responses and inspect its requests. Unknown requests fail.
 final class ScriptedIssuer: URLSessionProtocol {
-    /// How it answers.
+    /// The behaviour of the issuer.
     struct Answers: Sendable {
-        /// What the redirect says instead of what it should; nil takes a parameter away.
+        /// Replaced parameters of the redirect; `nil` removes a parameter.
         var redirect: [String: String?] = [:]
-        /// What the ID token says instead of what it should.
+        /// Replaced claims of the ID token.
         var claims: [String: JSONValue] = [:]
-        /// What the sign-out page answers when no browser is there: status and `Location`.
+        /// The response of the sign-out page without a browser: status and `Location`.
         var logout: (status: Int, location: String?)?
-        /// The statuses of requests, by the end of their path.
+        /// Statuses of responses, by the end of the path.
         var statuses: [String: Int] = [:]
-        /// What it waits for before it gives tokens.
+        /// Awaited before the token response.
         var tokenPause: (@Sendable () async -> Void)?
         /// Further members of the discovery document.
         var metadata: [String: JSONValue] = [:]
@@ -56,22 +56,22 @@ final class ScriptedIssuer: URLSessionProtocol {
             session: self, clock: clock)
     }
 
-    /// The forms of the requests whose path ends so.
+    /// Returns the forms of the requests whose path ends with a text.
     func forms(_ path: String) -> [[String: String]] {
         state.withLock { $0.requests }.filter { $0.url?.path().hasSuffix(path) == true }.map {
             query(URL(string: "x:?" + String(decoding: $0.httpBody ?? Data(), as: UTF8.self)))
         }
     }
 
-    /// The requests whose path ends so.
+    /// Returns the requests whose path ends with a text.
     func requests(_ path: String) -> [URLRequest] {
         state.withLock { $0.requests }.filter { $0.url?.path().hasSuffix(path) == true }
     }
 
-    /// Where the requests went whose path ends so.
+    /// Returns the URLs of the requests whose path ends with a text.
     func pages(_ path: String) -> [URL] { requests(path).compactMap(\.url) }
 
-    /// What a browser is redirected to when the person has signed in at that URL.
+    /// Returns the redirect after a user has signed in at this URL.
     func visit(_ page: URL) throws -> URL {
         let asked = query(page)
         let answers = state.withLock { state in
@@ -83,7 +83,7 @@ final class ScriptedIssuer: URLSessionProtocol {
         return try Self.redirect(to: asked["redirect_uri"] ?? "", parameters)
     }
 
-    /// What a browser is redirected to when it has been signed out at that URL.
+    /// Returns the redirect after a sign-out at this URL.
     func visitLogout(_ page: URL) throws -> URL {
         let asked = query(page)
         return try Self.redirect(
@@ -174,7 +174,7 @@ func url(_ text: String) throws -> URL {
     return url
 }
 
-/// The parameters of a URL; the first of a name.
+/// Returns the parameters of a URL. The first of several values counts.
 func query(_ url: URL?) -> [String: String] {
     let items = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }?.queryItems ?? []
     return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }

@@ -41,7 +41,7 @@ struct ConnectionTests {
         }
     }
 
-    /// Whether a goodbye meets an idle connection is for the network to say: often enough, it does.
+    /// The network decides whether a GOAWAY meets an idle connection; usually it does.
     @Test("A shutdown does not wait for a service that sent GOAWAY and keeps the connection open")
     func shutdownAfterGoodbyes() async throws {
         try await PushTestbed.run { (bed) async throws in

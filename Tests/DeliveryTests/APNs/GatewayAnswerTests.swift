@@ -3,7 +3,7 @@ import Delivery
 import Foundation
 import Testing
 
-/// What each answer of the push service leads to: the rows of Documentation/Protocol/Devices.md §9.3, over the wire.
+/// Tests the result of each response of the push service: the rows of Documentation/Protocol/Devices.md §9.3, over the wire.
 @Suite("Responses of the push service")
 struct GatewayAnswerTests {
     struct Row: Sendable, CustomTestStringConvertible {

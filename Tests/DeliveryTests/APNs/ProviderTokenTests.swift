@@ -48,11 +48,11 @@ struct ProviderTokenTests {
             bed.gateway.misbehave(.answer(status: 403, reason: "ExpiredProviderToken"), times: 4)
             #expect(await bed.sender.send(bed.push()) == .refused(reason: "ExpiredProviderToken", status: 403))
             #expect(bed.gateway.received.count == 2)
-            // The next ones do not ask for more tokens than the service allows.
+            // Further pushes do not request more tokens than the service allows.
             #expect(await bed.sender.send(bed.push()) == .refused(reason: "ExpiredProviderToken", status: 403))
             #expect(bed.gateway.received.count == 3)
             #expect(Set(bed.tokens).count == 2)
-            // After 20 minutes one more may be tried.
+            // After 20 minutes the sender may try another token.
             bed.clock.advance(by: 20 * 60)
             let push = bed.push()
             #expect(await bed.sender.send(push) == .delivered(id: push.id))

@@ -72,7 +72,7 @@ struct RetryTests {
             bed.gateway.misbehave(.dropConnection)
             #expect(await bed.sender.send(bed.push()).isDelivered)
             #expect(bed.gateway.connectionCount == 2)
-            // Pauses take no time here: the second try may still meet the lost connection.
+            // Pauses take no time here, so the second attempt may still use the lost connection.
             #expect(1...3 ~= bed.pausesTaken.count)
         }
     }

@@ -101,7 +101,7 @@ struct PasswordRangeTests {
             for _ in 0..<count { found.append(await check.contains(sha1: Array(Insecure.SHA1.hash(data: Data("password1".utf8))))) }
             return found
         }
-        // An answer ends a row of failures.
+        // A response ends a sequence of failures.
         #expect(await ask(4) == [false, true, false, false] && double.received.count == 4)
         #expect(await ask(10).contains(true) == false && double.received.count == 5)
         clock.advance(by: 59)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CountersignSandbox
 
-/// What no request of ours can be wrong about.
+/// Checks that every request of the sender satisfies.
 @Suite("Rules of the local push gateway")
 struct PushGatewayRulesTests {
     static let good = PushGatewayRequest(

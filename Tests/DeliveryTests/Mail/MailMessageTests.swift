@@ -73,7 +73,7 @@ struct MailMessageTests {
         #expect(words.count > 1 && words.allSatisfy { $0.utf8.count <= 75 })
         let decoded = words.map { String(decoding: Data(base64Encoded: String($0.dropFirst(10).dropLast(2))) ?? Data(), as: UTF8.self) }
         #expect(decoded.joined() == String(repeating: "語", count: 40))
-        // What looks like one already is no such thing.
+        // A name that resembles an encoded word is encoded again.
         #expect(MailMessage.encoded("=?utf-8?B?QQ==?=").hasPrefix("=?utf-8?B?PT91"))
     }
 }

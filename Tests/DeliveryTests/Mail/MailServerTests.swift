@@ -24,7 +24,7 @@ struct MailServerTests {
         init(mechanism: String = "PLAIN") async throws {
             folder = TemporaryFolder()
             try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-            // As a mail server has: by an authority that says nothing of addresses, for a name.
+            // The certificate is typical for a mail server: for a name, from an authority without address constraints.
             let issued = try PushGatewayCertificate(now: Date())
             let (chain, key) = (folder.url.appending(path: "chain.pem"), folder.url.appending(path: "key.pem"))
             try Data(issued.certificatePEM.utf8).write(to: chain)
@@ -50,7 +50,7 @@ struct MailServerTests {
                 timing: PushTiming(now: { Date(timeIntervalSince1970: 1_700_000_000) }, sleep: { _ in }), logger: logs.logger)
         }
 
-        /// The next line that the server wrote which has a text in it, as JSON.
+        /// Returns the next non-empty line of the server's output, as JSON.
         func line(with text: String) async throws -> JSONValue {
             var line = try await process.waitFor(text)
             line += try await process.waitFor("\n")
@@ -96,7 +96,7 @@ struct MailServerTests {
         #expect(try await server.sender().send(mail("nobody@example.org")) == .refused(reason: "550 at recipient"))
         guard case .gaveUp(let reason) = try await server.sender(trust: .certificates([])).send(mail()) else { throw WasTaken() }
         #expect(reason.contains("too many tries"))
-        // Neither what it said nor where it went is in the log, nor what the server answers, which names the mailbox.
+        // The log contains neither the message nor its destination, nor the server's response, which names the mailbox.
         let log = server.logs.lines.joined(separator: "\n")
         #expect(!log.contains("example.org") && !log.contains("123456") && !log.contains("geheim") && !log.contains("falsch"))
         server.process.kill()

@@ -79,7 +79,7 @@ struct SMTPExchangeTests {
         for number in 0..<step { _ = exchange.received(reply(fine[number], "hello", "AUTH PLAIN")) }
         guard case .end(let found, _) = exchange.received(reply(code)) else { throw ItGoesOn() }
         #expect(found == ending)
-        // What comes after the end changes nothing.
+        // Data after the end has no effect.
         guard case .end = exchange.received(reply(250)) else { throw ItGoesOn() }
     }
 

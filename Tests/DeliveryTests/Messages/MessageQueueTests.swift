@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Message queue", .timeLimit(.minutes(2)))
 struct MessageQueueTests {
-    /// Sends nothing: it answers as it was told.
+    /// A sender that sends nothing and returns a set outcome.
     private struct Scripted: MessageSender {
         var outcome: @Sendable (Message) -> MessageOutcome = { .delivered(id: $0.id) }
         func send(_ message: Message) async -> MessageOutcome { outcome(message) }
@@ -60,7 +60,7 @@ struct MessageQueueTests {
         ) { _, _ in }
         #expect(queue.submit(mail("1")) && queue.submit(mail("2")))
         #expect(!queue.submit(mail("3")))
-        // Another channel has room of its own.
+        // Another channel has its own queue.
         #expect(queue.submit(.telephone(TelephonyHookTests.message())))
         queue.shutdown()
         await queue.run()

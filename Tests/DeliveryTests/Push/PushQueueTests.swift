@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Push queue", .timeLimit(.minutes(2)))
 struct PushQueueTests {
-    /// What the handler was told: outcome by push id.
+    /// The outcomes that the handler received, by push id.
     final class Reports: Sendable {
         private let box = NIOLockedValueBox<[(id: String, outcome: PushOutcome)]>([])
         var all: [(id: String, outcome: PushOutcome)] { box.withLockedValue { $0 } }
@@ -34,7 +34,7 @@ struct PushQueueTests {
             logger: logs.logger, metrics: metrics, handler: { [reports] push, outcome in reports.add(push, outcome) })
     }
 
-    /// One in which ten pushes wait.
+    /// A queue with ten waiting pushes.
     func queueOfTen(_ sender: any PushSender, concurrency: Int) -> PushQueue {
         let queue = queue(sender, concurrency: concurrency)
         for number in 0..<10 { queue.submit(push("\(number)")) }
@@ -77,7 +77,7 @@ struct PushQueueTests {
         for number in 0..<20 { queue.submit(push("\(number)")) }
         async let running: Void = queue.run()
         await sender.started(3)
-        // A stuck environment leaves the other one alone.
+        // A stuck environment does not delay the other one.
         queue.submit(push("other", .development))
         await sender.started(4)
         #expect(sender.started.contains("other"))
@@ -180,7 +180,7 @@ struct PushQueueTests {
             async let running: Void = queue.run()
             for _ in 0..<8 { queue.submit(bed.push()) }
             await bed.gateway.waitForArrivals(8)
-            // The service answers nobody, and 500 more are taken and 500 refused, without a single answer.
+            // The service never responds: 500 more pushes are accepted and 500 refused without a response.
             let taken = (0..<1000).filter { _ in queue.submit(bed.push()) }
             #expect(taken.count == 500)
             #expect(bed.gateway.received.isEmpty)

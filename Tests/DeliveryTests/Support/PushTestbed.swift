@@ -6,7 +6,7 @@ import Logging
 import NIOConcurrencyHelpers
 import Testing
 
-/// A gateway with one registered device, a sender that trusts it, and a clock that both follow and that stands.
+/// A gateway with one registered device, a sender that trusts it, and a fixed clock for both.
 struct PushTestbed: Sendable {
     static let topic = "com.example.app"
     static let teamID = "TEAM123456"
@@ -19,17 +19,17 @@ struct PushTestbed: Sendable {
     let sender: APNsSender
     let credentials: APNsCredentials
     let signingKey: SigningKey
-    /// What the device was handed.
+    /// The pushes that the device received.
     let deliveries = NIOLockedValueBox<[ReceivedPush]>([])
-    /// The pauses that the sender took; each moved the clock on.
+    /// The pauses of the sender. Each one advanced the clock.
     let pauses: NIOLockedValueBox<[Duration]>
     let logs: RecordedLogs
 
-    /// Runs a test on a new one, and takes it down.
+    /// Runs a test with a new testbed, and shuts it down afterwards.
     ///
     /// - Parameters:
     ///   - configure: Changes the sender's configuration.
-    ///   - jitter: The sender's chance.
+    ///   - jitter: The random factor of the sender's pauses.
     ///   - body: The test.
     static func run(
         configure: (inout APNsSender.Configuration) -> Void = { _ in }, jitter: Double = 1,
@@ -70,14 +70,14 @@ struct PushTestbed: Sendable {
         try result.get()
     }
 
-    /// Registers a device whose pushes are kept in ``deliveries``.
+    /// Registers a device that records its pushes in ``deliveries``.
     func register(_ deviceToken: String = deviceToken, topic: String = topic, environment: PushEnvironment = .development) {
         gateway.register(deviceToken: deviceToken, topic: topic, environment: environment) { [deliveries] push in
             deliveries.withLockedValue { $0.append(push) }
         }
     }
 
-    /// A push to the registered device.
+    /// Returns a push to the registered device.
     func push(
         to deviceToken: String = deviceToken, topic: String = topic, environment: PushEnvironment = .development,
         payload: String = #"{"aps":{"alert":"hello"}}"#, expiresIn seconds: TimeInterval = 300, collapseID: String? = nil,
@@ -94,15 +94,15 @@ struct PushTestbed: Sendable {
 }
 
 extension PushTestbed {
-    /// The payloads that the device was handed.
+    /// The payloads that the device received.
     var delivered: [String] { deliveries.withLockedValue { $0.map { String(decoding: $0.payload, as: UTF8.self) } } }
 
-    /// The provider tokens in the order of the answers.
+    /// The provider tokens in the order of the responses.
     var tokens: [String] {
         gateway.received.compactMap { $0.headers["authorization"].map { String($0.dropFirst("bearer ".count)) } }
     }
 
-    /// Sends that many pushes at the same time.
+    /// Sends this number of pushes at the same time.
     @discardableResult
     func sendAtOnce(_ count: Int) async -> [PushOutcome] {
         await withTaskGroup(of: PushOutcome.self) { group in
@@ -111,14 +111,14 @@ extension PushTestbed {
         }
     }
 
-    /// Credentials of another key, which the gateway knows.
+    /// Credentials with another key that the gateway knows.
     func trust(teamID: String, keyID: String) throws -> APNsCredentials {
         let key = try SigningKey.generate(.es256, keyID: keyID)
         try gateway.trust(teamID: teamID, keyID: keyID, publicKey: try #require(key.publicKey), topics: [Self.topic])
         return try APNsCredentials(teamID: teamID, keyID: keyID, privateKeyPEM: try #require(key.privatePEM))
     }
 
-    /// Runs something with a further sender to the same gateway, and shuts that down.
+    /// Runs an action with a second sender to the same gateway, and shuts that sender down.
     func withSender<Value: Sendable>(timing: PushTiming, _ body: (APNsSender) async -> Value) async throws -> Value {
         let sender = try APNsSender(
             .init(

@@ -1,14 +1,14 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Keeps every line, of every level.
+/// A log that keeps every line of every level.
 final class RecordedLogs: Sendable {
     private let kept = NIOLockedValueBox<[String]>([])
 
     /// Level, message and metadata of each line.
     var lines: [String] { kept.withLockedValue { $0 } }
 
-    /// A logger that writes here.
+    /// A logger that writes to this log.
     var logger: Logger { Logger(label: "test") { _ in Handler(logs: self) } }
 
     private struct Handler: LogHandler {

@@ -2,7 +2,7 @@ import Delivery
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A sender that sends nothing: it answers at once, or when it is told to.
+/// A sender that sends nothing and completes pushes at once or on request.
 final class ScriptedSender: PushSender {
     private struct State {
         var isHeld: Bool
@@ -18,15 +18,15 @@ final class ScriptedSender: PushSender {
 
     /// - Parameters:
     ///   - isHeld: Whether pushes wait for ``release()``, or for cancellation.
-    ///   - outcome: How a push ends that was not cancelled.
+    ///   - outcome: The outcome of a push that was not cancelled.
     init(isHeld: Bool = false, outcome: @escaping @Sendable (PushNotification) -> PushOutcome = { .delivered(id: $0.id) }) {
         state = NIOLockedValueBox(State(isHeld: isHeld))
         self.outcome = outcome
     }
 
-    /// The ids of the pushes that were begun.
+    /// The ids of the started pushes.
     var started: [String] { state.withLockedValue { $0.started } }
-    /// The most pushes at the same time.
+    /// The maximum number of concurrent pushes.
     var mostAtOnce: Int { state.withLockedValue { $0.mostAtOnce } }
 
     func send(_ notification: PushNotification) async -> PushOutcome {
@@ -46,7 +46,7 @@ final class ScriptedSender: PushSender {
         return Task.isCancelled ? .gaveUp(reason: "cancelled") : outcome(notification)
     }
 
-    /// Lets all go on, now and later.
+    /// Releases all current and later pushes.
     func release() {
         let waiting = state.withLockedValue { state in
             state.isHeld = false
@@ -56,7 +56,7 @@ final class ScriptedSender: PushSender {
         for signal in waiting { signal.finish() }
     }
 
-    /// Waits until so many were begun.
+    /// Waits until this number of pushes has started.
     func started(_ count: Int) async {
         let (begun, signal) = AsyncStream.makeStream(of: Never.self)
         let isDue = state.withLockedValue { state in

@@ -25,7 +25,7 @@ struct TelephonyHookTests {
         let logs: RecordedLogs
     }
 
-    /// What a hook says that sent a text.
+    /// The response of a hook that sent a text.
     static func sent(_ status: String = "SUCCESSFUL") -> String {
         PlainListener.answer(
             200,

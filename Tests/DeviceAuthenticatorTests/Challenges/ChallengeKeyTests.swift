@@ -41,7 +41,7 @@ struct ChallengeKeyTests {
         _ = try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token)
         #expect(phone.org.requests(.keys).count == 2)
         #expect(try phone.parse(phone.org.challenge(at: phone.clock.now, key: TestOrg.nextKey)).isVerified)
-        // Withdrawn by the org, and so here.
+        // The org withdrew the challenge, so the phone withdraws it too.
         #expect(try !phone.parse(phone.org.challenge(at: phone.clock.now)).isVerified)
     }
 

@@ -6,17 +6,17 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-/// Challenges that reach the phone through a push service or a hostile app, and were not made by the org for this enrollment.
+/// Challenges from a push service or a hostile app that the org did not issue for this enrollment.
 @Suite("Attacks: challenges forged to the phone")
 struct ForgedChallengeTests {
     typealias Forgery = HostileChallengeTests.Forgery
 
-    /// A payload as text, signed with the org's own key, so that only its form can be refused.
+    /// Signs a payload, given as text, with the org's own key, so that only its form is invalid.
     private static func text(_ name: String, _ make: @escaping @Sendable (String) -> String) -> Forgery {
         Forgery(name) { org in try TestOrg.signingKey.sign(payload: Array(make(org.claims().serializedString).utf8)) }
     }
 
-    /// The payload with one more member, as text.
+    /// Returns the payload with an additional member, as text.
     private static func member(_ name: String, _ member: String) -> Forgery { text(name) { "\($0.dropLast()),\(member)}" } }
 
     private static let numbers: [(String, String)] = ["iat", "exp"].flatMap { name in
@@ -135,7 +135,7 @@ struct ForgedChallengeTests {
         let phone = try TestPhone()
         try await phone.enroll()
         try await phone.enroll()
-        // Signed by the org, with the ids of both.
+        // The org signed it, with the ids of both enrollments.
         for more: JSONValue in [
             ["authenticatorEnrollmentId": "pfd2"],
             ["authenticatorEnrollmentId": "pfd2", "userId": "00u2"],

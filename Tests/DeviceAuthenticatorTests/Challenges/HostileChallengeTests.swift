@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Hostile challenges (D5-6, Documentation/Protocol/Devices.md §3.6)")
 struct HostileChallengeTests {
-    /// A challenge that a good org never sends, and what makes it.
+    /// A challenge that no conforming org sends, and the change that makes it invalid.
     struct Forgery: Sendable, CustomTestStringConvertible {
         let name: String
         let make: @Sendable (TestOrg) throws -> String
@@ -87,7 +87,7 @@ struct HostileChallengeTests {
         let jwt = try forgery.make(phone.org)
         #expect(throws: (any Error).self) { try phone.parse(jwt) }
         #expect(phone.org.routes == before)
-        // And if it comes with a pull, it is left out.
+        // In a fetched list, the challenge is omitted.
         phone.org.wait(with: jwt, try phone.org.challenge("ft2"))
         let enrollment = try #require(try phone.authenticator.allEnrollments().first)
         let pulled = try await enrollment.retrievePushChallenges(authenticationToken: TestPhone.token)

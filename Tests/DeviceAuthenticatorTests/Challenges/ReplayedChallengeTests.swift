@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-/// The phone keeps no list of what it answered (the app finds duplicates, Documentation/Protocol/Devices.md §2.8): the org decides.
+/// The phone keeps no list of answered challenges: the app detects duplicates (Documentation/Protocol/Devices.md §2.8), and the org decides.
 @Suite("A challenge that comes once more")
 struct ReplayedChallengeTests {
     private static let answered = TestOrg.Reply.failure(
@@ -44,11 +44,11 @@ struct ReplayedChallengeTests {
         }
         #expect(asked.all == ["consent"])
         #expect(error?.reason == .alreadyAnswered)
-        // Each answer is signed anew, for the one question that it was; no answer can be taken for another.
+        // Each answer has a new signature for its own challenge, so no answer is valid for another.
         let answers = try phone.org.answers().map(\.claims)
         #expect(answers.map { $0["tx"] } == ["ft1", "ft1"] && answers.map { $0["nonce"] } == ["nonce-1", "nonce-1"])
         #expect(answers[0]["jti"] != answers[1]["jti"] && answers[1].issuedAt == 1_800_000_020)
-        // Nothing of the enrollment was lost by it.
+        // The enrollment is unchanged.
         let enrollment = try #require(try phone.authenticator.allEnrollments().first)
         #expect(enrollment.enrollmentId == "pfd1")
         try await phone.parse(phone.org.challenge("ft2", at: phone.clock.now)).resolve(onRemediation: approving)

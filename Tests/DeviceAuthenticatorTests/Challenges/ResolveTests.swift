@@ -65,7 +65,7 @@ struct ResolveTests {
         let challenge = try phone.parse(phone.org.challenge())
         try await challenge.resolve { step in
             guard let step = step as? RemediationStepUserConsent else { return }
-            // Not verified when it was read; verified now.
+            // The challenge was unverified when it arrived, and is verified now.
             #expect(step.challenge.appInstanceName == "Acme Portal")
             #expect((step.challenge as? any CIBAChallengeProtocol)?.cibaBindingMessage == nil)
             #expect(step.enrollment.user.name == "ada1@example.com")

@@ -94,7 +94,7 @@ struct UserVerificationTests {
         let enrollment = try await phone.enroll(verification: true)
         let tag = try #require(enrollment.record.verificationKeyTag)
         if damaged {
-            // A key that is no guarded one under the tag of a guarded one.
+            // An unguarded key with the tag of a guarded one.
             let keys = FileDeviceKeyStore(directory: phone.folder.url)
             try keys.deleteKey(tag: tag)
             _ = try keys.makeKey(tag: tag)
@@ -142,7 +142,7 @@ struct UserVerificationTests {
         let challenge = try phone.parse(phone.org.challenge(more: ["userVerification": "REQUIRED"]))
         let error = await DeviceAuthenticatorTests.failure { try await challenge.resolve(onRemediation: approving) }
         #expect(error?.reason == .enrollmentGone)
-        // Told to the app, which decides.
+        // The app receives the error and decides.
         #expect(try phone.authenticator.allEnrollments().count == 1)
     }
 
@@ -168,7 +168,7 @@ struct UserVerificationTests {
     }
 }
 
-/// A key store of the app's own whose guarded keys fail with an error of its own.
+/// A key store of the app whose guarded keys fail with their own error.
 private struct BrokenGuardedKeys: DeviceKeyStore {
     let keys: FileDeviceKeyStore
 

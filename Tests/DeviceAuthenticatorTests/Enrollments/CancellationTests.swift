@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Cancelling an enrollment or a change")
 struct CancellationTests {
-    /// Runs a call in a task that is cancelled at the first request of a route, and has ended when this returns.
+    /// Runs a call in a task that is cancelled at the first request of a route. The task has ended when this returns.
     private func run<Value: Sendable>(
         _ phone: TestPhone, cancellingAt route: TestOrg.Route, _ call: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
@@ -79,7 +79,7 @@ struct CancellationTests {
     }
 }
 
-/// A person in whose hands the call is cancelled.
+/// A user who cancels the call.
 private struct CancellingVerifier: UserVerifier {
     func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
         withUnsafeCurrentTask { $0?.cancel() }

@@ -23,7 +23,7 @@ struct DeletionTests {
         #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer manage-secret")
         #expect(request.httpBody == nil)
         #expect(try phone.authenticator.allEnrollments().isEmpty)
-        // It was the org's last one.
+        // It was the last enrollment of the org.
         #expect(try phone.folder.names == ["key", "lock"])
     }
 
@@ -102,7 +102,7 @@ struct DeletionTests {
     }
 }
 
-/// An app's test double with the published members alone.
+/// An app's test double with only the public members.
 struct OwnEnrollment: AuthenticatorEnrollmentProtocol {
     let enrollmentId = "own"
     let organization = Organization(id: "00o1", url: URL(fileURLWithPath: "/"))

@@ -16,7 +16,7 @@ struct EnrollmentChangeTests {
     func pushToken() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
-        // The body of the answer does not matter.
+        // The body of the response does not matter.
         phone.org.answer(.update, .text("ok"))
         try await enrollment.updateDeviceToken(Data([0xAB, 0x01]), authenticationToken: .bearer("maintenance-secret"))
         let request = try #require(phone.org.requests(.update).first)
@@ -59,7 +59,7 @@ struct EnrollmentChangeTests {
         try await enrollment.setUserVerification(authenticationToken: TestPhone.token, enable: false)
         #expect(try phone.org.bodies(.update).last == ["methods": ["push": ["keys": ["userVerification": nil]]]])
         #expect(try !phone.authenticator.allEnrollments()[0].userVerificationEnabled)
-        // The client instance key and the proof of possession are left.
+        // The client instance key and the proof-of-possession key remain.
         #expect(try phone.folder.names(of: "key").count == 2)
     }
 

@@ -129,7 +129,7 @@ struct EnrollmentTests {
         let enrollment = try await phone.enroll(EnrollmentParameters(deviceToken: .tokenString(text)))
         let push = try #require(try phone.org.bodies(.enroll)[0]["methods"]?["push"])
         #expect(push["pushToken"] == .string(text))
-        // Nothing was said of user verification, and nothing is sent of it.
+        // The call does not mention user verification, so the request contains nothing about it.
         #expect(push["keys"]?.objectValue?.keys.sorted() == ["proofOfPossession"])
         #expect(!enrollment.userVerificationEnabled)
     }
@@ -176,7 +176,7 @@ struct EnrollmentTests {
         #expect(bodies[2]["device"]?["deviceAttestation"] == nil && bodies[2]["device"]?["id"] == nil)
         let fresh = try #require(bodies[2]["device"]?["clientInstanceKey"]?["kid"])
         #expect(fresh != bodies[0]["device"]?["clientInstanceKey"]?["kid"])
-        // Both enrollments keep the device under which the server knows them; one client instance key is left.
+        // Both enrollments keep the device id of the server; one client instance key remains.
         #expect(try phone.folder.names(of: "key").count == 3)
         phone.org.wait(with: try phone.org.challenge())
         let first = try #require(try phone.authenticator.allEnrollments().first)
@@ -276,7 +276,7 @@ struct EnrollmentTests {
         phone.org.answer(.enroll, .json(phone.org.enrollment(7, user: "00u1")))
         try await phone.enroll()
         #expect(try phone.authenticator.allEnrollments().map(\.enrollmentId) == ["pfd7"])
-        // The client instance key and one proof of possession.
+        // The client instance key and one proof-of-possession key.
         #expect(try phone.folder.names(of: "key").count == 2)
     }
 

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Enrolling when the folder fails (Documentation/Protocol/Devices.md §2.5)")
 struct FailedStorageTests {
-    /// A folder with something in it can neither be replaced by a file nor deleted as one.
+    /// Replaces a file by a non-empty folder, which can neither be overwritten nor deleted as a file.
     private func obstruct(_ kind: SealedEntry.Kind, _ id: String, in folder: TemporaryFolder) throws -> URL {
         let place = folder.url.appendingPathComponent(SealedEntry.fileName(kind, id), isDirectory: true)
         if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
@@ -20,7 +20,7 @@ struct FailedStorageTests {
         return place
     }
 
-    /// With its own key, which is made in an empty folder only.
+    /// Has its own encryption key, which is created in an empty folder only.
     private func makeFolder(of phone: TestPhone) throws {
         let keys = FileDeviceKeyStore(directory: phone.folder.url)
         _ = try keys.makeKey(tag: "A")
@@ -84,7 +84,7 @@ struct FailedStorageTests {
         #expect(try phone.authenticator.enrollments().map(\.enrollmentId) == ["pfd7"])
         #expect(phone.org.requests(.delete).isEmpty)
         #expect(phone.log.text.contains("Part of the older enrollment"))
-        // The other old key is gone: the installation's key, the new one, and what could not be deleted are left.
+        // The other old key is deleted. The installation's key, the new key and the undeletable keys remain.
         #expect(try phone.folder.names(of: "key").count == 3)
         let more: JSONValue = ["authenticatorEnrollmentId": "pfd7", "methodEnrollmentId": "opf7"]
         try await phone.parse(phone.org.challenge(more: more)).resolve(onRemediation: approving)

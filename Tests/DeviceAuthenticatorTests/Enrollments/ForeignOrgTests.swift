@@ -6,10 +6,10 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-/// A user enrolls the phone at a hostile org beside an honest one. The hostile org chooses its own id and the ids of its enrollments.
+/// A phone is enrolled at a hostile org and an honest one. The hostile org chooses its own id and the ids of its enrollments.
 @Suite("Attacks: an org that takes another org's ids")
 struct ForeignOrgTests {
-    /// A phone that is enrolled at the honest org, and its network of both.
+    /// A phone that is enrolled at the honest org, with a network that contains both.
     private static func phone(hostileID: String) async throws -> (TestPhone, TestOrg, any DeviceAuthenticatorProtocol) {
         let hostile = TestOrg("https://evil.example", id: hostileID)
         let phone = try TestPhone()
@@ -24,7 +24,7 @@ struct ForeignOrgTests {
             enrollmentParameters: EnrollmentParameters(deviceToken: .empty))
     }
 
-    /// The enrollment at the honest org still answers, with the key that the user unlocks.
+    /// Checks that the enrollment at the honest org can still answer with the user verification key.
     private static func expectIntact(_ phone: TestPhone) async throws {
         let enrollments = try phone.authenticator.allEnrollments().compactMap { $0 as? AuthenticatorEnrollment }
         let record = try #require(enrollments.first { $0.enrollmentId == "pfd1" }).record
@@ -46,7 +46,7 @@ struct ForeignOrgTests {
     @Test("An enrollment with the id of another org's enrollment is not stored, and is deleted where it was made")
     func enrollmentID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
-        // The hostile org answers with pfd1, which is the honest org's enrollment.
+        // The hostile org responds with pfd1, the id of the honest org's enrollment.
         let error = await failure { try await Self.enroll(device, at: hostile) }
         #expect(error?.reason == .storage)
         #expect(hostile.routes.last == .delete)
@@ -59,7 +59,7 @@ struct ForeignOrgTests {
         hostile.answer(.enroll, .json(hostile.enrollment(2)))
         try await Self.enroll(device, at: hostile)
         #expect(try phone.authenticator.allEnrollments().count == 2)
-        // The hostile org's key signs a challenge for the honest org's enrollment, under its own name or the other's.
+        // The hostile org's key signs a challenge for the honest org's enrollment, with its own issuer or the other's.
         for more: JSONValue in [
             ["iss": "https://evil.example"], ["iss": "https://evil.example", "orgId": "00oEvil"],
             ["iss": "https://evil.example", "verificationUri": "https://evil.example/verify"], ["orgId": "00oEvil"],

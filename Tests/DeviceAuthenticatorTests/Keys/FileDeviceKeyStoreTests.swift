@@ -112,7 +112,7 @@ struct FileDeviceKeyStoreTests {
     }
 }
 
-/// Remembers whether it was asked from within a task, whose thread must not wait.
+/// Records whether it was called from within a task, whose thread must not block.
 private struct WatchedKeySource: StoreKeySource {
     let isInTask = Recorder<Bool>()
 

@@ -6,10 +6,10 @@ import Testing
 import UserNotifications
 #endif
 
-/// Uses of the published API in the forms that apps write. What is not run here must compile; that is the proof.
+/// Uses the public API as apps do. Code that is not run must compile.
 @Suite("The published surface of DeviceAuthenticator (D1-4, D2-1, D2-5, D3-1 to D3-3, D3-5, D6-1: both spellings)")
 struct PublishedSurfaceTests {
-    /// An app's own double of the authenticator, with the published members alone.
+    /// An app's test double of the authenticator with only the public members.
     struct OwnAuthenticator: DeviceAuthenticatorProtocol {
         func downloadPolicy(
             authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig,
@@ -69,7 +69,7 @@ struct PublishedSurfaceTests {
         func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String) {}
     }
 
-    /// Compiled, not run.
+    /// Compiled but not run.
     func create() throws {
         let config = ApplicationConfig(
             applicationName: "a", applicationVersion: "1", applicationGroupId: "g", keychainGroupId: nil, applicationInstallationId: nil)
@@ -89,7 +89,7 @@ struct PublishedSurfaceTests {
         }
     }
 
-    /// Compiled, not run.
+    /// Compiled but not run.
     func resolve(_ challenge: any PushChallengeProtocol) async throws {
         challenge.resolve(onRemediationStep: { self.handle($0) }) { error in _ = error?.errorCode }
         challenge.resolve(onRemediation: { self.handle($0) }, onCompletion: { _ in })
@@ -116,7 +116,7 @@ struct PublishedSurfaceTests {
         }
     }
 
-    /// Compiled, not run: an app's switch over the published cases has no default.
+    /// Compiled but not run: an app's switch over the public cases has no default.
     func everyError(_ error: DeviceAuthenticatorError) -> String {
         switch error {
         case .serverAPIError(let result, let model): "\(result.response == nil) \(model?.errorCode?.rawValue ?? "")"

@@ -24,12 +24,12 @@ struct EnrollmentKillTests {
         #expect(told.isSubset(of: enrollments.map(\.id)))
         let keys = FileDeviceKeyStore(directory: folder.url)
         for tag in enrollments.flatMap(\.keyTags) { #expect(try keys.publicKey(tag: tag) != nil) }
-        // And it goes on.
+        // Further enrollments still succeed.
         phone.org.answer(.enroll, .json(phone.org.enrollment(999_999)))
         try await phone.enroll()
     }
 
-    /// Alone it makes some enrollments; as the child of the test above it makes them until it is killed.
+    /// Run alone, it enrolls a few times. As the child of the test above, it enrolls until it is killed.
     @Test("Repeated enrollments are all stored")
     func enrollsAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]

@@ -37,7 +37,7 @@ struct EnrollmentStorageTests {
             let text = String(decoding: try Data(contentsOf: phone.folder.url.appendingPathComponent(name)), as: UTF8.self)
             for secret in ["secret", "ada1", "nonce-1", "2468"] { #expect(!text.contains(secret), "\(secret) in \(name)") }
         }
-        // Nor sealed.
+        // It is not encrypted either.
         let key = try #require(try StoreKeyFile().key(in: .init(path: phone.folder.url.path)))
         for name in try phone.folder.names where name.hasSuffix(".json") {
             let kind = try #require(SealedEntry.Kind.allCases.first { name.hasPrefix($0.rawValue + "-") })
@@ -67,7 +67,7 @@ struct EnrollmentStorageTests {
         #expect(record.createdAt == TestClock.start && enrollment.userVerificationPolicy == .preferred)
         let store = phone.builder.store(in: folder)
         #expect(try store.challengeKeys(of: "00o1")?.issuers["https://id.example.com"]?.keys.count == 1)
-        // The keys work: the person's with its PIN, and the installation's.
+        // The keys work: the user's with the PIN, and the installation's.
         let jwt = try phone.org.challenge(more: ["userVerification": "REQUIRED"], key: TestOrg.nextKey)
         let challenge = try phone.parse(jwt)
         try await challenge.resolve(onRemediation: approving)
@@ -96,7 +96,7 @@ struct EnrollmentStorageTests {
         }
         #expect(throws: DeviceAuthenticatorError.storageError(.itemNotFound)) { try phone.parse(phone.org.challenge()) }
         #expect(try Data(contentsOf: file) == newer)
-        // It can be removed by who wants to.
+        // The user can delete it explicitly.
         let second = try #require(try phone.authenticator.allEnrollments().first)
         try second.deleteFromDevice()
         #expect(try Data(contentsOf: file) == newer)
@@ -162,7 +162,7 @@ struct EnrollmentStorageTests {
         #expect(Set(ids) == ["pfd1", "pfd2"])
         #expect(one.allEnrollments().map(\.enrollmentId) == [ids[0]])
         #expect(two.allEnrollments().map(\.enrollmentId) == [ids[1]])
-        // Each is a device of its own.
+        // Each enrollment is a separate device.
         #expect(try org.bodies(.enroll).allSatisfy { $0["device"]?["clientInstanceKey"] != nil })
         try one.allEnrollments()[0].deleteFromDevice()
         #expect(two.allEnrollments().count == 1)
@@ -182,7 +182,7 @@ struct EnrollmentStorageTests {
             try await group.waitForAll()
         }
         #expect(Set(try phone.authenticator.enrollments().map(\.enrollmentId)) == Set((1...9).map { "pfd\($0)" }))
-        // One client instance key and one proof of possession each.
+        // Each has one client instance key and one proof-of-possession key.
         #expect(try phone.folder.names(of: "key").count == 10)
     }
 }

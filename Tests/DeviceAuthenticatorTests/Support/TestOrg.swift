@@ -6,8 +6,8 @@ import JOSE
 import FoundationNetworking
 #endif
 
-/// An org in the test's own process: it answers as in Documentation/Protocol/Devices.md, signs challenges with a real RSA key, and
-/// remembers what it was asked. A test replaces single answers.
+/// An org in the test's process. It responds as Documentation/Protocol/Devices.md says, signs challenges with a real RSA key, and records its
+/// requests. A test can replace single responses.
 final class TestOrg: URLSessionProtocol {
     struct Reply: Sendable {
         var status = 200
@@ -60,19 +60,19 @@ final class TestOrg: URLSessionProtocol {
         publish(keys)
     }
 
-    // MARK: - What a test sets
+    // MARK: - Changes by a test
 
-    /// Answers the next requests to a route; then the org answers by itself again.
+    /// Replaces the next responses of a route. Later requests get the normal response again.
     func answer(_ route: Route, _ replies: Reply...) { state.withLock { $0.replies[route, default: []] += replies } }
 
-    /// Gives the org its own clock: responses have a `Date`, and the org refuses signatures that are more than a minute off.
+    /// Gives the org its own clock: responses have a `Date`, and the org refuses signatures that differ by more than a minute.
     func keepTime(by clock: @escaping @Sendable () -> Date) { state.withLock { $0.clock = clock } }
 
-    /// Runs at each request to a route, before it is answered.
+    /// Runs at each request to a route, before its response.
     func atRequest(_ route: Route, _ action: @escaping @Sendable () async -> Void) { state.withLock { $0.actions[route] = action } }
 
     func publish(_ keys: [SigningKey], and others: [JSONValue] = []) {
-        // Without `alg`, so that nothing but the client's own list keeps other algorithms of the same key out.
+        // There is no `alg`, so only the client's own list excludes other algorithms of the same key.
         let own = keys.compactMap { key -> JSONValue? in
             var json = key.publicKey?.json()
             json?["alg"] = nil
@@ -85,7 +85,7 @@ final class TestOrg: URLSessionProtocol {
         state.withLock { $0.pending += challenges.map { ["payloadVersion": "IDXv1", "challenge": .string($0)] } }
     }
 
-    // MARK: - What a test asks
+    // MARK: - Recorded requests
 
     func requests(_ route: Route) -> [URLRequest] { state.withLock { $0.requests.filter { $0.route == route }.map(\.request) } }
     var routes: [Route] { state.withLock { $0.requests.map(\.route) } }
@@ -94,7 +94,7 @@ final class TestOrg: URLSessionProtocol {
         try requests(route).map { try JSONValue(parsing: $0.httpBody ?? Data()) }
     }
 
-    /// The answers that were posted, with header and claims; the signature is checked with the key that the enrollment registered.
+    /// The posted answers with header and claims. Their signature is verified with the enrollment's registered key.
     func answers() throws -> [(header: JSONValue, claims: ClaimSet)] {
         let keys = try registeredKeys()
         return try bodies(.verify).map { body in
@@ -110,7 +110,7 @@ final class TestOrg: URLSessionProtocol {
         return (token.header, try token.unverifiedClaims())
     }
 
-    /// All keys that were registered by enrollments and changes.
+    /// All keys that enrollments and changes have registered.
     func registeredKeys() throws -> [JSONWebKey] {
         let enrolled = try bodies(.enroll).flatMap { body -> [JSONValue] in
             let keys = body["methods"]?["push"]?["keys"]
@@ -122,7 +122,7 @@ final class TestOrg: URLSessionProtocol {
 
     // MARK: - Challenges
 
-    /// The claims of a good challenge for the first enrollment.
+    /// The claims of a valid challenge for the first enrollment.
     func claims(_ transaction: String = "ft1", at now: Date = TestClock.start, more: JSONValue = [:], context: JSONValue = [:]) -> JSONValue
     {
         let issuedAt = Int64(now.timeIntervalSince1970)
@@ -137,7 +137,7 @@ final class TestOrg: URLSessionProtocol {
         var inner: JSONValue = ["transactionType": "LOGIN", "clientOS": "MAC_OS_X", "clientLocation": "Lyon, France"]
         for (name, value) in context.objectValue ?? [:] { inner[name] = value }
         claims["challengeContext"] = inner
-        // A null takes a claim away.
+        // `null` removes a claim.
         for (name, value) in more.objectValue ?? [:] { claims[name] = value.isNull ? nil : value }
         return claims
     }
@@ -149,7 +149,7 @@ final class TestOrg: URLSessionProtocol {
         try key.sign(claims(transaction, at: now, more: more, context: context), header: type.map { ["typ": $0] } ?? [:])
     }
 
-    // MARK: - The wire
+    // MARK: - Requests
 
     var configuration: URLSessionConfiguration { .ephemeral }
 
@@ -186,7 +186,7 @@ final class TestOrg: URLSessionProtocol {
                 locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian)))
     }
 
-    /// The org's response to a token that the device signed with another clock.
+    /// The org's response to a token that the device signed with a wrong clock.
     private func refusal(of request: URLRequest, _ route: Route, at now: Date?) throws -> Reply? {
         guard let now, route == .token || route == .verify else { return nil }
         let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)

@@ -16,7 +16,7 @@ final class TestClock: OAuth2Clock {
     func sleep(for interval: TimeInterval) async throws { advance(by: interval) }
 }
 
-/// What an authenticator logs.
+/// The log entries of an authenticator.
 final class TestLog: OktaLoggerProtocol {
     private let lines = Locked<[String]>([])
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
@@ -40,7 +40,7 @@ final class TestLog: OktaLoggerProtocol {
     }
 }
 
-/// A person who types a PIN, or does not.
+/// A user who types a PIN, or cancels.
 final class TestVerifier: UserVerifier {
     private let outcome: Locked<Result<UserVerification, UserVerificationFailure>>
     private let asked = Locked<[UserVerificationRequest]>([])
@@ -59,7 +59,7 @@ final class TestVerifier: UserVerifier {
     }
 }
 
-/// A phone with an org: an authenticator on a folder of its own, whose network is the org and whose clock stands still.
+/// A phone with an org: an authenticator with its own folder, a network that contains only the org, and a fixed clock.
 struct TestPhone {
     static let token = AuthToken.bearer("manage-secret")
 
@@ -119,7 +119,7 @@ struct TestPhone {
         return enrollment
     }
 
-    /// The challenge of a push.
+    /// Returns the challenge of a push.
     func parse(_ jwt: String, action: String? = nil, skew: Int = 300) throws -> PushChallenge {
         let challenge = try authenticator.parsePushNotification(
             userInfo: ["payloadVersion": "IDXv1", "challenge": jwt], actionIdentifier: action, allowedClockSkewInSeconds: skew)
@@ -133,7 +133,7 @@ func url(_ text: String) throws -> URL {
     return url
 }
 
-/// The error that a call throws, as the module's own.
+/// Returns the error of a call, as the module's own type.
 func failure<Value>(_ operation: () async throws -> Value) async -> DeviceAuthenticatorError? {
     do {
         _ = try await operation()
@@ -148,7 +148,7 @@ func failure<Value>(_ operation: () async throws -> Value) async -> DeviceAuthen
     (step as? RemediationStepUserConsent)?.provide(.approved)
 }
 
-/// What came in, in order. Safe from any thread.
+/// Records elements in order. Thread-safe.
 final class Recorder<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
     var all: [Value] { values.withLock { $0 } }

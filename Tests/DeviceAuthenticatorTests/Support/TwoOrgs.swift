@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A network with two orgs.
+/// A network that contains two orgs.
 final class TwoOrgs: URLSessionProtocol {
     private let orgs: [TestOrg]
 

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The org keeps the right time and answers with a `Date`; the clock of the device is wrong.
+/// The org's clock is right and its responses have a `Date`; the clock of the device is wrong.
 @Suite("A device whose clock is wrong")
 struct WrongClockTests {
     /// A phone whose clock is the given number of seconds ahead of the org's.
@@ -23,7 +23,7 @@ struct WrongClockTests {
 
     private static func serverTime(_ phone: TestPhone, ahead: TimeInterval) -> Date { phone.clock.now.addingTimeInterval(-ahead) }
 
-    /// The assertions that were sent, by their `iat`.
+    /// The `iat` values of the sent assertions.
     private static func assertions(_ phone: TestPhone) throws -> [ClaimSet] {
         try phone.org.requests(.token).map { request in
             let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
@@ -37,7 +37,7 @@ struct WrongClockTests {
     func maintenanceToken(ahead: TimeInterval) async throws {
         let phone = try Self.phone(ahead: ahead)
         try await phone.enroll()
-        // A new process: the org's time is unknown.
+        // In a new process, the org's time is unknown.
         let enrollment = try #require(try phone.authenticator.allEnrollments().first)
         #expect(try await enrollment.retrieveMaintenanceToken().access_token == "maintenance-secret")
         let sent = try Self.assertions(phone)
@@ -45,7 +45,7 @@ struct WrongClockTests {
         let claims = sent[1]
         let time = Self.serverTime(phone, ahead: ahead).timeIntervalSince1970
         #expect(abs((claims.issuedAt ?? 0) - time) <= 1 && abs((claims.expiresAt ?? 0) - time - 300) <= 1)
-        // From now on the time is known.
+        // From here the time is known.
         _ = try await enrollment.retrieveMaintenanceToken()
         #expect(try Self.assertions(phone).count == 3)
     }
@@ -104,7 +104,7 @@ struct WrongClockTests {
         let enrollment = try await phone.enroll()
         let error = try #require(await failure { try await enrollment.retrieveMaintenanceToken() })
         #expect(error.reason == .clockWrong && error.errorDescription?.contains("25 hours") == true, "\(error)")
-        // No token was signed for another day.
+        // No token has the date of another day.
         let now = phone.clock.now.timeIntervalSince1970
         #expect(try Self.assertions(phone).allSatisfy { abs(($0.issuedAt ?? 0) - now) <= 1 })
     }

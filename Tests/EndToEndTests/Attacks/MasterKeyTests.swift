@@ -71,7 +71,7 @@ struct MasterKeyTests {
     func anotherKey() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
-        // A change that would be applied, with a secret to seal.
+        // A valid change that contains a secret to seal.
         _ = try scene.folder.write(Self.organization(Self.service), to: "org.yaml")
         try await scene.expectUntouched {
             let (status, text) = try await scene.serve(key: "wrong.key")

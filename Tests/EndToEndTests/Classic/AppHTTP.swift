@@ -7,11 +7,11 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// An app's own HTTP, as the guide injects it: it adds headers of its own, keeps a journal, and sends with what the app has.
+/// The HTTP client of an app, injected as the guide shows: it adds headers, records requests and sends them with the app's own session.
 final class AppHTTP: OktaHTTPRequestListenerProtocol {
     typealias Completion = (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// Carries the closure to where the answer comes. Safe because it is called there once, and by nobody else.
+    /// Carries the closure to the thread of the response. Safe because it is called exactly once, on that thread.
     struct Answer: @unchecked Sendable {
         let call: Completion
     }
@@ -19,7 +19,7 @@ final class AppHTTP: OktaHTTPRequestListenerProtocol {
     private let headers: [String: String]
     private let lines = Locked<[String]>([])
 
-    /// What was sent: method, path, and the status of the answer.
+    /// The sent requests: method, path, and status of the response.
     var journal: [String] { lines.withLock { $0 } }
 
     init(adding headers: [String: String] = [:]) {

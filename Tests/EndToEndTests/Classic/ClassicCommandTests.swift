@@ -5,7 +5,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// `countersign sign-in classic`, as a process of its own.
+/// Tests `countersign sign-in classic` as a separate process.
 @Suite("The command signs in with the classic API", .timeLimit(.minutes(5)))
 struct ClassicCommandTests {
     private static let jane = "jane.doe@example.com"

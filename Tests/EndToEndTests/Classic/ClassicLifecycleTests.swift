@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What the classic state machine does beside its edges, between the SDK and the server, over a port.
+/// Tests properties of the classic state machine beyond its edges, with the SDK and the server over a port.
 @MainActor
 @Suite("The classic sign-in remembers, waits, gives up and begins sessions, over HTTP", .timeLimit(.minutes(10)))
 struct ClassicLifecycleTests {
@@ -22,7 +22,7 @@ struct ClassicLifecycleTests {
         return try await start.authenticate(username: Self.jane.login, password: Self.password)
     }
 
-    /// A push that was sent.
+    /// Returns a sent push.
     private func challenge(_ sandbox: Sandbox) async throws -> (OktaAuthStatusFactorChallenge, OktaFactorPush) {
         let required = try #require(try await signIn(sandbox) as? OktaAuthStatusFactorRequired)
         let push = try required.availableFactors.first(.push, as: OktaFactorPush.self)
@@ -134,7 +134,7 @@ struct ClassicLifecycleTests {
             #expect(refusal?.errorCode == "E0000047" && refusal?.statusCode == 429)
             let reset = try #require(refusal?.rateLimitReset)
             #expect(reset > sandbox.clock.now && reset <= sandbox.clock.now.addingTimeInterval(60))
-            // One question was asked, however often somebody looked.
+            // The server sent one challenge, regardless of the number of polls.
             #expect(phone.waiting.count == 1)
             sandbox.advance(by: 60)
             try await phone.approveNext(within: .patience)

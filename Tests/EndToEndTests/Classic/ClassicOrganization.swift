@@ -6,10 +6,10 @@ import OktaAuthSdk
 import Testing
 
 extension Sandbox.Configuration {
-    /// The sandbox over a port, on a clock that stands, with another section for the classic API.
+    /// A sandbox over a port, with a fixed clock and another configuration of the classic API.
     ///
     /// - Parameters:
-    ///   - settings: What stands in the section.
+    ///   - settings: The content of the section.
     ///   - more: Further sections.
     static func classic(_ settings: String, more: String = "") throws -> Sandbox.Configuration {
         let standard = OrgFile.sandboxDefault
@@ -24,18 +24,18 @@ extension Sandbox.Configuration {
 }
 
 extension Sandbox {
-    /// The code in the next message that nobody has read.
+    /// Returns the code of the next unread message.
     func code(by channel: MessageChannel) async throws -> String {
         try #require(try await outbox.next(by: channel).code)
     }
 
-    /// What the link of the next mail leads on with.
+    /// Returns the token in the link of the next mail.
     func mailedToken() async throws -> String {
         try #require(try await outbox.next(by: .mail).link?.lastPathComponent)
     }
 }
 
-/// Runs a test on the main actor, where statuses are used, with a sandbox of its own, which is stopped at the end.
+/// Runs a test on the main actor, where statuses are used, with its own sandbox, and stops the sandbox afterwards.
 @MainActor
 func withClassicSandbox(_ configuration: Sandbox.Configuration = .init(), _ body: @MainActor (Sandbox) async throws -> Void) async throws {
     let sandbox = try await Sandbox.start(configuration)
@@ -48,7 +48,7 @@ func withClassicSandbox(_ configuration: Sandbox.Configuration = .init(), _ body
     await sandbox.stop()
 }
 
-/// The server's refusal of a call; nil if it was not refused.
+/// Returns the server's error for a call; `nil` if the call succeeded.
 @MainActor
 func classicRefusal(
     sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> Void
@@ -64,6 +64,6 @@ func classicRefusal(
 }
 
 extension AuthenticatorApp {
-    /// Six digits that it does not show.
+    /// Returns six digits that the app does not show.
     var wrongCode: String { code == "000000" ? "111111" : "000000" }
 }

@@ -5,7 +5,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// What is set up in the middle of a classic sign-in, between the SDK and the server.
+/// Tests factors that users enrol during a classic sign-in, with the SDK and the server.
 @MainActor
 @Suite("Setting up by the classic sign-in, over HTTP", .timeLimit(.minutes(10)))
 struct ClassicSetUpTests {

@@ -7,25 +7,25 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// The classic state machine between the SDK and the server, over a port.
+/// Tests the classic state machine with the SDK and the server over a port.
 @MainActor
 @Suite("The classic sign-in, over HTTP", .timeLimit(.minutes(10)))
 struct ClassicSignInTests {
     private static let jane = SandboxUser.jane
     private static let password = SandboxUser.jane.password ?? ""
 
-    /// The sandbox, whose classic API asks for a second factor.
+    /// A sandbox whose classic API requires a second factor.
     private static let twoFactors = Sandbox.Configuration(
         organization: OrgFile.sandboxDefault.replacing(
             "authn_api:\n  sign_on_policy: one-factor", with: "authn_api:\n  sign_on_policy: two-factors"))
 
     private func start(_ sandbox: Sandbox, by reach: Reach = .port) -> OktaAuthStatusUnauthenticated {
-        // The issuer will do: what counts is before its `/oauth2`.
+        // The issuer works as the URL, because the SDK uses the part before `/oauth2`.
         guard reach == .process else { return OktaAuthStatusUnauthenticated(oktaDomain: sandbox.issuer) }
         return OktaAuthStatusUnauthenticated(api: OktaAPI(oktaDomain: sandbox.issuer, transport: sandbox.transport))
     }
 
-    /// The tokens that a session token buys for an app that one factor is enough for.
+    /// Returns the tokens for a session token, at an app that requires one factor.
     private func tokens(_ sandbox: Sandbox, for sessionToken: String) async throws -> Token {
         try await SessionTokenFlow(
             issuerURL: sandbox.issuer, clientId: "sso-app", scope: "openid profile",
@@ -34,7 +34,7 @@ struct ClassicSignInTests {
         .start(with: sessionToken)
     }
 
-    /// Jane's second factor is to be picked.
+    /// Signs Jane in until she must choose a second factor.
     private func secondFactor(_ sandbox: Sandbox) async throws -> OktaAuthStatusFactorRequired {
         let status = try await start(sandbox).authenticate(username: Self.jane.login, password: Self.password)
         return try #require(status as? OktaAuthStatusFactorRequired, "\(status.statusType)")
@@ -122,7 +122,7 @@ struct ClassicSignInTests {
             let wrong = app.code == "000000" ? "111111" : "000000"
             let error = await refused { _ = try await factor.select(passCode: wrong) }
             #expect(error == "E0000068")
-            // Kept, because the app shows another code if the clock reaches the next 30 seconds.
+            // The code is read once, because the app shows another one when the clock reaches the next 30 seconds.
             let used = app.code
             #expect(try await factor.select(passCode: used) is OktaAuthStatusSuccess)
 
@@ -153,7 +153,7 @@ struct ClassicSignInTests {
         }
     }
 
-    /// The code of the server's refusal; nil if there is none.
+    /// Returns the error code of the server's error; `nil` if there is none.
     private func refused(_ body: @MainActor () async throws -> Void) async -> String? {
         do {
             try await body()
@@ -165,7 +165,7 @@ struct ClassicSignInTests {
         return nil
     }
 
-    /// Runs a test on the main actor, where statuses are used, with a sandbox of its own, which is stopped at the end.
+    /// Runs a test on the main actor, where statuses are used, with its own sandbox, and stops the sandbox afterwards.
     private func with(_ configuration: Sandbox.Configuration = .init(), _ body: @MainActor (Sandbox) async throws -> Void) async throws {
         let sandbox = try await Sandbox.start(configuration)
         do {

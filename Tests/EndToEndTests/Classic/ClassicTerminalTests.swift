@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// `countersign sign-in classic` with a person at the terminal.
+/// Tests `countersign sign-in classic` with a user at the terminal.
 @Suite("The classic sign-in at a terminal", .timeLimit(.minutes(3)))
 struct ClassicTerminalTests {
     private static let jane = ClassicTerminal.jane

@@ -9,9 +9,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-// What an app writes that handles more than the module knows.
+// App code that handles more statuses than the module.
 
-/// The app's gateway wants its terms accepted before it lets anybody in.
+/// The app's gateway, which requires that the user accepts its terms first.
 private final class TermsStatus: OktaAuthStatus {
     var version: String? {
         let body = model.rawData.flatMap { try? JSONSerialization.jsonObject(with: $0) } as? [String: Any]
@@ -28,7 +28,7 @@ private final class TermsStatus: OktaAuthStatus {
     }
 }
 
-/// Makes the app's own statuses.
+/// Creates the app's own statuses.
 private final class TermsHandler: OktaAuthStatusResponseHandler {
     override func createAuthStatus(
         basedOn response: OktaAPISuccessResponse, and currentStatus: OktaAuthStatus
@@ -41,20 +41,20 @@ private final class TermsHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// A success with more to it.
+/// A success status with additional properties.
 private final class WelcomeStatus: OktaAuthStatusSuccess {
     var greeting: String { "Welcome, \(user?.profile?.firstName ?? "you")!" }
 }
 
-/// Waits for pushes by itself: a screen hears of what it has to show, and of the end.
+/// Polls for the push by itself, and reports changes and the result to a screen.
 private final class PatientHandler: OktaAuthStatusResponseHandler {
-    /// Safe because it is made and called on the main queue.
+    /// Safe because it is created and called on the main queue.
     private struct Later: @unchecked Sendable {
         let ask: () -> Void
     }
 
     private let clock: any OAuth2Clock
-    /// Answers that still waited.
+    /// Poll responses that were still waiting.
     private(set) var count = 0
 
     init(clock: any OAuth2Clock) {
@@ -77,7 +77,7 @@ private final class PatientHandler: OktaAuthStatusResponseHandler {
                 self.handleServerResponse(result, currentStatus: currentStatus, onStatusChanged: onStatusChanged, onError: onError)
             }
         }
-        // Every two seconds rather than every four.
+        // Polls every two seconds instead of every four.
         Task { @MainActor [clock] in
             try? await clock.sleep(for: 2)
             question.ask()
@@ -85,7 +85,7 @@ private final class PatientHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// A gateway between the app and the server, which answers for itself once.
+/// A gateway between the app and the server that answers one request itself.
 private final class TermsGateway: OktaHTTPRequestListenerProtocol {
     private let server = AppHTTP()
     private let held = Locked<(Data?, URLResponse?)?>(nil)
@@ -108,7 +108,7 @@ private final class TermsGateway: OktaHTTPRequestListenerProtocol {
     }
 }
 
-/// What an app adds to the SDK, written as an app writes it, at the server.
+/// Tests the extensions that an app adds to the SDK, against the server.
 @MainActor
 @Suite("An app extends the classic sign-in, over HTTP", .timeLimit(.minutes(5)))
 struct CustomHandlingTests {

@@ -44,7 +44,7 @@ struct EnrolmentPictureTests {
             #expect(await EnrolmentCode.text(of: picture) == nil)
             #expect(organization.received.count == 1 && elsewhere.received.isEmpty)
         }
-        // There it is.
+        // Now the picture exists.
         #expect(await EnrolmentCode.text(of: try #require(URL(string: address))) == "hello")
     }
 }

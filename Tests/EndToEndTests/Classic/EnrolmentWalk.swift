@@ -5,7 +5,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Each kind of factor that a person sets up in a sign-in, and then signs in with.
+/// Enrols each kind of factor during a sign-in, and then signs in with it.
 @MainActor
 enum EnrolmentWalk {
     private static let ways: [(type: FactorType, channel: MessageChannel)] = [(.sms, .text), (.call, .call), (.email, .mail)]
@@ -41,7 +41,7 @@ enum EnrolmentWalk {
         }
     }
 
-    /// An authenticator app from its secret to its first code.
+    /// Enrols an authenticator app with its first code.
     private static func activateApp<Next: OktaAuthStatus>(
         _ walk: SDKWalk, _ begun: OktaAuthStatusFactorEnroll, leadsTo next: Next.Type, can abilities: String
     ) async throws -> Next {
@@ -56,7 +56,7 @@ enum EnrolmentWalk {
         return try await walk.step("activate", to: next, can: abilities, with: .TOTP) { try await totp.activate(passCode: app.code) }
     }
 
-    /// What everybody has to have.
+    /// Enrols the required factors.
     private static func required(_ walk: SDKWalk) async throws {
         let begun = try await walk.signIn(to: OktaAuthStatusFactorEnroll.self, can: "cancel")
         let factor = try begun.availableFactors.first(.TOTP, as: OktaFactorTotp.self)
@@ -78,7 +78,7 @@ enum EnrolmentWalk {
         }
     }
 
-    /// What codes are sent to: by text, by call to the number that is known by then, and by mail.
+    /// Enrols the destinations of codes: a number by text, the same number by call, and a mail address.
     private static func optional(_ walk: SDKWalk) async throws {
         for (type, channel) in ways {
             walk.sandbox.advance(by: 31)
@@ -111,7 +111,7 @@ enum EnrolmentWalk {
         }
     }
 
-    /// Signs in with each of them.
+    /// Signs in with each factor.
     private static func useCodes(_ walk: SDKWalk) async throws {
         for (type, channel) in ways {
             walk.sandbox.advance(by: 31)
@@ -136,7 +136,7 @@ enum EnrolmentWalk {
         }
     }
 
-    /// Signs in with the answer, asked for first and at once.
+    /// Signs in with the answer, with and without a challenge request before it.
     private static func useQuestion(_ walk: SDKWalk) async throws {
         let required = try await walk.signIn(to: OktaAuthStatusFactorRequired.self, can: "cancel")
         #expect(required.availableFactors.count == 5 && required.availableFactors.allSatisfy { $0.canSelect() && !$0.canEnroll() })

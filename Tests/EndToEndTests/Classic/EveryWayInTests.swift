@@ -8,7 +8,7 @@ import OktaAuthSdk
 import OktaDirectAuth
 import Testing
 
-/// One organization, one engine: what one door set up is there at every other (checklist F-7).
+/// Tests that a factor which the user enrolled through one protocol works in all others (checklist F-7).
 @MainActor
 @Suite("All sign-in methods for one user", .timeLimit(.minutes(5)))
 struct EveryWayInTests {
@@ -30,13 +30,13 @@ struct EveryWayInTests {
             for token in tokens {
                 #expect(try await sandbox.client(.password).userInfo(token: token).preferredUsername == Self.jane.login)
             }
-            // The same phone each time, and it said who asked.
+            // Each push reached the same phone and named the client.
             #expect(phone.outcomes == [.approved, .approved, .approved])
             #expect(phone.history.map(\.request.applicationName) == ["Direct Authentication App", "Browser App", "Sandbox"])
         }
     }
 
-    /// Guide A.
+    /// Direct authentication with a push.
     private func direct(_ sandbox: Sandbox, _ phone: VirtualPhone) async throws -> Token {
         let signIn = PushSignIn(sandbox)
         let waiting = try await signIn.begin()
@@ -44,13 +44,13 @@ struct EveryWayInTests {
         return try await signIn.tokens(waiting)
     }
 
-    /// Guide C: the browser walks the pages, and the person approves on the phone.
+    /// The browser flow: the user signs in on the pages and approves on the phone.
     private func browser(_ sandbox: Sandbox) async throws -> Token {
         let browser = try await sandbox.browser(of: .jane)
         return try await sandbox.browserSignin(in: browser).signIn()
     }
 
-    /// Guide E, and the session token to tokens.
+    /// Classic authentication, and an exchange of the session token for tokens.
     private func classic(_ sandbox: Sandbox, _ phone: VirtualPhone) async throws -> Token {
         let start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
         let status = try await start.authenticate(username: Self.jane.login, password: Self.jane.password ?? "")
@@ -66,7 +66,7 @@ struct EveryWayInTests {
         return try await SessionTokenFlow(client: client).start(with: try #require(success.sessionToken))
     }
 
-    /// Guide B: the app's policy asks for one factor.
+    /// A password alone: the app's policy requires one factor.
     private func password(_ sandbox: Sandbox) async throws -> Token {
         try await sandbox.signIn(.jane, with: sandbox.client(.password, by: .port))
     }

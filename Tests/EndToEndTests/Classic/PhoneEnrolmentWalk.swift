@@ -5,7 +5,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// A phone that is set up in a sign-in, and what gets people in who have no password yet.
+/// Enrols a phone during a sign-in, and activates users who have no password yet.
 @MainActor
 enum PhoneEnrolmentWalk {
     private static let waiting = "activate cancel poll return"
@@ -64,13 +64,13 @@ enum PhoneEnrolmentWalk {
         return try #require(activate.factor as? OktaFactorPush)
     }
 
-    /// The person opens the link on the phone.
+    /// Opens the link on the phone as the user.
     private static func scan(_ walk: SDKWalk, by channel: MessageChannel) async throws {
         let link = try #require(try await walk.sandbox.outbox.next(by: channel).link)
         _ = try await walk.sandbox.phone(for: SDKWalk.jane, scanning: link.absoluteString)
     }
 
-    /// Waited for, given up, begun anew, too late, begun anew, sent by mail, and then there.
+    /// Walks the enrolment through all its ends: cancelled, restarted, expired, restarted, sent by mail, completed.
     private static func byLink(_ walk: SDKWalk) async throws {
         let begun = try await walk.signIn(to: OktaAuthStatusFactorEnroll.self, can: "cancel")
         let first = try await begin(walk, begun)
@@ -102,7 +102,7 @@ enum PhoneEnrolmentWalk {
             return try await OktaAuthSdk.fetchStatus(with: again.stateToken, using: walk.sandbox.origin)
         }
         try await scan(walk, by: .mail)
-        // The first factor object goes on being good, as the guide polls it.
+        // The first factor object stays usable, as the guide polls it.
         try await walk.step("poll", to: OktaAuthStatusSuccess.self, can: "", with: .push) { try await push.checkFactorResult() }
         let required = try await walk.signIn(to: OktaAuthStatusFactorRequired.self, can: "cancel")
         #expect(required.availableFactors.map(\.type) == [.push])

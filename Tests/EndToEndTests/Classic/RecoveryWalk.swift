@@ -5,7 +5,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Ways back into an account: by text, call, mail and question, by a back end, and out of a lock.
+/// Recovers accounts by text, call, mail, security question and back end, and unlocks them.
 @MainActor
 enum RecoveryWalk {
     private static let token = "a-token-of-the-portal-0123456789"
@@ -47,7 +47,7 @@ enum RecoveryWalk {
         }
     }
 
-    /// Anybody can have four messages an hour sent to one number; whoever asks for more is not told that none comes.
+    /// One number gets at most four messages an hour. The responses to further requests do not reveal that none is sent.
     private static func later(_ walk: SDKWalk) { walk.sandbox.advance(by: 3_601) }
 
     private static func byCode(_ walk: SDKWalk, _ way: OktaRecoveryFactors, _ channel: MessageChannel) async throws {
@@ -72,7 +72,7 @@ enum RecoveryWalk {
         later(walk)
     }
 
-    /// The link of a mail brings the token by which the recovery goes on, once.
+    /// The token in the mail's link continues the recovery once.
     @discardableResult
     private static func byMail<Next: OktaAuthStatus>(_ walk: SDKWalk, to next: Next.Type, can abilities: String) async throws -> Next {
         _ = try await walk.recover(by: .email)
@@ -132,7 +132,7 @@ enum RecoveryWalk {
         later(walk)
     }
 
-    /// A back end has an API token, which its own HTTP adds; it is given the recovery token itself.
+    /// A back end with an API token, which its HTTP client adds, receives the recovery token directly.
     private static func byBackEnd(_ walk: SDKWalk) async throws {
         walk.start.restApi.httpRequestListener = AppHTTP(adding: ["Authorization": "SSWS \(token)"])
         let address = walk.sandbox.origin.appending(path: "api/v1/authn/recovery/password").absoluteString

@@ -1,8 +1,8 @@
-/// What of ``ClassicTable`` the SDK walked at the server, over HTTP, and with which factors.
+/// The parts of ``ClassicTable`` that the SDK has walked over HTTP, with the factors.
 @MainActor
 final class SDKCoverage {
-    /// What each kind of factor went through, by its type and its maker. Left out is what a kind does not have: codes that are not sent are
-    /// not sent again, only what reaches a person helps them back in, and nobody sets up a device that an administrator gives.
+    /// The operations of each kind of factor, by type and provider. Operations that a kind lacks are omitted: resending for factors without messages,
+    /// recovery for factors without messages, and enrolment for devices that an administrator assigns.
     static let steps: [String: Set<String>] = [
         "token:software:totp GOOGLE": ["enrolled", "activated", "challenged", "verified"],
         "token:software:totp OKTA": ["enrolled", "activated", "challenged", "verified"],
@@ -26,7 +26,7 @@ final class SDKCoverage {
     func add(edge: String) { edges.insert(edge) }
     func add(code: String) { codes.insert(code) }
 
-    /// Notes an edge, and what it was for a factor.
+    /// Records an edge, and its operation for a factor.
     func add(from: String, _ operation: String, to: String, factor: String?) {
         edges.insert("\(from) | \(operation) | \(to)")
         guard let factor, let step = Self.step(from, operation, to) else { return }
@@ -50,7 +50,7 @@ final class SDKCoverage {
         }
     }
 
-    /// For a person to read.
+    /// A readable report.
     var text: String {
         func list(_ title: String, _ items: some Collection<String>) -> String {
             title + "\n" + items.sorted().map { "  \($0)\n" }.joined()

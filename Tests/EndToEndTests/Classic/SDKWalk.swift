@@ -3,7 +3,7 @@ import Foundation
 import OktaAuthSdk
 import Testing
 
-/// An app that walks from status to status with the SDK, and notes where it went.
+/// An app that walks from status to status with the SDK, and records its path.
 @MainActor
 final class SDKWalk {
     static let jane = SandboxUser.jane.login
@@ -12,7 +12,7 @@ final class SDKWalk {
     let sandbox: Sandbox
     let start: OktaAuthStatusUnauthenticated
     let coverage: SDKCoverage
-    /// Where it stands; nil before a transaction.
+    /// The current status; `nil` before a transaction.
     private(set) var status: OktaAuthStatus?
 
     init(_ sandbox: Sandbox, _ coverage: SDKCoverage) {
@@ -20,7 +20,7 @@ final class SDKWalk {
         start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
     }
 
-    /// Walks at a sandbox of its own, whose org file may be changed.
+    /// Walks at its own sandbox, optionally with a changed org file.
     static func with(
         _ settings: String, more: String = "", changing change: (String) -> String = { $0 }, _ coverage: SDKCoverage,
         _ body: @MainActor (SDKWalk) async throws -> Void
@@ -30,15 +30,15 @@ final class SDKWalk {
         try await withClassicSandbox(configuration) { sandbox in try await body(SDKWalk(sandbox, coverage)) }
     }
 
-    /// Takes an edge: the status must be of the class that the table says, and allow what it should.
+    /// Takes an edge and checks the class and the operations of the new status against the table.
     ///
     /// - Parameters:
-    ///   - operation: As the table calls it.
-    ///   - type: Where it leads.
-    ///   - abilities: What the new status says that it can do, sorted.
-    ///   - factor: The type of the factor that it is done with.
-    ///   - provider: Whose that factor is; by default Google's for authenticator apps, and Okta's for all others.
-    ///   - call: The call of the SDK.
+    ///   - operation: The name of the operation in the table.
+    ///   - type: The expected status type.
+    ///   - abilities: The expected operations of the new status, sorted.
+    ///   - factor: The type of the factor.
+    ///   - provider: The provider of the factor; by default Google for authenticator apps, and Okta for all others.
+    ///   - call: The SDK call.
     @discardableResult
     func step<Status: OktaAuthStatus>(
         _ operation: String, to type: Status.Type, can abilities: String, with factor: FactorType? = nil,
@@ -57,7 +57,7 @@ final class SDKWalk {
         return try #require(next as? Status, "\(from) | \(operation) | \(to)", sourceLocation: sourceLocation)
     }
 
-    /// Begins with the name and a password.
+    /// Begins with the user name and a password.
     @discardableResult
     func signIn<Status: OktaAuthStatus>(
         _ password: String = password, to type: Status.Type, can abilities: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -68,7 +68,7 @@ final class SDKWalk {
         }
     }
 
-    /// Begins to recover.
+    /// Begins a recovery.
     func recover(
         by way: OktaRecoveryFactors, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> OktaAuthStatusRecoveryChallenge {
@@ -79,10 +79,10 @@ final class SDKWalk {
         }
     }
 
-    /// Begins with what a mail or a back end brought.
+    /// Begins with a token from a mail or a back end.
     func begin() { status = nil }
 
-    /// Takes an edge that leads nowhere: refused, and where it stands is as before, or over.
+    /// Takes an edge that the server refuses. The status stays the same, or the transaction ends.
     func refused(
         _ code: String, on edge: String = "any | failed proof | refused, unchanged", http: Int = 403, isOver: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> OktaAuthStatus
@@ -99,7 +99,7 @@ final class SDKWalk {
         coverage.add(edge: "any | get state | unchanged")
     }
 
-    /// Gives up.
+    /// Cancels the transaction.
     func cancel(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let status = try #require(status)
         try await status.cancelTransaction()
@@ -116,7 +116,7 @@ final class SDKWalk {
         status = nil
     }
 
-    /// What a status says that it can do.
+    /// Returns the operations that a status allows.
     private static func abilities(of status: OktaAuthStatus) -> String {
         var can = ["cancel": status.canCancel(), "poll": status.canPoll(), "return": status.canReturn()]
         switch status {
@@ -137,7 +137,7 @@ final class SDKWalk {
 }
 
 extension Collection where Element == OktaFactor {
-    /// The factor of a kind, as its own class.
+    /// Returns the factor of a kind, as its own class.
     func first<Kind: OktaFactor>(_ type: FactorType, as kind: Kind.Type, sourceLocation: SourceLocation = #_sourceLocation) throws -> Kind {
         try #require(first { $0.type == type } as? Kind, "\(map(\.type))", sourceLocation: sourceLocation)
     }

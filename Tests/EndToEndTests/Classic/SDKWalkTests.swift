@@ -29,7 +29,7 @@ struct SDKWalkTests {
     }
 }
 
-/// Passwords that are right, wrong, due and changed.
+/// Correct, wrong, expired and changed passwords.
 @MainActor
 private enum PasswordWalk {
     private static let aging = "password_policy:\n  age:\n    maximum_days: 90\n    warning_days: 5\n"
@@ -64,7 +64,7 @@ private enum PasswordWalk {
     }
 }
 
-/// Factors that are there: asked for, answered, sent again, gone back from, mistyped.
+/// Enrolled factors: challenged, answered, resent, left and mistyped.
 @MainActor
 private enum FactorWalk {
     private static let waiting = "cancel poll resend return verify"
@@ -89,7 +89,7 @@ private enum FactorWalk {
         )
     }
 
-    /// One transaction, by the code and by the push, back and forth.
+    /// One transaction that alternates between the code and the push.
     private static func first(_ walk: SDKWalk, _ phone: VirtualPhone, _ app: AuthenticatorApp) async throws {
         let (required, push, totp) = try await begin(walk)
         let typed = try await walk.step("verify without proof", to: OktaAuthStatusFactorChallenge.self, can: asked, with: .TOTP) {
@@ -112,7 +112,7 @@ private enum FactorWalk {
         #expect(try await phone.pending().map(\.id) != before.map(\.id))
         try await walk.step("previous", to: OktaAuthStatusFactorRequired.self, can: "cancel") { try await pushed.returnToPreviousStatus() }
         #expect(try await phone.pending().isEmpty)
-        // What an older status could do is none of this state's.
+        // Operations of an older status do not apply to this state.
         try await walk.refused("E0000079", on: "any | not listed | E0000079, unchanged") { try await pushed.returnToPreviousStatus() }
         try await walk.step("verify without proof", to: OktaAuthStatusFactorChallenge.self, can: waiting, with: .push) {
             try await push.select()
@@ -121,7 +121,7 @@ private enum FactorWalk {
         try await walk.step("poll", to: OktaAuthStatusSuccess.self, can: "", with: .push) { try await asking.checkFactorResult() }
     }
 
-    /// A code at once, after it was asked for, and while a push waits.
+    /// A code before a challenge, after it, and while a push waits.
     private static func codes(_ walk: SDKWalk, _ app: AuthenticatorApp) async throws {
         walk.sandbox.advance(by: 400)
         let (_, _, totp) = try await begin(walk)

@@ -6,7 +6,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// The examples of the documentation are those of `WorkedExamples.swift`, and do what they say.
+/// Tests that the documentation shows the examples of `WorkedExamples.swift`, and that they work.
 @MainActor
 @Suite("The worked examples of the classic sign-in", .timeLimit(.minutes(5)))
 struct WorkedExampleTests {
@@ -17,7 +17,7 @@ struct WorkedExampleTests {
         throw CancellationError()
     }
 
-    /// The examples of a page, line by line, without what they import.
+    /// Returns the examples of a page line by line, without imports.
     private static func examples(of page: String) throws -> [[String]] {
         let text = try String(contentsOf: OutsidePart.root.appending(path: page), encoding: .utf8)
         return text.components(separatedBy: "```swift\n").dropFirst().map { block in

@@ -3,11 +3,11 @@ import Foundation
 import OAuth2Auth
 import OktaAuthSdk
 
-// The examples of the documentation, as they stand there: WorkedExampleTests compares and runs them.
+// The examples of the documentation, unchanged. WorkedExampleTests compares and runs them.
 
-// MARK: - The module's page
+// MARK: - The module's documentation page
 
-/// Signs a person in. `ask` shows a screen, and gives what was typed there.
+/// Signs a user in. `ask` shows a screen and returns the user's input.
 @MainActor
 func signIn(
     at organization: URL, name: String, password: String, ask: @MainActor (String) async throws -> String
@@ -42,14 +42,14 @@ func signIn(
                 status = try await challenge.verifyFactor(passCode: try await ask("The code:"))
             }
         default:
-            // What this app has no screen for.
+            // Statuses for which this app has no screen.
             if status.canCancel() { try await status.cancelTransaction() }
             return nil
         }
     }
 }
 
-/// Helps a person back in who forgot the password.
+/// Recovers the account of a user who forgot the password.
 @MainActor
 func recover(at organization: URL, name: String, ask: @MainActor (String) async throws -> String) async throws -> String? {
     let start = OktaAuthStatusUnauthenticated(oktaDomain: organization)
@@ -85,7 +85,7 @@ func remember(_ start: OktaAuthStatus, _ required: OktaAuthStatusFactorRequired,
     if required.canRememberDevice { required.rememberDevice = true }
 }
 
-// MARK: - The read-me
+// MARK: - The README
 
 @MainActor
 func readMe(_ organization: URL, _ password: String, _ client: OAuth2Client, show: (Any) -> Void) async throws {

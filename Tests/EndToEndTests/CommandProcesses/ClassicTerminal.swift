@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `countersign sign-in classic` at a terminal, and who sits there.
+/// `countersign sign-in classic` at a terminal, with a simulated user.
 struct ClassicTerminal: Sendable {
     static let jane = SandboxUser.jane.login
     static let password = SandboxUser.jane.password ?? ""
@@ -17,7 +17,7 @@ struct ClassicTerminal: Sendable {
 
     /// Waits for a text.
     ///
-    /// - Returns: What was written since the last one, that text included.
+    /// - Returns: The output since the last wait, including that text.
     @discardableResult
     func waitFor(_ text: String) async throws -> String { try await process.waitFor(text) }
 
@@ -29,9 +29,9 @@ struct ClassicTerminal: Sendable {
 
     func givePassword(_ password: String = password) async throws { try await answer("Password for \(Self.jane): ", password) }
 
-    /// Waits for the choices, and takes the one whose title begins so.
+    /// Waits for the choices, and selects the one whose title begins with a text.
     ///
-    /// - Returns: What was written up to the choices, they included.
+    /// - Returns: The output up to and including the choices.
     @discardableResult
     func choose(_ title: String) async throws -> String {
         let menu = try await process.waitFor("Choice [")
@@ -43,7 +43,7 @@ struct ClassicTerminal: Sendable {
         return menu
     }
 
-    /// Gives the code that the choice asks for.
+    /// Returns the code that the choice requires.
     func give(code: String) async throws {
         try await choose("Give the code")
         try await answer("Code: ", code)
@@ -51,10 +51,10 @@ struct ClassicTerminal: Sendable {
 
     func interrupt() { process.interrupt() }
 
-    /// Waits for the end.
+    /// Waits until the command exits.
     func end() async -> (status: Int32, text: String) { await process.end() }
 
-    /// The end of a sign-in that was good.
+    /// The last output of a successful sign-in.
     func isSignedIn(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let (status, text) = await end()
         #expect(status == 0, "\(text)", sourceLocation: sourceLocation)

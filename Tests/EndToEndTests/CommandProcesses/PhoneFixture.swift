@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A sandbox with a terminal phone: what the tests of both have in common.
+/// A sandbox with a terminal phone, for tests that need both.
 struct PhoneFixture: Sendable {
     static let jane = "jane.doe@example.com"
     static let password = "Correct-Horse-7"
@@ -17,7 +17,7 @@ struct PhoneFixture: Sendable {
         folder = try TemporaryFolder()
     }
 
-    /// Where the processes keep what they keep.
+    /// The data folder of the processes.
     var environment: [String: String] {
         ["COUNTERSIGN_PHONE": folder.path + "phone", "COUNTERSIGN_VAULT": folder.path + "vault"]
     }
@@ -32,7 +32,7 @@ struct PhoneFixture: Sendable {
         try Command.start(arguments, connection, environment: environment)
     }
 
-    /// Enrolls the phone; a PIN turns user verification on.
+    /// Enrols the phone. A PIN turns user verification on.
     @discardableResult
     func enroll(pin: String? = nil) async throws -> JSONValue {
         let arguments = ["phone", "enroll", Self.jane, "--issuer", sandbox.issuer.absoluteString, "--json"]
@@ -43,13 +43,13 @@ struct PhoneFixture: Sendable {
         return try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))
     }
 
-    /// Begins a sign-in that waits for the phone.
+    /// Starts a sign-in that waits for the phone.
     func startSignIn(connection: ChildProcess.Connection = .input(password + "\n"), _ more: String...) throws -> ChildProcess {
         try Command.start(
             Self.signIn + ["--issuer", sandbox.issuer.absoluteString] + more, connection, environment: environment)
     }
 
-    /// The request that waits for the phone; waits for one.
+    /// Waits for the pending request of the phone, and returns it.
     func pendingRequest() async throws -> JSONValue {
         let ended = try await run("phone", "pending", "--wait", "60", "--json")
         try #require(ended.status == 0, "\(ended.output)\(ended.errors)")
@@ -57,19 +57,19 @@ struct PhoneFixture: Sendable {
         return try #require(list["requests"]?.arrayValue?.first, "\(ended.output)")
     }
 
-    /// The ids of the credentials that are kept.
+    /// Returns the ids of the stored credentials.
     func credentials() async throws -> [String] {
         let ended = try await run("credential", "list", "--json")
         let list = try JSONValue(parsing: ended.output.trimmingCharacters(in: .newlines))
         return try #require(list["credentials"]?.arrayValue).compactMap { $0["id"]?.stringValue }
     }
 
-    /// Runs a test with a sandbox and a phone of its own.
+    /// Runs a test with its own sandbox and phone.
     ///
     /// - Parameters:
     ///   - numbers: Whether sign-ins show a number to pick.
-    ///   - verifiesUser: Whether the organization wants the person verified.
-    ///   - portal: The name of the app that is signed in to, as YAML has it.
+    ///   - verifiesUser: Whether the organization requires user verification.
+    ///   - portal: The name of the app, in YAML.
     ///   - body: The test.
     static func with(
         numbers: Bool = false, verifiesUser: Bool = false, portal: String = "Portal", _ body: (PhoneFixture) async throws -> Void

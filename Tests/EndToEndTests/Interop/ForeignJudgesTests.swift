@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Implementations that other people wrote get our tokens and judge them, over HTTP (and TLS) as any client of theirs would.
+/// Independent implementations receive our tokens and verify them over HTTP and TLS, as any client of theirs would.
 @Suite("Foreign judges")
 struct ForeignJudgesTests {
     @Test(
@@ -23,7 +23,7 @@ struct ForeignJudgesTests {
                 {"user": "jane.doe@example.com", "password": "Correct-Horse-7", "public_client": "password-app",
                  "service_client": "service-app", "service_secret": "service-app-secret"}
                 """,
-            // Authlib refuses plain http unless told that this is a test.
+            // Authlib accepts plain http only in its test mode.
             environment: ["AUTHLIB_INSECURE_TRANSPORT": "1"])
         #expect(result.status == 0, "\(result.errors)")
         let seen = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])

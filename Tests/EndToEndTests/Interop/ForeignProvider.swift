@@ -4,18 +4,18 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A running OpenID provider that nobody here wrote, with one person and one public app.
+/// A running OpenID provider by another project, with one user and one public app.
 struct ForeignProvider: Sendable {
     static let redirectURI = "http://127.0.0.1:49152/callback"
 
     let issuer: URL
-    /// The app's identifier.
+    /// The client id of the app.
     let clientID: String
-    /// The person's name.
+    /// The user name.
     let name: String
     private let folder: URL
 
-    /// Starts one for a test.
+    /// Starts a provider for a test.
     static func with(_ body: (ForeignProvider) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let started = try await run(["start", folder.url.path, redirectURI])
@@ -31,7 +31,7 @@ struct ForeignProvider: Sendable {
         _ = try await run(["stop", folder.url.path])
     }
 
-    /// A client of the provider.
+    /// Returns a client of the provider.
     func client(usesDPoP: Bool = false) -> OAuth2Client {
         var configuration = OAuth2Client.Configuration(
             issuerURL: issuer, clientId: clientID, scope: "openid profile offline_access", redirectUri: URL(string: Self.redirectURI))
@@ -39,9 +39,9 @@ struct ForeignProvider: Sendable {
         return OAuth2Client(configuration, dpopKeys: MemoryDPoPKeyStorage())
     }
 
-    /// Plays the person, who signs in and agrees where the app sent the browser.
+    /// Signs the user in and consents at the address that the app opened.
     ///
-    /// - Returns: Where the provider sends the browser then.
+    /// - Returns: The redirect of the provider.
     func approve(_ url: URL) async throws -> URL {
         let answer = try await Self.run(["approve", folder.path, url.absoluteString])
         return try #require(answer.stringValue.flatMap { URL(string: $0) })

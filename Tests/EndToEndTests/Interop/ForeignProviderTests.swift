@@ -4,7 +4,7 @@ import OAuth2Auth
 import TestSupport
 import Testing
 
-/// Our flows sign in at a provider by other hands, which has pushed requests, names itself in its answers, and rotates refresh tokens.
+/// Tests our flows at an independent provider with pushed requests, the `iss` parameter and rotated refresh tokens.
 @Suite(
     "Our flows at Glewlwyd", .enabled(if: OutsidePart.glewlwyd.isEnabled, Comment(rawValue: OutsidePart.glewlwyd.missingNote)))
 struct ForeignProviderTests {
@@ -28,7 +28,7 @@ struct ForeignProviderTests {
             #expect(refreshed.accessToken != token.accessToken)
             #expect(refreshed.refreshToken != nil && refreshed.refreshToken != token.refreshToken)
             #expect(try await client.userInfo(token: refreshed).subject == subject)
-            // The provider takes a refresh token once.
+            // The provider accepts a refresh token once.
             await #expect(throws: (any Error).self) { try await client.refresh(token) }
         }
     }

@@ -5,8 +5,8 @@ import JOSE
 import TestSupport
 import Testing
 
-/// Sites whose sign-in is somebody else's code send a person's browser to our server and judge what comes back. The person walks the hosted
-/// pages without JavaScript.
+/// Independent relying parties send a user's browser to our server and verify the response. The user walks through the hosted pages without
+/// JavaScript.
 @Suite("Foreign relying parties")
 struct RelyingPartyTests {
     @Test(
@@ -36,7 +36,7 @@ struct RelyingPartyTests {
         #expect(judged?.errors.contains("invalid_client") == true)
     }
 
-    /// The judge's exit status said that something was not as it should be.
+    /// The exit status of the relying party reports a wrong response.
     private struct JudgedWrong: Error { let errors: String }
 
     private func use(

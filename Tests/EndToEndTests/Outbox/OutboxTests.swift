@@ -53,7 +53,7 @@ struct OutboxTests {
                 #expect(head.statusCode == 200 && head.value(forHTTPHeaderField: "Content-Type") == "\(type); charset=utf-8")
             }
             try await sandbox.addCodeFactor(.text, to: "+15551234821", for: Self.jane)
-            // Asked before anything is there, answered when it comes.
+            // The request arrives before the message, and is answered when the message arrives.
             async let waiting = get("outbox?after=0")
             let flow = DirectAuthenticationFlow(client: sandbox.client(.directAuth))
             _ = try await flow.start(Self.jane, with: .password("Correct-Horse-7"))

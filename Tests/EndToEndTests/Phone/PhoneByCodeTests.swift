@@ -9,12 +9,12 @@ import Testing
 
 @Suite("A phone that is set up by the QR code of a sign-in page", .timeLimit(.minutes(10)))
 struct PhoneByCodeTests {
-    /// What the picture on a page holds, as it is written beside it.
+    /// Returns the content of the QR code on a page, from the text beside it.
     private static func address(on page: HostedPage) -> String? {
         page.text.split(separator: " ").first { $0.contains("/enroll/") && $0.contains("#") }.map(String.init)
     }
 
-    /// Walks to the page with the code, and hands that to a test.
+    /// Walks to the page with the QR code, and runs the test with it.
     private static func visitor(
         scan: @escaping @Sendable (String) async throws -> HostedPage.Step, push: @escaping @Sendable () async throws -> Void
     ) -> SandboxBrowser.Visitor {

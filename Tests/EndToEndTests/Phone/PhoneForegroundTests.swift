@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The phones' page in several tabs", .timeLimit(.minutes(1)))
 struct PhoneForegroundTests {
-    /// Somebody who looks until they are told to leave.
+    /// A visible app that polls until it is stopped.
     private struct Viewer {
         let signals: AsyncStream<Void>
         let stay: AsyncStream<Never>.Continuation

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Who is let near the phones' page. How it works is for a browser to show.
+/// Tests the access control of the phone page. The browser tests cover its function.
 @Suite("Access to the phones' page", .timeLimit(.minutes(10)))
 struct PhonePageAccessTests {
     private struct Answer {
@@ -33,7 +33,7 @@ struct PhonePageAccessTests {
         return Answer(status: response.statusCode, headers: fields, body: String(decoding: data, as: UTF8.self))
     }
 
-    /// What the page would send.
+    /// Returns the request that the page sends.
     private func ownHeaders(_ sandbox: Sandbox) async throws -> [String: String] {
         let document = try await ask(sandbox, "GET", "/").body
         let token = try #require(try #/countersign-token" content="([\w-]+)"/#.firstMatch(in: document)?.1)
@@ -59,7 +59,7 @@ struct PhonePageAccessTests {
                 #expect(policy.contains("frame-ancestors 'none'") && policy.contains("require-trusted-types-for 'script'"))
                 #expect(answer.headers["x-content-type-options"] == "nosniff" && answer.headers["cache-control"] == "no-store")
                 #expect(answer.headers["cross-origin-resource-policy"] == "same-origin")
-                // Names of XML are no addresses that anything is loaded from.
+                // XML namespaces are not loaded as addresses.
                 let loaded = answer.body.replacing("http://www.w3.org/2000/svg", with: "")
                 #expect(!loaded.contains("http:") && !loaded.contains("https:") && !loaded.contains("//cdn"))
             }

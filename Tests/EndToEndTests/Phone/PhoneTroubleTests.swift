@@ -79,7 +79,7 @@ struct PhoneTroubleTests {
             let signIn = PushSignIn(sandbox)
             let waiting = try await signIn.begin()
             await sandbox.pushGateway.waitForArrivals(1)
-            // Another phone gets its push meanwhile, and this one does not.
+            // Meanwhile another phone gets its push, and this one gets none.
             let other = try await sandbox.phone(for: SandboxUser.john.login)
             let otherWaiting = try await PushSignIn(sandbox).begin(.john)
             _ = try await other.shows { !$0.isEmpty }
@@ -203,7 +203,7 @@ struct PhoneTroubleTests {
             signIn.clock.pass(wait)
             guard case .success = try await waiting.value else { throw CancellationError() }
 
-            // And pushes reach it again.
+            // Pushes reach the phone again.
             let next = PushSignIn(second)
             let nextWaiting = try await next.begin()
             try await samePhone.approveNext(within: .patience)
@@ -212,7 +212,7 @@ struct PhoneTroubleTests {
     }
 }
 
-/// A session whose other end can be replaced.
+/// A network session whose destination can be replaced.
 private final class SwitchedSession: URLSessionProtocol {
     private let current: Mutex<any URLSessionProtocol>
 

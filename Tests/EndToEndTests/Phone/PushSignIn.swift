@@ -137,27 +137,27 @@ struct PushSignIn: Sendable {
 }
 
 extension Sandbox.Configuration {
-    /// Without a port, with a clock that stands.
+    /// Runs a test without a port, with a fixed clock.
     static func standing(folder: URL? = nil, organization: String? = nil) -> Sandbox.Configuration {
         Sandbox.Configuration(
             listening: .inProcess, folder: folder, organization: organization,
             clock: SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)))
     }
 
-    /// The same, with a number to pick at each sign-in.
+    /// The same with a number challenge at each sign-in.
     static var withNumbers: Sandbox.Configuration {
         standing(organization: OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always"))
     }
 }
 
 extension VirtualPhone {
-    /// Waits until what the phone shows is as it should be.
+    /// Waits until the phone shows the expected requests.
     func shows(_ isRight: ([Request]) -> Bool) async throws -> [Request] {
         for await requests in requests where isRight(requests) { return requests }
         throw CancellationError()
     }
 
-    /// Waits until so many requests are over.
+    /// Waits until this number of requests is complete.
     func hasHistory(_ count: Int) async throws {
         for await history in historyUpdates where history.count >= count { return }
         throw CancellationError()
@@ -167,6 +167,6 @@ extension VirtualPhone {
 }
 
 extension Token {
-    /// The `amr` of the id token.
+    /// Returns the `amr` of the ID token.
     var methods: [String] { idToken?[.authMethodsReference] ?? [] }
 }

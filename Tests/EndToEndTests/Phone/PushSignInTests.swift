@@ -60,7 +60,7 @@ struct PushSignInTests {
                 if isLate { _ = try await phone.shows { !$0.isEmpty } }
                 phone.autoApprove = true
                 try await phone.hasHistory(round + 1)
-                // It may have been faster than the app's first question.
+                // The approval may precede the app's first poll.
                 let passing = Task { [clock = signIn.clock] in clock.pass(try await clock.nextWait()) }
                 guard case .success = try await waiting.value else { throw CancellationError() }
                 passing.cancel()
@@ -198,7 +198,7 @@ struct PushSignInTests {
         }
     }
 
-    // MARK: - Giving up
+    // MARK: - Cancellation
 
     @Test("A cancelled sign-in is shown as cancelled, and does not complete", arguments: [false, true])
     func cancel(byReset: Bool) async throws {
@@ -212,7 +212,7 @@ struct PushSignInTests {
             if byReset { await signIn.flow.reset() } else { waiting.cancel() }
             wait.end.finish()
             _ = await waiting.result
-            // The server is told in the background.
+            // The server is notified in the background.
             try await session.answer(of: "revoke")
             #expect(try await phone.pending().isEmpty)
             #expect(phone.history.map(\.request) == [request] && phone.outcomes == [.cancelled])

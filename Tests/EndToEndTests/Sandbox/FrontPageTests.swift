@@ -5,7 +5,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// `GET /` of a sandbox.
+/// Tests `GET /` of a sandbox.
 @Suite("The sandbox's front page", .timeLimit(.minutes(10)))
 struct FrontPageTests {
     private static let browser = ["Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"]

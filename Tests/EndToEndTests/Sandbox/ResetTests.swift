@@ -5,10 +5,10 @@ import JOSE
 import TestSupport
 import Testing
 
-/// `POST /sandbox/reset` between two tests that share a sandbox.
+/// Tests `POST /sandbox/reset` between two tests that share a sandbox.
 @Suite("Resetting the sandbox", .timeLimit(.minutes(10)))
 struct ResetTests {
-    /// In memory, and in a folder with SQLite.
+    /// One sandbox in memory, and one in a folder with SQLite.
     enum Kept: String, CaseIterable, Sendable {
         case inMemory, inFolder
     }

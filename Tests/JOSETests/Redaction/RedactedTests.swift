@@ -46,7 +46,7 @@ struct RedactedTests {
     func constantLength() { #expect("\(Secret("a"))" == "\(Secret("a much longer secret"))") }
 }
 
-/// Every conversion of a value to text by a log statement or a debugger.
+/// Returns every text form of a value that a log statement or a debugger can produce.
 enum Printed {
     static func forms(of value: Any) -> [String] {
         var dumped = ""

@@ -111,7 +111,7 @@ struct AuthorizeURLTests {
     }
 }
 
-/// A delegate that remembers what it was told, and by which thread.
+/// A delegate that records its calls and their threads.
 final class Watcher: AuthorizationCodeFlowDelegate {
     private let told = Locked([String]())
     private let added: URLQueryItem?

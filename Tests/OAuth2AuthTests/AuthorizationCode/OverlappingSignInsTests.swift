@@ -68,7 +68,7 @@ struct OverlappingSignInsTests {
         let first = Form.query(try await flow.start(with: context))
         let second = Form.query(try await flow.start(with: context))
         for name in ["state", "nonce", "code_challenge"] { #expect(first[name] != second[name], "\(name)") }
-        // Another one in between changes nothing, nor does the flow that it comes to, nor a copy.
+        // Neither another sign-in in between, nor the flow that receives it, nor a copy changes this.
         _ = try await flow.start()
         let later = Form.query(try await flow.start(with: context))
         let elsewhere = Form.query(try await AuthorizationCodeFlow(client: issuer.client()).start(with: try #require(flow.context)))

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct RedirectTests {
     private let issuer = Issuer()
 
-    /// A flow that waits for its redirect, and the token endpoint ready to answer it.
+    /// Returns a flow that waits for its redirect. The token endpoint is ready.
     private func waitingFlow(
         _ issuer: Issuer? = nil, context: AuthorizationCodeFlow.Context = .init(), redirectUri: String = "com.example.app:/callback",
         claims: [String: JSONValue?] = [:]

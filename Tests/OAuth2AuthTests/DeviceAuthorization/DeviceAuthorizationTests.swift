@@ -179,7 +179,7 @@ struct DeviceAuthorizationTests {
         clock.advance(by: 60)
         let token = try await first.value
         for other in others {
-            // One that came when the first had ended already came too late.
+            // A call that began after the end of the first one is too late.
             do { #expect(try await other.value == token) } catch { #expect(error as? OAuth2Error == .invalidContext) }
         }
         #expect(issuer.requests("/v1/token").count == 2 && !flow.isAuthenticating)

@@ -34,7 +34,7 @@ struct GrantFlowsTests {
         issuer.answer("/v1/token", .tokens())
         let flow = try issuer.client(scope: "profile").resourceOwnerFlow()
         let token = try await flow.start(username: "jane", password: "secret")
-        // A call that the flow knows nothing of any more, whose answer had come.
+        // The flow has forgotten this call, whose response had arrived.
         await #expect(throws: OAuth2Error.invalidContext) { try await flow.finish(FlowCall<Token>()) { token } }
         await issuer.awaits("/v1/revoke", 2)
         #expect(Set(issuer.forms("/v1/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct SessionTokenFlowTests {
     private let issuer = Issuer()
 
-    /// Answers the authorize request with a redirect that is made of its query.
+    /// Responds to the authorize request with a redirect that the test makes from its query.
     private func redirecting(_ redirect: @escaping @Sendable (_ query: [String: String]) throws -> Issuer.Reply) {
         issuer.on("/v1/authorize") { [issuer] request, _ in
             let query = Form.query(try #require(request.url))

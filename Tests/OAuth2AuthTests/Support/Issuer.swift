@@ -7,7 +7,7 @@ import OAuth2Auth
 import FoundationNetworking
 #endif
 
-/// An issuer with a real key that answers from a script, and remembers what it was asked. A request that no script covers fails.
+/// An issuer with a real key that answers from a script and records its requests. A request that the script does not cover fails.
 final class Issuer: URLSessionProtocol {
     struct Reply: Sendable {
         var status = 200
@@ -44,33 +44,33 @@ final class Issuer: URLSessionProtocol {
     private let state = Locked(State())
     let clock = SkippingClock()
 
-    /// - Parameter metadata: Further members of the discovery document.
+    /// - Parameter metadata: Additional members of the discovery document.
     init(_ metadata: [String: JSONValue] = [:]) {
         state.withLock { $0.metadata = metadata }
         on("/v1/revoke") { _, _ in .json("") }
     }
 
-    /// Answers the requests whose path ends so.
+    /// Sets the response to requests whose path ends with a text.
     func on(_ path: String, _ script: @escaping Script) {
         state.withLock { $0.scripts[path] = script }
     }
 
-    /// Answers the requests whose path ends so, one after the other; the last reply is repeated.
+    /// Sets the successive responses to requests whose path ends with a text; the last one is repeated.
     func answer(_ path: String, _ replies: Reply...) {
         on(path) { _, count in replies[min(count, replies.count - 1)] }
     }
 
-    /// The requests so far whose path ends so.
+    /// Returns the requests so far whose path ends with a text.
     func requests(_ path: String) -> [URLRequest] {
         state.withLock { $0.requests }.filter { $0.url?.path().hasSuffix(path) == true }
     }
 
-    /// The forms of the requests whose path ends so.
+    /// Returns the forms of the requests whose path ends with a text.
     func forms(_ path: String) -> [[String: String]] {
         requests(path).map { Form.values(String(decoding: $0.httpBody ?? Data(), as: UTF8.self)) }
     }
 
-    /// Waits until so many requests have come, or until the test is out of time.
+    /// Waits until this number of requests has arrived, or the test times out.
     func awaits(_ path: String, _ count: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -95,7 +95,7 @@ final class Issuer: URLSessionProtocol {
         for watcher in ready { watcher.continuation.resume() }
     }
 
-    /// An ID token with good claims, changed; nil takes a claim away.
+    /// Returns an ID token with valid claims and changes; `nil` removes a claim.
     func idToken(_ changes: [String: JSONValue?] = [:]) throws -> JSONValue {
         let now = Int64(clock.now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
@@ -185,14 +185,14 @@ func url(_ text: String) throws -> URL {
     return url
 }
 
-/// A clock on which every wait is over at once, and which remembers how long it would have been.
+/// A clock whose waits end at once, and which records their durations.
 final class SkippingClock: OAuth2Clock {
     private let state = Locked((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [TimeInterval]()))
 
     var now: Date { state.withLock { $0.now } }
     var waits: [TimeInterval] { state.withLock { $0.waits } }
 
-    /// Moves the clock on without a wait.
+    /// Advances the clock without a wait.
     func pass(_ interval: TimeInterval) { state.withLock { $0.now += interval } }
 
     func sleep(for interval: TimeInterval) async throws {

@@ -9,7 +9,7 @@ import FoundationNetworking
 @MainActor
 @Suite("Factors of the classic API")
 struct FactorTests {
-    /// Enrols a factor of a kind, and tells what was sent.
+    /// Enrols a factor of a kind, and returns the sent request.
     private func enrolling<Factor: OktaFactor>(
         _ type: Factor.Type, _ described: String, next: String, _ enroll: @MainActor (Factor) async throws -> OktaAuthStatus
     ) async throws -> (sent: String, status: OktaAuthStatus) {
@@ -25,7 +25,7 @@ struct FactorTests {
         return (try org.lastSent, after)
     }
 
-    /// The one factor to pick from.
+    /// Returns the only factor of the list.
     private func required<Factor: OktaFactor>(_ org: Org, _ type: Factor.Type, _ described: String) async throws -> Factor {
         let status = try await org.status(OktaAuthStatusFactorRequired.self, Answers.required(described))
         let factor = try #require(status.availableFactors.first as? Factor)

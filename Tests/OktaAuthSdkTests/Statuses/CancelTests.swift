@@ -58,7 +58,7 @@ struct CancelTests {
         while !isSent() { await heard.turn() }
         var isCancelled = false
         status.cancel(onSuccess: { isCancelled = true }, onError: { heard.error($0) })
-        // The cancellation's answer comes first.
+        // The response to the cancellation arrives first.
         org.server.releaseLatestFirst()
         await #expect(throws: CancellationError.self) { try await waiter.value }
         await heard.turn()
@@ -72,7 +72,7 @@ struct CancelTests {
         let status = try await challenge(org)
         let push = try #require(status.factor as? OktaFactorPush)
         let (polled, cancelled) = (Heard(), Heard())
-        // The poll is answered while the cancellation is on its way.
+        // The poll's response arrives while the cancellation is being sent.
         let listener = StepByStep()
         status.restApi.httpRequestListener = listener
         push.checkFactorResult(onStatusChange: { polled.status($0) }, onError: { polled.error($0) })

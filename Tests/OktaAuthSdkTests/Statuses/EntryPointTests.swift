@@ -52,7 +52,7 @@ struct EntryPointTests {
 
     @Test("The class functions reach a server over the network, and report errors on the main queue")
     func classFunctions() async throws {
-        // Nobody listens on the port of discard.
+        // No server listens on the discard port.
         let url = try #require(URL(string: "http://127.0.0.1:9"))
         let heard = [Heard(), Heard(), Heard(), Heard()]
         OktaAuthSdk.authenticate(
@@ -107,7 +107,7 @@ struct EntryPointTests {
         #expect(org.server.arrivals.count == sent)
     }
 
-    /// Calls back twice, at once.
+    /// Calls back twice in a row.
     private final class TwiceAnswering: OktaHTTPRequestListenerProtocol {
         let body: String
 

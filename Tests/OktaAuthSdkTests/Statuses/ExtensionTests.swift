@@ -6,7 +6,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A state that the module does not know.
+/// A status that the module does not know.
 private final class ConsentStatus: OktaAuthStatus {
     var scopes: [String] {
         let body = model.rawData.flatMap { try? JSONSerialization.jsonObject(with: $0) } as? [String: Any]
@@ -32,7 +32,7 @@ private final class ConsentHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// An app's own rule of polling: the waiting goes on within the handler, and the app hears of the end only.
+/// An app's own polling: the handler keeps polling, and the app gets only the result.
 private final class PollingHandler: OktaAuthStatusResponseHandler {
     override func handleServerResponse(
         _ response: OktaAPIRequest.Result, currentStatus: OktaAuthStatus, onStatusChanged: @escaping (_ newState: OktaAuthStatus) -> Void,
@@ -50,7 +50,7 @@ private final class PollingHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// A status with more to it.
+/// A status with additional properties.
 private final class GreetingSuccess: OktaAuthStatusSuccess {
     var greeting: String { "Hello, \(user?.profile?.firstName ?? "you")" }
 }
@@ -93,7 +93,7 @@ private final class DistantHandler: OktaAuthStatusResponseHandler {
     }
 }
 
-/// An app's own API: it counts, and looks at each request.
+/// An app's own API implementation, which counts and inspects each request.
 private final class CountingAPI: OktaAPI {
     var begun = 0
 
@@ -217,7 +217,7 @@ struct ExtensionTests {
         #expect(data == Data(Answers.lockedOut.utf8))
     }
 
-    /// Answers everything alike.
+    /// Returns the same response to every request.
     private final class AnsweringProtocol: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool { true }
         override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

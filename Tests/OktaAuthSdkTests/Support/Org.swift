@@ -3,7 +3,7 @@ import Foundation
 import OktaAuthSdk
 import Testing
 
-/// An app at a scripted server.
+/// An app that uses a scripted server.
 @MainActor
 struct Org {
     let server = ScriptedServer()
@@ -14,18 +14,18 @@ struct Org {
         start.restApi.httpRequestListener = server
     }
 
-    /// The status that an answer leads to.
+    /// Returns the status for a response.
     func status<Status: OktaAuthStatus>(_ type: Status.Type, _ answer: String) async throws -> Status {
         server.answer(answer)
         return try #require(try await start.fetchStatus("state-1") as? Status)
     }
 
-    /// What was sent last.
+    /// The last request.
     var last: ScriptedServer.Arrival {
         get throws { try #require(server.arrivals.last) }
     }
 
-    /// Path and body of what was sent last, below `/api/v1/authn`.
+    /// The path below `/api/v1/authn` and the body of the last request.
     var lastSent: String {
         get throws {
             let arrival = try last
@@ -34,7 +34,7 @@ struct Org {
     }
 }
 
-/// What a call with closures calls.
+/// The callbacks of a call with closures.
 @MainActor
 final class Heard {
     private(set) var statuses: [OktaAuthStatus] = []
@@ -60,13 +60,13 @@ final class Heard {
         waiting = nil
     }
 
-    /// Waits for the first call, and then as long as a second one would need.
+    /// Waits for the first callback, and then as long as a second one would need.
     func settle() async {
         if count == 0 { await withCheckedContinuation { waiting = $0 } }
         await turn()
     }
 
-    /// Lets what waits for the main queue have its turn.
+    /// Lets the main queue run its pending work.
     func turn() async {
         for _ in 0..<3 {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -76,12 +76,12 @@ final class Heard {
     }
 }
 
-/// The code of a server's refusal.
+/// Returns the code of a server error.
 func refusalCode(_ error: any Error) -> String? {
     if case OktaError.serverRespondedWithError(let refusal) = error { refusal.errorCode } else { nil }
 }
 
-/// Whether an error says that the status does not allow it.
+/// Whether an error says that the status does not allow the call.
 func isWrongStatus(_ error: any Error) -> Bool {
     if case OktaError.wrongStatus = error { true } else { false }
 }

@@ -6,7 +6,7 @@ import OktaAuthSdk
 import FoundationNetworking
 #endif
 
-/// A server that answers from a script, as an app's own HTTP library would, from a thread of its own; it remembers what it was sent.
+/// A server that answers from a script on its own thread, as an app's HTTP library would, and records its requests.
 final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
     struct Reply: Sendable {
         var status = 200
@@ -15,7 +15,7 @@ final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
         var headers: [String: String] = [:]
     }
 
-    /// A request as it arrived.
+    /// A received request.
     struct Arrival: Sendable {
         let request: URLRequest
 
@@ -31,18 +31,18 @@ final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
 
     private let script = Locked((replies: [Reply](), arrivals: [Arrival](), held: [@Sendable () -> Void](), holds: false))
 
-    /// Answers the next request.
+    /// Sets the response to the next request.
     func answer(_ body: String?, status: Int = 200, failure: URLError.Code? = nil, headers: [String: String] = [:]) {
         script.withLock { $0.replies.append(Reply(status: status, body: body, failure: failure, headers: headers)) }
     }
 
-    /// What was sent, in order.
+    /// The requests in order.
     var arrivals: [Arrival] { script.withLock { $0.arrivals } }
 
-    /// Keeps the answers back until ``release()``.
+    /// Holds responses until ``release()``.
     func hold() { script.withLock { $0.holds = true } }
 
-    /// Lets the answers go that were kept back, the latest first.
+    /// Releases the held responses, newest first.
     func releaseLatestFirst() {
         let held = script.withLock { script in
             defer { (script.held, script.holds) = ([], false) }
@@ -58,7 +58,7 @@ final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
         }
         let handler = Handler(call: completionHandler)
         let answer: @Sendable () -> Void = {
-            // From another thread, as libraries do.
+            // On another thread, as libraries do.
             Thread.detachNewThread { Self.give(reply, to: request, handler) }
         }
         let isHeld = script.withLock { script in
@@ -75,7 +75,7 @@ final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
         handler.call(reply.body.map { Data($0.utf8) }, response, nil)
     }
 
-    /// Carries the closure to another thread. Safe because it is called there once, and by nobody else.
+    /// Carries the closure to another thread. Safe because it is called exactly once, on that thread.
     private struct Handler: @unchecked Sendable {
         let call: (Data?, URLResponse?, (any Error)?) -> Void
     }

@@ -5,10 +5,10 @@ import OktaDirectAuth
 import TestSupport
 import Testing
 
-/// The working directory belongs to the whole process, so each test runs itself once more, in a process of its own.
+/// The working directory belongs to the whole process, so each test runs itself again in a separate process.
 @Suite("Default configuration")
 struct StandardConfigurationTests {
-    /// Runs a test in a process that starts in a folder with these settings; nil for an empty folder.
+    /// Runs a test in a process that starts in a folder with these settings; `nil` for an empty folder.
     private func run(_ test: String, with settings: [String: String]?) async throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)

@@ -110,7 +110,7 @@ struct DirectAuthenticationFlowTests {
     func networkFailure(code: URLError.Code, words: String) async throws {
         let flow = try flow()
         server.answer("token", .init(body: "", error: code))
-        // As an app has it, which catches any error and shows its description.
+        // An app catches any error and shows its description.
         let error = await #expect(throws: (any Error).self) { try await flow.start("jane", with: .password("x")) }
         #expect(error?.localizedDescription.hasSuffix(words) == true, "\(error?.localizedDescription ?? "")")
         #expect(error.map { DirectAuthenticationFlowError($0).localizedDescription } == error?.localizedDescription)

@@ -137,7 +137,7 @@ struct OverlappingCallsTests {
 
     // MARK: Completion handlers and delegates
 
-    /// Hears what a flow tells.
+    /// A delegate that records its calls.
     private final class Observer: DirectAuthenticationFlowDelegate {
         let heard = Locked<[String]>([])
         func authenticationStarted<Flow>(flow: Flow) { note("started") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OktaDirectAuth
 
-/// Cancel, reset and a new start: each ends the call at once, signs nobody in, and tells the server.
+/// Cancel, reset and a new start: each ends the call at once, issues no tokens, and notifies the server.
 @Suite("Cancelling a sign-in", .timeLimit(.minutes(1)))
 struct GivingUpTests {
     private let server = DirectAuthServer()
@@ -31,7 +31,7 @@ struct GivingUpTests {
         server.answer("revoke", .init(body: ""))
     }
 
-    /// What a call throws when it is given up in that way.
+    /// Returns the error that a call throws when it ends in this way.
     private func expectLeft(_ way: Way, _ task: Task<Flow.Status, any Error>) async {
         let error = await #expect(throws: (any Error).self) { try await task.value }
         if way == .cancel {
@@ -41,7 +41,7 @@ struct GivingUpTests {
         }
     }
 
-    /// What the server was told and what was revoked, so many and no more: what is given up last comes after all that was before.
+    /// Checks the number of notifications and revocations at the server. The last cancellation is sent after all earlier ones.
     private func withdrawals(_ count: Int) async throws -> [[String: String]] {
         func told() -> [[String: String]] { server.forms("revoke").filter { $0["token"]?.hasPrefix("last") == false } }
         let earlier = server.forms("revoke").count - told().count
@@ -61,7 +61,7 @@ struct GivingUpTests {
         await clock.sleepers(1)
         await way.take(task, flow)
         await expectLeft(way, task)
-        // The clock has not moved: nobody waited for it.
+        // The clock stands still: the call did not wait.
         #expect(clock.waits.isEmpty && flow.context == nil && !flow.isAuthenticating)
         await flow.reset()
         #expect(try await withdrawals(1) == [["client_id": "app", "token": "mfa-1"]])
@@ -199,7 +199,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(0).isEmpty && server.forms("token").count == 1)
     }
 
-    // MARK: What is not told
+    // MARK: Requests that are not revoked
 
     enum End: CaseIterable, Sendable { case success, denial, serverExpiry, localExpiry, expiryOfNumber }
 
@@ -276,7 +276,7 @@ struct GivingUpTests {
         #expect(try await withdrawals(2).compactMap { $0["token"] } == ["oob-1", "oob-2"])
     }
 
-    // MARK: A server that can't be told
+    // MARK: An unreachable server
 
     @Test(
         "A failed withdrawal has no effect and is not repeated",

@@ -8,7 +8,7 @@ import Testing
 struct HeldPushPollTests {
     private let server = DirectAuthServer()
 
-    /// Waits for a push as the second factor at a server that answers each poll after so many seconds.
+    /// Waits for a push as the second factor at a server that delays each poll response by some seconds.
     private func wait(
         interval: String = "5", holding seconds: [TimeInterval], _ answers: DirectAuthServer.Reply...
     ) async throws -> DirectAuthenticationFlow.Status {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OktaDirectAuth
 
-/// What a server may answer that starts a push, well-meaning or not.
+/// Valid and invalid responses to a request that starts a push.
 @Suite("Responses that start a push", .timeLimit(.minutes(1)))
 struct PushAnswersTests {
     private let server = DirectAuthServer()
@@ -75,7 +75,7 @@ struct PushAnswersTests {
         await #expect(throws: Failure.pollingTimeoutExceeded) {
             try await start(#""oob_code":"o","channel":"push","binding_method":"none","expires_in":\#(written),"interval":600"#)
         }
-        // What has expired already is asked for once: clocks differ.
+        // A challenge that seems expired is polled once, because clocks differ.
         #expect(server.clock.waits.reduce(0, +) == length && server.forms("token").count == max(Int(length / 600), 1))
     }
 

@@ -3,8 +3,7 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
-/// The requests of Documentation/Protocol/OAuth.md §6, byte for byte: parameters sorted by name, everything but unreserved characters
-/// escaped.
+/// The exact bytes of the requests in Documentation/Protocol/OAuth.md §6: parameters are sorted by name, and all reserved characters are escaped.
 @Suite("Requests of a sign-in with a push")
 struct PushWireTests {
     private let server = DirectAuthServer()

@@ -7,7 +7,7 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// A server that answers from a script, and remembers the forms that it got. It refuses the person “nobody” whatever the script says.
+/// A server that answers from a script and records the received forms. It always refuses the user name `unknown`.
 final class DirectAuthServer: URLSessionProtocol {
     struct Reply: Sendable {
         var status = 200
@@ -59,39 +59,39 @@ final class DirectAuthServer: URLSessionProtocol {
     private let sent = Locked((requests: [Request](), watchers: [Watcher]()))
     private let actions = Locked<[String: @Sendable () async -> Void]>([:])
     let clock = SkippingClock()
-    /// Whether discovery has the endpoint for it.
+    /// Whether the discovery document names the endpoint.
     let hasRevocation = Locked(true)
 
-    /// Answers the next requests to an endpoint; the last reply is repeated.
+    /// Sets the next responses of an endpoint; the last one is repeated.
     func answer(_ endpoint: String, _ sequence: Reply...) { answer(endpoint, sequence) }
 
-    /// Answers the next requests to an endpoint; the last reply is repeated.
+    /// Sets the next responses of an endpoint; the last one is repeated.
     func answer(_ endpoint: String, _ sequence: [Reply]) {
         replies.withLock { $0[endpoint] = sequence }
     }
 
-    /// Is called at each request to an endpoint, before it is answered.
+    /// Runs at each request to an endpoint, before its response.
     func atRequest(_ endpoint: String, _ action: @escaping @Sendable () async -> Void) {
         actions.withLock { $0[endpoint] = action }
     }
 
-    /// The forms that came to an endpoint.
+    /// Returns the forms that an endpoint received.
     func forms(_ endpoint: String) -> [[String: String]] { requests(endpoint).map(\.form) }
 
-    /// The bodies that came to an endpoint, as they were sent.
+    /// Returns the bodies that an endpoint received, unchanged.
     func bodies(_ endpoint: String) -> [String] { requests(endpoint).map(\.body) }
 
-    /// A header of the requests that came to an endpoint.
+    /// Returns a header of the requests that an endpoint received.
     func headers(_ endpoint: String, _ name: String) -> [String?] { requests(endpoint).map { $0.headers[name] } }
 
-    /// Whether nothing at all was asked for, not even discovery.
+    /// Whether the server received no request at all, not even for discovery.
     var isUntouched: Bool { sent.withLock { $0.requests.isEmpty } }
 
     private func requests(_ endpoint: String) -> [Request] {
         sent.withLock { $0.requests.filter { $0.url.path().hasSuffix("/v1/\(endpoint)") } }
     }
 
-    /// Waits until so many requests have come to an endpoint, or until the test is out of time.
+    /// Waits until an endpoint has received this number of requests, or the test times out.
     func awaits(_ endpoint: String, _ count: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -137,7 +137,7 @@ final class DirectAuthServer: URLSessionProtocol {
         wakeWatchers()
         let isRefused = arrived.form["login_hint"] == "nobody"
         if !isRefused, let action = actions.withLock({ $0[endpoint] }) { await action() }
-        // As a session does that gives up what is on its way.
+        // A session does this when it cancels its requests.
         try Task.checkCancellation()
         let reply = try isRefused ? .refusal("invalid_grant") : self.reply(to: url.path())
         if let code = reply.error { throw URLError(code) }
@@ -172,7 +172,7 @@ final class DirectAuthServer: URLSessionProtocol {
 }
 
 extension DirectAuthServer {
-    /// A flow that has been asked for a second factor.
+    /// Returns a flow that needs a second factor.
     func challengedFlow(clock: (any OAuth2Clock)? = nil) async throws -> DirectAuthenticationFlow {
         let flow = try DirectAuthenticationFlow(client: client(clock: clock))
         answer("token", .mfaRequired)
@@ -188,7 +188,7 @@ extension DirectAuthServer {
     }
 }
 
-/// A clock on which every wait is over at once, and which remembers how long it would have been.
+/// A clock whose waits end at once, and which records their durations.
 final class SkippingClock: OAuth2Clock {
     private let state = Locked((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [TimeInterval]()))
     private let action = Locked<(@Sendable () -> Void)?>(nil)
@@ -196,7 +196,7 @@ final class SkippingClock: OAuth2Clock {
     var now: Date { state.withLock { $0.now } }
     var waits: [TimeInterval] { state.withLock { $0.waits } }
 
-    /// Is called at each wait.
+    /// Runs at each wait.
     func atWait(_ action: @escaping @Sendable () -> Void) {
         self.action.withLock { $0 = action }
     }

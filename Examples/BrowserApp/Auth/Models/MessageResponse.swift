@@ -5,7 +5,7 @@ struct MessageResponse: Codable, Sendable {
 
 /// One message of the resource server.
 public struct Message: Codable, Sendable, Equatable {
-    /// When it was written, in ISO 8601.
+    /// The creation time in ISO 8601.
     public let date: String
     /// The text.
     public let text: String

@@ -4,26 +4,26 @@ public import Wording
 
 /// The shown content of an ID token. In this module it shadows the `TokenInfo` of introspection.
 public struct TokenInfo: Sendable, Equatable, Identifiable {
-    /// The token as it was sent.
+    /// The token in its compact form.
     public let idToken: String
-    /// Who issued it.
+    /// The issuer.
     public let tokenIssuer: String
-    /// The name that the person signs in with.
+    /// The user name.
     public let preferredUsername: String
-    /// When the person last proved who they are; nil if the token does not say.
+    /// The time of the user's last authentication; `nil` if the token has none.
     public let authTime: String?
-    /// When it was issued; nil if the token does not say.
+    /// The time of issue; `nil` if the token has none.
     public let issuedAt: String?
 
-    /// The token itself: there is one at a time.
+    /// The token itself, because there is one at a time.
     public var id: String { idToken }
 
-    /// Reads an id token.
+    /// Reads an ID token.
     ///
     /// - Parameters:
     ///   - idToken: The token.
     ///   - words: The language.
-    ///   - timeZone: Where its dates are read.
+    ///   - timeZone: The time zone of its dates.
     public init(idToken: JWT, in words: Wording = BrowserApp.words, timeZone: TimeZone = .current) {
         self.idToken = idToken.rawValue
         tokenIssuer = idToken.issuer ?? words("No Issuer found")
@@ -33,7 +33,7 @@ public struct TokenInfo: Sendable, Equatable, Identifiable {
         issuedAt = idToken.issuedAt.map(text)
     }
 
-    /// All of it as text, one line each.
+    /// All content as text, one line each.
     ///
     /// An ID token identifies the user: a real app does not show it.
     ///

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What an app shows of the tokens.
+/// The token details that an app shows.
 struct SignedIn {
     let issuer: String
     let username: String
@@ -19,14 +19,14 @@ struct SignedIn {
     }
 }
 
-/// An app that signs people in with the browser, with nothing imported but that.
+/// An app that signs users in with the browser and imports only that module.
 final class BrowserSession {
     enum Trouble: Error { case notConfigured }
 
     var isSignedIn: Bool { Credential.default != nil }
     var idToken: String? { Credential.default?.token.idToken?.rawValue }
     var signedIn: SignedIn? { SignedIn(Credential.default?.token.idToken) }
-    /// The app's own type, without a qualifier, though one of that name comes with the module.
+    /// The app's own type wins without a qualifier, although the module has a type with the same name.
     var info: TokenInfo { TokenInfo() }
 
     @MainActor
@@ -59,7 +59,7 @@ final class BrowserSession {
     }
 }
 
-/// The same with callbacks, as apps had it before `async`.
+/// The same with callbacks, for apps without `async`.
 @MainActor
 final class CallbackSession {
     private(set) var status = "signed out"

@@ -5,7 +5,7 @@ import OktaAuthSdk
 import FoundationNetworking
 #endif
 
-/// Signs a person in with the classic state machine: what an app written for Okta's SDK does, call for call.
+/// Signs a user in with the classic state machine, with the calls of an app for Okta's SDK.
 final class ClassicSession {
     enum Screen {
         case signedOut
@@ -125,7 +125,7 @@ final class ClassicSession {
     }
 }
 
-/// An app's own status, and the handler that makes it.
+/// An app's own status, and the handler that creates it.
 final class BrandedSuccess: OktaAuthStatusSuccess {
     var greeting: String { "Hello, \(user?.profile?.firstName ?? "you")" }
 }

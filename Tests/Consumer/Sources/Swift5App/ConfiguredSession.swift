@@ -3,15 +3,15 @@ import Foundation
 import Observation
 import OktaDirectAuth
 
-/// The app was built without what it needs to sign anybody in.
+/// An error for an app without its sign-in settings.
 struct NotConfigured: LocalizedError {
-    /// What the module said of the settings.
+    /// The module's error for the settings.
     let reason: any Error
 
     var errorDescription: String? { "This app is not configured. \(reason.localizedDescription)" }
 }
 
-/// The same for an app that knows passwords only, and that says so when its settings are missing instead of waiting for ever.
+/// The same for an app that uses passwords alone and reports missing settings.
 @Observable
 final class ConfiguredSession {
     enum State: Equatable {

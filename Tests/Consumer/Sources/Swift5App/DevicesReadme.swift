@@ -1,7 +1,7 @@
 import DeviceAuthenticator
 import Foundation
 
-// Written as app code in Swift 5 mode is: callbacks, no `any`, closures that capture classes which are not Sendable.
+// Uses the forms of Swift 5 app code: callbacks, no `any`, closures that capture classes which are not Sendable.
 
 final class DevicesReadme {
     var lastError: Error?

@@ -3,7 +3,7 @@ import Foundation
 import Observation
 import OktaDirectAuth
 
-/// Signs a person in with a password and keeps them signed in: what an app written for Okta's SDK does, call for call.
+/// Signs a user in with a password and refreshes the tokens, with the calls of an app for Okta's SDK.
 @Observable
 final class PasswordSession {
     enum Phase: Equatable {

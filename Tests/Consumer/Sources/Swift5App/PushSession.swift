@@ -3,7 +3,7 @@ import Foundation
 import Observation
 import OktaDirectAuth
 
-/// Signs a person in with a password and a push, shows the number to pick if there is one, and lets them give up while they wait.
+/// Signs a user in with a password and a push, shows the number of a number challenge, and can cancel the wait.
 @Observable
 final class PushSession {
     enum Phase: Equatable {
@@ -36,7 +36,7 @@ final class PushSession {
         signIn = Task { await run(user, .oob()) }
     }
 
-    /// The task and with it the transaction: an approval that comes later signs nobody in.
+    /// Cancels the task and the transaction: a later approval has no effect.
     @MainActor
     func cancel() {
         signIn?.cancel()
@@ -62,13 +62,13 @@ final class PushSession {
             Credential.default = try Credential.store(token)
             phase = .signedIn(token)
         } catch is CancellationError {
-            // The person wanted it so.
+            // The user cancelled.
         } catch {
             phase = .failed(error.localizedDescription)
         }
     }
 
-    /// As apps without tasks have it.
+    /// The form for apps without tasks.
     func startWithCompletion(_ user: String, _ password: String, done: @escaping @Sendable (String) -> Void) {
         flow.start(user, with: .password(password)) { [flow] result in
             guard case .success(.mfaRequired) = result else { return done("no second factor") }

@@ -1,7 +1,7 @@
 import BrowserSignin
 import Foundation
 
-// Each function is one use of the published API of BrowserSignin, with the labels, defaults and effects that app code relies on.
+// Each function uses one part of BrowserSignin's public API with the labels, defaults and effects that app code relies on.
 
 @MainActor
 func signin(_ client: OAuth2Client, _ callback: URL) async throws -> Token {
@@ -35,7 +35,7 @@ func signout(_ signin: BrowserSignin, _ credential: Credential) async throws {
     await signin.cancel()
 }
 
-/// A provider of the app's own, and the factory that makes it.
+/// A provider of the app, and the factory that creates it.
 struct RehearsedBrowser: BrowserSignin.Provider, BrowserSignin.ProviderFactory {
     func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL { redirectUri }
     func cancel() {}

@@ -75,7 +75,7 @@ final class ClassicStatus: OktaAuthStatusFactorChallenge {
     }
 }
 
-/// The guide's spellings.
+/// The spellings of the guide.
 @available(*, deprecated)
 func classicGuideNames(_ status: OktaAuthStatus) -> Bool {
     status is OktaAuthStatuPasswordReset || status is OktaAuthUnauthenticated

@@ -1,7 +1,7 @@
 import AuthFoundation
 import OktaDirectAuth
 
-/// A sign-in with a password and a code of an authenticator app, as an app's form has it: the code may be mistyped.
+/// A sign-in form with a password and a code of an authenticator app, which the user may mistype.
 @MainActor
 final class CodeSignIn {
     let flow: DirectAuthenticationFlow

@@ -1,7 +1,7 @@
 import Foundation
 import OAuth2Auth
 
-// Each function is one use of the published API of OAuth2Auth, with the labels, defaults and effects that app code relies on.
+// Each function uses one part of OAuth2Auth's public API with the labels, defaults and effects that app code relies on.
 
 func browser(_ client: OAuth2Client, _ callback: URL) async throws -> Token {
     let issuer = URL(string: "https://id.example.com/oauth2/default")!

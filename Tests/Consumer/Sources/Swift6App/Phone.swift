@@ -2,7 +2,7 @@ import AuthFoundation
 import DeviceAuthenticator
 import Foundation
 
-// The device authenticator as an app in Swift 6 mode uses it, from the main actor.
+// Uses the device authenticator from the main actor, as an app in Swift 6 mode does.
 
 @MainActor
 final class PhoneModel {

@@ -6,7 +6,7 @@ import OktaDirectAuth
 import FoundationNetworking
 #endif
 
-// Each function is one use of the published API, with the labels, defaults and effects that app code relies on.
+// Each function uses one part of the public API with the labels, defaults and effects that app code relies on.
 
 func configurations() throws {
     let issuer = URL(string: "https://id.example.com/oauth2/default")!

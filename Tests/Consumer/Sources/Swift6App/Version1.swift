@@ -1,7 +1,7 @@
 import BrowserSignin
 import Foundation
 
-// Names of version 1 of the SDK that apps still use. Deprecated as they are here too, so that nothing is warned of.
+// Names of version 1 of the SDK that apps still use. They are deprecated here too, so that their use causes no warning.
 
 @available(*, deprecated)
 @MainActor
