@@ -128,8 +128,8 @@ struct AuthenticatorAppTests {
             #expect(given["code"] == .string(johns.code) && given["uri"] == .string(johns.uri))
             let scanned = try await call("POST", "authenticator-apps", ["login": "john.roe@example.com", "uri": .string(app.uri)]).json
             #expect(scanned["code"] == .string(app.code))
-            let nobody = try await call("POST", "authenticator-apps", ["login": "nobody@example.com"])
-            #expect(nobody.status == 409 && nobody.json["code"] == "unknownPerson")
+            let unknown = try await call("POST", "authenticator-apps", ["login": "unknown@example.com"])
+            #expect(unknown.status == 409 && unknown.json["code"] == "unknownPerson")
             #expect(try await call("POST", "authenticator-apps", ["login": "ada@example.com", "uri": "x"]).status == 400)
             #expect(try await call("POST", "authenticator-apps", [:]).status == 400)
             #expect(try await !call("GET", "users").json.serializedString.contains(secret))
@@ -158,7 +158,7 @@ struct AuthenticatorAppTests {
             ] {
                 #expect(throws: FactorError.self) { try sandbox.authenticatorApp(scanning: text) }
             }
-            let error = await thrown { _ = try await sandbox.authenticatorApp(for: "nobody@example.com") }
+            let error = await thrown { _ = try await sandbox.authenticatorApp(for: "unknown@example.com") }
             #expect((error as? FactorError)?.code == .unknownPerson)
         }
     }

@@ -19,10 +19,10 @@ extension CommandTests {
     @Test("An unreachable organization exits with 3, and a wrong password with 2", .timeLimit(.minutes(5)))
     func enrollmentErrors() async throws {
         try await PhoneFixture.with { phone in
-            let nobody = try await phone.run(
+            let unknown = try await phone.run(
                 "phone", "enroll", PhoneFixture.jane, "--issuer", "http://localhost:1", input: PhoneFixture.password + "\n")
-            #expect(nobody.status == 3)
-            #expect(nobody.errors.contains("localhost can't be reached."))
+            #expect(unknown.status == 3)
+            #expect(unknown.errors.contains("localhost can't be reached."))
             let wrong = try await phone.run(
                 "phone", "enroll", PhoneFixture.jane, "--issuer", phone.sandbox.issuer.absoluteString, input: "wrong-password\n")
             #expect(wrong.status == 2)

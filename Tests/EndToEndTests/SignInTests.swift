@@ -28,7 +28,7 @@ struct SignInTests {
         try await withSandbox { sandbox in
             let client = sandbox.client(by: reach)
             let wrong = SandboxUser(login: SandboxUser.jane.login, password: "wrong-password")
-            let unknown = SandboxUser(login: "nobody@example.com", password: "wrong-password")
+            let unknown = SandboxUser(login: "unknown@example.com", password: "wrong-password")
             let first = await thrown { _ = try await sandbox.signIn(wrong, with: client) }
             let second = await thrown { _ = try await sandbox.signIn(unknown, with: client) }
             #expect(serverCode(of: first) == "invalid_grant")

@@ -65,11 +65,11 @@ struct SignOutEverywhereTests {
     }
 
     @Test("An unknown user name and an empty body sign out no user")
-    func nobody() async throws {
+    func unknownUser() async throws {
         try await withSandbox { sandbox in
-            #expect(try await !sandbox.signOutEverywhere("nobody@example.com"))
-            let unknown = try await Self.post(sandbox, ["login": "nobody@example.com"])
-            #expect(unknown.status == 400 && unknown.json["error"] == "The sandbox has no user nobody@example.com.")
+            #expect(try await !sandbox.signOutEverywhere("unknown@example.com"))
+            let unknown = try await Self.post(sandbox, ["login": "unknown@example.com"])
+            #expect(unknown.status == 400 && unknown.json["error"] == "The sandbox has no user unknown@example.com.")
             for body in [[:], ["login": "jane.doe@example.com", "tokens": "yes"]] as [JSONValue] {
                 #expect(try await Self.post(sandbox, body).status == 400)
             }

@@ -63,7 +63,7 @@ struct GuideTests {
         for guide in Guide.all {
             for block in guide.blocks where !judged.contains(block.language) && block.role == .plain {
                 // Every other block must be shown output or a file that a command reads.
-                Issue.record("\(block.place): nobody looks at this block. Say in a comment before it what it is: see Guide.swift.")
+                Issue.record("\(block.place): no test uses this block. Add a comment before it that says how to test it: see Guide.swift.")
             }
         }
         #expect(Guide.all.count > 20)

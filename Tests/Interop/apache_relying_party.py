@@ -29,7 +29,7 @@ LIBRARY = "/usr/lib/apache2/modules"
 
 def configuration(folder, port, issuer, given):
     loads = "\n".join(f"LoadModule {name}_module {LIBRARY}/mod_{name}.so" for name in MODULES)
-    # Started by root, it serves as somebody else.
+    # Started by root, Apache runs as another user.
     user = "User www-data\nGroup www-data" if os.geteuid() == 0 else ""
     return f"""
 ServerRoot "{folder}"
@@ -75,7 +75,7 @@ OIDCCacheDir {folder}/cache
 
 
 def main():
-    # Whoever started this may have signals blocked, and with them what is started here: it could not be ended.
+    # The parent may have blocked signals, which the child inherits and could then not be ended with.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     issuer = sys.argv[1]
     given = json.load(sys.stdin)

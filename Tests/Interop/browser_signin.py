@@ -64,7 +64,7 @@ try:
     wait("its words", lambda: "You can close this window." in one("h1").text)
     check("App" not in driver.title and driver.title == "You can close this window.", driver.title)
     driver.save_screenshot(os.path.join(FOLDER, "taken.png"))
-    # The listener is closed by then: a browser that asks for an icon asks nobody.
+    # The listener is closed by then, so a request for an icon fails.
     messages = [entry for entry in driver.get_log("browser") if "favicon.ico" not in entry["message"]]
     check(not messages, messages)
 finally:

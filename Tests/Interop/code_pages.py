@@ -44,7 +44,7 @@ def text(browser):
 
 
 def mail_link(browser):
-    """The link of a mail asks in another browser, and the page that waits goes on by itself; whoever says no stops it."""
+    """A mailed link asks for confirmation in another browser. The waiting page then continues automatically, or stops after a denial."""
     outbox = Outbox()
     looks = PageLooks(browser)
 

@@ -1,11 +1,11 @@
-"""An OpenID provider that nobody here wrote: Debian's Glewlwyd, with a configuration of its own in a folder.
+"""An independent OpenID provider: Debian's Glewlwyd, with a configuration of its own in a folder.
 
     glewlwyd.py start FOLDER REDIRECT_URI   starts it on loopback; prints {"issuer", "client"}
     glewlwyd.py approve FOLDER URL          signs the person in where the app sent the browser; prints where that leads, as a JSON string
     glewlwyd.py stop FOLDER                 stops it
 
 The provider's pages are programs of the browser's over its API, so the person is played at that API. It ends by itself after ten minutes,
-should nobody stop it.
+unless it is stopped earlier.
 """
 
 import json
@@ -187,7 +187,7 @@ def stop(folder):
 
 
 def main():
-    # Whoever started this may have signals blocked, and with them what is started here: it could not be ended.
+    # The parent may have blocked signals, which the child inherits and could then not be ended with.
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     command, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     if command == "start":

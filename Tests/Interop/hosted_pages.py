@@ -37,7 +37,7 @@ class Browser(requests.Session):
     def open(self, url):
         """Goes where a link leads, through whatever the server asks on the way.
 
-        Returns the page that is nobody's form to fill in.
+        Returns the page without a form.
         """
         return self.went(self.get(url, timeout=60))
 

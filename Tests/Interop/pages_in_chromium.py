@@ -113,7 +113,7 @@ class Browser(Chromium):
         found = [
             (rule["id"], [(node["html"], node.get("failureSummary")) for node in rule["nodes"]]) for rule in result["violations"]]
         check(not found, f"{where}: {found}")
-        # Where axe is not sure of a contrast, nobody else is.
+        # axe cannot decide some contrasts; these are not failures.
         unsure = [rule["id"] for rule in result["incomplete"] if rule["id"] == "color-contrast"]
         check(not unsure, f"{where}: the contrast can't be told: {result['incomplete']}")
 

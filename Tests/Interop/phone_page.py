@@ -181,7 +181,7 @@ def cancelled(page):
     sign_in.cancel()
     page.outcome("Cancelled")
     check(not page.all(".request"), "it is still shown")
-    # And one that nobody answers.
+    # And one without an answer.
     SignIn()
     page.card()
     requests.post(f"{ORIGIN}/sandbox/clock", json={"advance": 301}, timeout=PATIENCE)

@@ -169,7 +169,7 @@ def unlock(browser):
 
 
 def set_up(browser):
-    """Somebody for whom an account was made chooses a password by the link of the mail, and signs in; what else is needed is asked for there."""
+    """A new user chooses a password with the mailed link, signs in, and enrols the other required factors."""
     looks = PageLooks(browser)
     login = os.environ["LOGIN"]
     message = Outbox().next()

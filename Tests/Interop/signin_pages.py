@@ -178,7 +178,7 @@ def trouble(browser):
 
 
 def locked(browser):
-    """An account that is locked tells nobody that it is."""
+    """The page does not reveal that an account is locked."""
     browser.begin("web-app")
     for attempt in range(10):
         browser.answered(lambda: browser.password(password=f"Wrong-Horse-{attempt}"))

@@ -23,7 +23,7 @@ def authenticate(server, session, envelope, name, data):
 
 class Mailbox:
     async def handle_RCPT(self, server, session, envelope, address, options):
-        if address.startswith("nobody@"):
+        if address.startswith("unknown@"):
             return "550 5.1.1 no such mailbox: " + address
         envelope.rcpt_tos.append(address)
         return "250 OK"

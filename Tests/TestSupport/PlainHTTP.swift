@@ -95,7 +95,7 @@ public enum PlainHTTP: Sendable {
             if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return descriptor }
             close(descriptor)
         }
-        throw Failure(description: "nobody listens at \(host):\(port)")
+        throw Failure(description: "connection refused: \(host):\(port)")
     }
 
     private static func parse(_ answer: [UInt8], url: URL) throws -> (Data, HTTPURLResponse) {

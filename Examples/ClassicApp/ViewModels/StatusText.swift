@@ -50,7 +50,7 @@ enum StatusText {
     static func result(of status: OktaAuthStatus) -> String? {
         switch status.factorResult {
         case .rejected: words("It was denied.")
-        case .timeout: words("Nobody answered in time.")
+        case .timeout: words("The request expired.")
         case .waiting: words("Waiting for your device…")
         case .passcodeReplayed: words("That code was used before.")
         case .timeWindowExceeded: words("That code is of another time.")

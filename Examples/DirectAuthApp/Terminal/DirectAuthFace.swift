@@ -66,7 +66,7 @@ struct DirectAuthFace {
     private var tokenInfo: Screen {
         let close: @MainActor () -> Void = { model.showsTokenInfo = false }
         return Screen(wording("Token Info"), back: Screen.Back(wording("Close"), action: close), redrawInterval: .seconds(1)) {
-            Element.text(wording("Whoever sees these tokens can use them."), .warning)
+            Element.text(wording("Anyone who sees these tokens can use them."), .warning)
             Element.scroll("tokens", text: model.tokenInfo)
             Element.buttons { Button(wording("Close"), key: "c", action: close) }
         }

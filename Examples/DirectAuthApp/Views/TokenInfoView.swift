@@ -9,7 +9,7 @@ struct TokenInfoView: View {
 
     var body: some View {
         CoverView(title: viewModel.wording("Token Info"), close: viewModel.wording("Close")) {
-            Text(viewModel.wording("Whoever sees these tokens can use them."))
+            Text(viewModel.wording("Anyone who sees these tokens can use them."))
                 .font(.footnote)
                 .foregroundStyle(.secondary)
                 .padding(.horizontal)

@@ -65,6 +65,6 @@ public enum AccountText {
 
     /// The consequence of a local removal.
     public static var removal: String {
-        words("The organization is not told, and goes on sending requests that nobody can answer.")
+        words("The organization will keep sending requests to this device, which can no longer answer them.")
     }
 }

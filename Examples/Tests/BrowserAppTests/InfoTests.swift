@@ -43,7 +43,7 @@ struct InfoTests {
                 Ausgestellt: 14.11.2023, 22:14:20
                 """,
             ])
-        #expect(!TokenInfo(idToken: token).claims().contains(token.rawValue), "Nobody wants to hear it.")
+        #expect(!TokenInfo(idToken: token).claims().contains(token.rawValue), "VoiceOver must not read the token.")
     }
 
     @Test("A missing value of a token is shown as missing")
@@ -64,8 +64,8 @@ struct InfoTests {
                 "Name: Jane Doe\nUsername: No Username set\nUpdated at: Nov 14, 2023 at 11:13 PM",
                 "Name: Jane Doe\nBenutzername: Kein Benutzername angegeben\nGeändert: 14.11.2023, 23:13",
             ])
-        let nobody = UserInfoModel(user: try UserInfo(JSON(Data("{}".utf8))))
-        #expect(nobody.text(in: Self.languages[0]) == "Name: No Name set\nUsername: No Username set")
+        let unknown = UserInfoModel(user: try UserInfo(JSON(Data("{}".utf8))))
+        #expect(unknown.text(in: Self.languages[0]) == "Name: No Name set\nUsername: No Username set")
     }
 
     @Test("Decorative marks are visible and hidden from screen readers")

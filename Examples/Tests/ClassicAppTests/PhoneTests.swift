@@ -97,7 +97,7 @@ struct PhoneTests {
             // Polling extends the sign-in, but not the code.
             #expect(await visit.asks(after: 60) { !visit.model.isWaiting })
             #expect(await eventually { !visit.model.isLoading })
-            #expect(visit.model.details.contains("Nobody answered in time.") && visit.model.symbolText == nil)
+            #expect(visit.model.details.contains("The request expired.") && visit.model.symbolText == nil)
             #expect(!visit.model.isSymbolOpen, "There is no code any more to have the screen to itself.")
             try await visit.take("Begin the activation anew")
             #expect(await eventually { visit.model.symbolText != nil })

@@ -212,7 +212,7 @@ struct SessionTests {
     }
 
     @Test("Without a session, nothing is refreshed or requested")
-    func nobody() async throws {
+    func unknownUser() async throws {
         try await withSandbox { sandbox in
             let model = Scene.model(sandbox)
             await model.refreshToken()
@@ -256,8 +256,8 @@ struct SessionTests {
 
                 Updated at: Nov 14, 2023 at 10:13 PM
                 """)
-        let nobody = try UserInfo(JSON(Data("{}".utf8)))
-        #expect(nobody.text(model.wording) == "Name: No name set\n\nUsername: No username set\n\nUser ID: No ID found")
+        let unknown = try UserInfo(JSON(Data("{}".utf8)))
+        #expect(unknown.text(model.wording) == "Name: No name set\n\nUsername: No username set\n\nUser ID: No ID found")
         let german = AuthViewModel(authService: InMemoryAuthService(), language: "de")
         #expect(
             info.text(german.wording, timeZone: zone) == """

@@ -93,7 +93,7 @@ struct SignInTests {
         try await Scene.play { scene in
             await scene.pressSignIn(password: "Wrong-Horse-7").value
             guard case .failed(let first) = scene.model.state else { throw Unexpected(scene.model.state) }
-            await scene.pressSignIn("nobody@example.com").value
+            await scene.pressSignIn("unknown@example.com").value
             guard case .failed(let second) = scene.model.state else { throw Unexpected(scene.model.state) }
             #expect(first == second)
             #expect(first.contains("credentials provided were invalid"))

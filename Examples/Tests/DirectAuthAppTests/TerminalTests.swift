@@ -98,7 +98,7 @@ struct TerminalTests {
                   Return Press  Tab Move  Ctrl-C Quit
                 """)
             try await pane.press("t")
-            try await pane.waitFor("Token type: Bearer", "! Whoever sees these tokens can use them.")
+            try await pane.waitFor("Token type: Bearer", "! Anyone who sees these tokens can use them.")
             try await pane.press("End")
             try await pane.press("Escape")
             try await pane.waitFor("Signed in")

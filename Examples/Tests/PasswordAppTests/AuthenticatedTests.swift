@@ -46,10 +46,10 @@ struct AuthenticatedTests {
 
     @Test("Missing profile values are shown in both languages")
     func emptyProfile() throws {
-        let nobody = try UserInfo(JSON(Data("{}".utf8)))
+        let nameless = try UserInfo(JSON(Data("{}".utf8)))
         for (language, lacking, unknown) in [("en", "Not provided", "Unknown"), ("de", "Nicht angegeben", "Unbekannt")] {
             let wording = LoginViewModel(authService: InMemoryAuthService(), language: language).wording
-            let sections = nobody.sections(wording)
+            let sections = nameless.sections(wording)
             #expect(sections.count == 1)
             #expect(sections[0].rows.map(\.value) == [lacking, lacking, lacking, unknown])
         }

@@ -25,7 +25,7 @@ struct TroubleTests {
             #expect(model.errorMessage?.isEmpty == false && model.account(id)?.answersCIBA == false && !model.isLoading)
             model.errorMessage = nil
             await model.didBecomeActive()
-            #expect(model.errorMessage == nil && model.requests == [request], "Nobody asked for this.")
+            #expect(model.errorMessage == nil && model.requests == [request], "The user did not start this action.")
             await model.updatePushToken(Data([1]))
             #expect(model.errorMessage?.isEmpty == false)
             model.begin(.enroll)

@@ -102,7 +102,7 @@ struct ReadmeTests {
             script += [": >sandbox.out", "\(sandbox[0]) >sandbox.out 2>&1 & sandbox=$!", "seen 'Press Ctrl-C' sandbox.out"]
             // The result of a visit depends on the organization.
             script.append("export VISIT=\(sandbox[0].firstMatch(of: /([^ \/]+)\.yaml/).map { "\($0.1)-" } ?? "")")
-            #expect(!apps.isEmpty, "Nobody uses “\(sandbox[0])”.")
+            #expect(!apps.isEmpty, "No app uses “\(sandbox[0])”.")
             script += phones + apps
             for (app, approval) in zip(waiting, approvals) {
                 script += [": >app.out", "\(app) >app.out 2>&1 & app=$!", "seen 'Approve the push' app.out", approval]
@@ -124,7 +124,7 @@ struct ReadmeTests {
                 case _ where command.hasPrefix("example "): apps.append("echo '--- \(command)'\n\(command)")
                 case _ where command.contains("/approve"): approvals.append(command)
                 case _ where command.hasPrefix("curl "): phones.append(command)
-                default: Issue.record("README.md:\(block.line + offset): nobody runs “\(line)”.")
+                default: Issue.record("README.md:\(block.line + offset): no test runs “\(line)”.")
                 }
             }
             try #require(!sandbox.isEmpty, "Nothing runs before a sandbox does.")

@@ -39,7 +39,7 @@ struct TextsTests {
         let sources = try files.filter { $0.pathExtension == "swift" }.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         let named = Set(sources.matches(of: /wording\(\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) })
         #expect(named.subtracting(keys) == [], "\(folder.lastPathComponent): not in Localizable.strings")
-        for key in keys { #expect(sources.contains("\"\(key)\""), "\(folder.lastPathComponent): nobody says “\(key)”") }
+        for key in keys { #expect(sources.contains("\"\(key)\""), "\(folder.lastPathComponent): no source uses “\(key)”") }
     }
 
     @Test("Values replace the placeholders unchanged")

@@ -275,7 +275,7 @@ extension OrganizationDefinition {
             let (place, word) = channel == .email ? ("mailbox", "email") : ("telephone", channel == .sms ? "sms" : "call")
             return OrganizationError.Problem(
                 path + [.key("recovery")],
-                "Whoever has a person's \(place) recovers the password by it, and has the second factor as well: two factors are one. "
+                "An attacker with a user's \(place) could recover the password and pass the second factor, so two factors would be one. "
                     + "Take \(word) from recovery or from factors, or ask for a question too (factors: question: required).")
         }
     }

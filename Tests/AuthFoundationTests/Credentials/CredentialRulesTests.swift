@@ -143,7 +143,7 @@ struct CredentialRulesTests {
     @Test("An unknown id returns nil", arguments: StorageKind.allCases)
     func findsNone(_ kind: StorageKind) async throws {
         try await with(kind) {
-            let found = try Credential.with(id: "nobody")
+            let found = try Credential.with(id: "unknown")
             #expect(found == nil)
         }
     }
@@ -155,7 +155,7 @@ struct CredentialRulesTests {
             try Credential.store(.fixture(id: "b", claims: ["email": .string("john@example.com")]))
             #expect(try Credential.find { $0.tags["role"] == "work" }.map(\.id) == ["a"])
             #expect(try Credential.find { $0.email == "john@example.com" }.map(\.id) == ["b"])
-            #expect(try Credential.find { $0.subject == "nobody" }.isEmpty)
+            #expect(try Credential.find { $0.subject == "unknown" }.isEmpty)
         }
     }
 

@@ -39,7 +39,7 @@ struct FileTokenStorageTests {
         #expect(storage.allIDs.isEmpty)
         #expect(storage.defaultTokenID == nil)
         #expect(try storage.pendingRevocations().isEmpty)
-        try storage.remove(id: "nobody")
+        try storage.remove(id: "unknown")
         try storage.setDefaultTokenID(nil)
         #expect(!FileManager.default.fileExists(atPath: folder.url.path))
     }

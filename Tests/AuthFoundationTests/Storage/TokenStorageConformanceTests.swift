@@ -84,13 +84,13 @@ struct TokenStorageConformanceTests {
     @Test("The error for an unknown id names it", arguments: StorageKind.allCases)
     func namesUnknown(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
-        let unknown = TokenError.tokenNotFound(id: "nobody")
-        #expect(throws: unknown) { try storage.get(token: "nobody", prompt: nil, authenticationContext: nil) }
-        #expect(throws: unknown) { try storage.metadata(for: "nobody") }
-        #expect(throws: unknown) { try storage.setMetadata(Token.Metadata(token: .fixture(id: "nobody"), tags: [:])) }
-        #expect(throws: unknown) { try storage.setDefaultTokenID("nobody") }
-        #expect(throws: TokenError.cannotReplaceToken) { try storage.replace(token: "nobody", with: .fixture(id: "nobody"), security: nil) }
-        #expect(throws: Never.self) { try storage.remove(id: "nobody") }
+        let unknown = TokenError.tokenNotFound(id: "unknown")
+        #expect(throws: unknown) { try storage.get(token: "unknown", prompt: nil, authenticationContext: nil) }
+        #expect(throws: unknown) { try storage.metadata(for: "unknown") }
+        #expect(throws: unknown) { try storage.setMetadata(Token.Metadata(token: .fixture(id: "unknown"), tags: [:])) }
+        #expect(throws: unknown) { try storage.setDefaultTokenID("unknown") }
+        #expect(throws: TokenError.cannotReplaceToken) { try storage.replace(token: "unknown", with: .fixture(id: "unknown"), security: nil) }
+        #expect(throws: Never.self) { try storage.remove(id: "unknown") }
     }
 
     @Test("A replaced token keeps its position, its tags and its default", arguments: StorageKind.allCases)
@@ -167,7 +167,7 @@ struct TokenStorageConformanceTests {
         #expect(try storage.pendingRevocations().map(\.type) == [.accessToken, .refreshToken])
         #expect(storage.allIDs.isEmpty)
         try storage.removePendingRevocation(id: "b")
-        try storage.removePendingRevocation(id: "nobody")
+        try storage.removePendingRevocation(id: "unknown")
         #expect(try storage.pendingRevocations().map(\.id) == ["a"])
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// An attacker who wants to know which user names have an account, and sends raw requests without any proof.
 @Suite("Attacks: account enumeration")
 struct AccountEnumerationAttacks {
-    static let unknown = "nobody@example.com"
+    static let unknown = "unknown@example.com"
 
     /// The parts of a response that the attacker can compare: the status, the names of the headers, and the body without random values.
     private struct Visible: Hashable {

@@ -197,7 +197,7 @@ struct GuessingAttacks {
             #expect(try await target.password(from: Self.home).status == 200)
             for _ in 0..<10 { _ = try await target.password("wrong", from: Self.attacker) }
             for address in [Self.home, Self.hotel] {
-                let unknown = try await target.easy.at(address).password(["username": "nobody@example.com", "password": "wrong"])
+                let unknown = try await target.easy.at(address).password(["username": "unknown@example.com", "password": "wrong"])
                 #expect(unknown.status == 400)
                 #expect(try await target.password("wrong", from: address).status == 429, "\(address)")
                 #expect(try await target.first(target.app.wrongCode, from: address).status == 429, "\(address)")
@@ -307,7 +307,7 @@ struct GuessingAttacks {
             }
             target.waitForLocks()
             try note(try await target.first(target.app.code(), from: Self.attacker))
-            try note(try await target.easy.at(Self.attacker).password(["username": "nobody@example.com"]))
+            try note(try await target.easy.at(Self.attacker).password(["username": "unknown@example.com"]))
             #expect(answers.count == 1, "\(answers)")
         }
     }

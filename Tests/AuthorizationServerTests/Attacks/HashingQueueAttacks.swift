@@ -57,7 +57,7 @@ struct HashingQueueAttacks {
             return try await withThrowingTaskGroup(of: (isOwner: Bool, status: Int).self) { group in
                 for number in 0..<count {
                     group.addTask {
-                        let parameters = ["username": "nobody-\(number)@example.com", "password": "wrong"]
+                        let parameters = ["username": "unknown-\(number)@example.com", "password": "wrong"]
                         return (false, try await client.at(address(number)).password(parameters).status)
                     }
                 }

@@ -15,7 +15,7 @@ struct AuthorizeErrorTests {
     @Test(
         "An authorization request with an invalid client, redirect URI or request URI gets an error page and no redirect",
         arguments: [
-            ["client_id": ""], ["client_id": "nobody"], ["client_id": "closed-app", "redirect_uri": "https://closed.example.com/callback"],
+            ["client_id": ""], ["client_id": "unknown"], ["client_id": "closed-app", "redirect_uri": "https://closed.example.com/callback"],
             ["client_id": longText], ["redirect_uri": ""], ["redirect_uri": "https://evil.example.com/callback"],
             ["redirect_uri": "https://reading.example.com/callback"],
             ["redirect_uri": "https://reading.example.com/callback?source=id&x=1"],
@@ -25,7 +25,7 @@ struct AuthorizeErrorTests {
             ["redirect_uri": "//reading.example.com/callback?source=id"],
             ["redirect_uri": "https://reading.example.com/callback?source=id\r\nX: y"],
             ["redirect_uri": "https://reading.example.com@evil.example.com/callback?source=id"],
-            ["client_id": "nobody", "response_mode": "form_post"], ["request_uri": "https://evil.example.com/request"],
+            ["client_id": "unknown", "response_mode": "form_post"], ["request_uri": "https://evil.example.com/request"],
             ["request_uri": "urn:okta:par-unknown"],
         ])
     func page(changes: [String: String]) async throws {

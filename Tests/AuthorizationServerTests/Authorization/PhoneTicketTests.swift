@@ -187,7 +187,7 @@ struct PhoneTicketTests {
         }
     }
 
-    @Test("An exchange by another client does not consume the ticket", arguments: ["other-app", "direct-app", "nobody"])
+    @Test("An exchange by another client does not consume the ticket", arguments: ["other-app", "direct-app", "unknown"])
     func wrongClient(client: String) async throws {
         try await PushServer.with(Self.organization) { server in
             let showing = try await Showing(server)

@@ -43,7 +43,7 @@ struct PushedRequestWireTests {
         let reading = JSONValue.object(WireRelyingParty.readingApp.parameters().mapValues(JSONValue.string))
         #expect(try await Self.push(reading, server.wire, headers: []).status == 201)
         try expectRefusal(try await Self.push(Self.json(), server.wire, headers: []), 401, "invalid_client")
-        try expectRefusal(try await Self.push(Self.json(["client_id": "nobody"]), server.wire, headers: []), 401, "invalid_client")
+        try expectRefusal(try await Self.push(Self.json(["client_id": "unknown"]), server.wire, headers: []), 401, "invalid_client")
         let both = try await Self.push(Self.json(["client_secret": "web-app-secret-01234"]), server.wire)
         try expectRefusal(both, 400, "invalid_request")
     }

@@ -151,7 +151,7 @@ struct CodeRequestTests {
         "Each invalid code exchange gets the status and error code of its mistake",
         arguments: [
             (["code": ""], 400, "invalid_request"), (["grant_type": ""], 400, "invalid_request"),
-            (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
+            (["client_id": "unknown"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
             (["client_id": "no-code-app"], 400, "unauthorized_client"), (["client_id": "closed-app"], 401, "invalid_client"),
             (["code": "ac_unknown"], 400, "invalid_grant"), (["grant_type": "code"], 400, "unsupported_grant_type"),
         ])

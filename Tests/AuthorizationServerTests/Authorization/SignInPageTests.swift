@@ -135,7 +135,7 @@ struct SignInPageTests {
                 return page.body.replacing(/\/signin\/[0-9A-Za-z]+/, with: "").replacing(/form_token" value="[^"]*"/, with: "")
                     .replacing(login, with: "")
             }
-            let unknown = try await page("nobody@example.com", "Wrong-Horse-7")
+            let unknown = try await page("unknown@example.com", "Wrong-Horse-7")
             #expect(try await page("suspended@example.com", "Correct-Horse-8") == unknown)
             for _ in 1...5 { #expect(try await page(PushOrganization.jane, "Wrong-Horse-7") == unknown) }
             // The account is locked, so the correct password is rejected too.

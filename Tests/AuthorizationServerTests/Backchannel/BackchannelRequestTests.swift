@@ -124,7 +124,7 @@ struct BackchannelRequestTests {
         Row(why: "no hint", changes: ["login_hint": ""], error: "invalid_request"),
         Row(why: "two hints", changes: ["id_token_hint": "x"], error: "invalid_request"),
         Row(why: "two hints, one of a kind that is not read", changes: ["login_hint_token": "x"], error: "invalid_request"),
-        Row(why: "nobody's name", changes: ["login_hint": "nobody@example.com"], error: "unknown_user_id"),
+        Row(why: "an unknown user name", changes: ["login_hint": "unknown@example.com"], error: "unknown_user_id"),
         Row(why: "a suspended person", changes: ["login_hint": "suspended@example.com"], error: "unknown_user_id"),
         Row(why: "no device at all", changes: ["login_hint": PushOrganization.john], error: "unknown_user_id"),
         Row(

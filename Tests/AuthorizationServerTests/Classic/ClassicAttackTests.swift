@@ -193,7 +193,7 @@ struct ClassicAttackTests {
         try await Self.with(policy) { client, server in
             _ = try await Self.telephone(server)
             for _ in 0..<5 { _ = try await client.signIn(PushOrganization.john, "wrong") }
-            let names = [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "nobody@example.com"]
+            let names = [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "unknown@example.com"]
             for way in ["SMS", "CALL", "EMAIL"] {
                 server.clock.advance(by: 60)
                 var answers: Set<String> = []
@@ -237,7 +237,7 @@ struct ClassicAttackTests {
             let client = ClassicClient(server)
             var shortest: [String: Duration] = [:]
             for _ in 0..<5 {
-                for name in [PushOrganization.jane, "nobody@example.com", "suspended@example.com"] {
+                for name in [PushOrganization.jane, "unknown@example.com", "suspended@example.com"] {
                     let start = ContinuousClock.now
                     try expectClassicRefusal(try await client.signIn(name, "wrong"), 401, "E0000004")
                     shortest[name] = min(shortest[name] ?? .seconds(60), ContinuousClock.now - start)

@@ -46,7 +46,7 @@ struct PrimaryAuthenticationTests {
             }
             for _ in 0..<5 { try await refused(PushOrganization.john, "wrong") }
             try await refused(PushOrganization.john, PushOrganization.johnsPassword)
-            try await refused("nobody@example.com", "wrong")
+            try await refused("unknown@example.com", "wrong")
             try await refused("suspended@example.com", "Correct-Horse-8")
             try await refused(String(repeating: "é", count: 2_000), "wrong")
             #expect(bodies.count == 1)
@@ -71,7 +71,7 @@ struct PrimaryAuthenticationTests {
                         ],
                     ])
             }
-            for _ in 0..<6 { try expectClassicRefusal(try await client.signIn("nobody@example.com", "wrong"), 401, "E0000004") }
+            for _ in 0..<6 { try expectClassicRefusal(try await client.signIn("unknown@example.com", "wrong"), 401, "E0000004") }
             server.clock.advance(by: 15 * 60)
             #expect(try ClassicStatus(try await client.signIn()).name == "SUCCESS")
         }
@@ -82,7 +82,7 @@ struct PrimaryAuthenticationTests {
         try await PushServer.with(PushOrganization(classic: nil)) { server in
             _ = try expectClassicRefusal(try await ClassicClient(server).signIn(), 401, "E0000015")
         }
-        try await PushServer.with(PushOrganization(classic: ClassicPolicy(signOnPolicy: "nobody"))) { server in
+        try await PushServer.with(PushOrganization(classic: ClassicPolicy(signOnPolicy: "deny-all"))) { server in
             _ = try expectClassicRefusal(try await ClassicClient(server).signIn(), 401, "E0000004")
         }
     }

@@ -60,7 +60,7 @@ enum RefusalWalk {
             func recover(_ way: String, _ login: String) async throws -> WireResponse {
                 try await walk.post("/recovery/\(way)", ["username": .string(login)])
             }
-            try await walk.refused(nil, try await recover("password", "nobody@example.com"), "E0000095", causes: 0)
+            try await walk.refused(nil, try await recover("password", "unknown@example.com"), "E0000095", causes: 0)
             try await walk.refused(nil, try await recover("password", "suspended@example.com"), "E0000034", causes: 0)
             try await walk.refused(nil, try await recover("unlock", PushOrganization.jane), "E0000032", causes: 0)
         }

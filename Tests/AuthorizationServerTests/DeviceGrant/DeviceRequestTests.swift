@@ -9,7 +9,7 @@ struct DeviceRequestTests {
         "An invalid device authorization request returns the OAuth error of its defect",
         arguments: [
             (["scope": ""], 400, "invalid_scope"), (["scope": "openid nothing"], 400, "invalid_scope"),
-            (["client_id": "nobody"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
+            (["client_id": "unknown"], 401, "invalid_client"), (["client_id": ""], 401, "invalid_client"),
             (["client_id": "reading-app"], 400, "unauthorized_client"),
             (["scope": PushOrganization.manageScope], 400, "invalid_scope"),
         ])

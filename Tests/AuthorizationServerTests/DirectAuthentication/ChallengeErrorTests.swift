@@ -34,7 +34,7 @@ struct ChallengeErrorTests {
             error: "access_denied"),
         Row(why: "the grant is not enabled", client: "password-app", status: 400, error: "unauthorized_client"),
         Row(why: "the mfa_token is another client's", client: "other-app", status: 400, error: "access_denied"),
-        Row(why: "the client is unknown", client: "nobody", status: 401, error: "invalid_client"),
+        Row(why: "the client is unknown", client: "unknown", status: 401, error: "invalid_client"),
         Row(why: "the client does not authenticate", client: "back-end", status: 401, error: "invalid_client"),
         Row(
             why: "the secret is wrong", client: "back-end", changes: ["client_secret": "wrong"], status: 401, error: "invalid_client"),

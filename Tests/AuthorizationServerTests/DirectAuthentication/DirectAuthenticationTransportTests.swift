@@ -21,7 +21,7 @@ struct DirectAuthenticationTransportTests {
             let token = try await running.wire.call("OPTIONS", "\(DirectClient.custom)/token", headers: headers)
             #expect(asked["Access-Control-Allow-Headers"] == token["Access-Control-Allow-Headers"])
 
-            let answered = try await running.wire.post(path, "client_id=nobody", headers: [("Origin", "https://app.example.com")])
+            let answered = try await running.wire.post(path, "client_id=unknown", headers: [("Origin", "https://app.example.com")])
             try expectRefusal(answered, 401, "invalid_client")
             #expect(answered["Access-Control-Allow-Origin"] == "https://app.example.com")
             #expect(answered["Access-Control-Expose-Headers"]?.contains("x-rate-limit-reset") == true)
@@ -74,8 +74,8 @@ struct DirectAuthenticationTransportTests {
         let limits = RateLimits(perClient: 100, perAddress: 1, perAddressSignIns: 100, perUser: 100)
         try await RunningServer.fresh(rateLimits: limits) { running in
             let path = "\(DirectClient.custom)/\(endpoint)"
-            #expect(try await running.wire.post(path, "client_id=nobody").status == 401)
-            let refused = try await running.wire.post(path, "client_id=nobody")
+            #expect(try await running.wire.post(path, "client_id=unknown").status == 401)
+            let refused = try await running.wire.post(path, "client_id=unknown")
             #expect(refused.status == 429)
             try expectAPIError(refused, code: "E0000047", summary: "Too many requests. Wait and try again.")
             #expect(refused["x-rate-limit-limit"] == "1")
@@ -117,7 +117,7 @@ struct DirectAuthenticationTransportTests {
                 #expect(url.ranges(of: "/token").count == 1 && url.hasSuffix("/token") && !url.contains("?"))
                 for sibling in ["/challenge", "/primary-authenticate"] {
                     let derived = url.dropFirst(RunningServer.origin.utf8.count).replacing("/token", with: sibling)
-                    try expectRefusal(try await running.wire.post(String(derived), "client_id=nobody"), 401, "invalid_client")
+                    try expectRefusal(try await running.wire.post(String(derived), "client_id=unknown"), 401, "invalid_client")
                 }
             }
         }

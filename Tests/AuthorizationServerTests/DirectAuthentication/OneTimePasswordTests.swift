@@ -106,7 +106,7 @@ struct OneTimePasswordTests {
         Row(why: "the code is no code", changes: ["otp": "ü \" x"], error: "invalid_grant"),
         Row(why: "the mfa_token is another client's", client: "easy-app", changes: [:], error: "invalid_grant"),
         Row(why: "the grant is not enabled", client: "other-app", changes: [:], error: "unauthorized_client"),
-        Row(why: "the client is unknown", client: "nobody", changes: [:], status: 401, error: "invalid_client"),
+        Row(why: "the client is unknown", client: "unknown", changes: [:], status: 401, error: "invalid_client"),
     ]
 
     @Test("A rejected code as the second factor returns its documented error and keeps the mfa_token (OAuth.md §2.4.10, §2.16)")
@@ -127,7 +127,7 @@ struct OneTimePasswordTests {
         Row(why: "no login_hint", changes: ["login_hint": ""], error: "invalid_request"),
         Row(why: "no code", changes: ["otp": ""], error: "invalid_request"),
         Row(why: "no scope", changes: ["scope": ""], error: "invalid_scope"),
-        Row(why: "nobody has the name", changes: ["login_hint": "nobody@example.com"], error: "invalid_grant"),
+        Row(why: "the user name is unknown", changes: ["login_hint": "unknown@example.com"], error: "invalid_grant"),
         Row(why: "the person has no app", changes: ["login_hint": PushOrganization.john], error: "invalid_grant"),
         Row(why: "the account is suspended", changes: ["login_hint": "suspended@example.com"], error: "invalid_grant"),
         Row(why: "the grant is not enabled", client: "other-app", changes: [:], error: "unauthorized_client"),

@@ -160,7 +160,7 @@ struct PollingTests {
             try expectRefusal(try await other.poll(pending), 400, "invalid_grant")
             try expectRefusal(try await elsewhere.poll(pending), 400, "invalid_grant")
             try expectRefusal(try await DirectClient(server, id: "password-app").poll(pending), 400, "unauthorized_client")
-            try expectRefusal(try await DirectClient(server, id: "nobody").poll(pending), 401, "invalid_client")
+            try expectRefusal(try await DirectClient(server, id: "unknown").poll(pending), 401, "invalid_client")
             #expect(try await client.poll(pending).status == 200)
 
             let easy = DirectClient(server, id: "easy-app")

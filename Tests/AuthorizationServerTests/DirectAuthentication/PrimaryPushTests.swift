@@ -76,7 +76,7 @@ struct PrimaryPushTests {
             error: "invalid_request"),
         Row(why: "not assigned to the client", client: "staff-app", status: 403, error: "access_denied"),
         Row(why: "the grant is not enabled", client: "password-app", status: 400, error: "unauthorized_client"),
-        Row(why: "the client is unknown", client: "nobody", status: 401, error: "invalid_client"),
+        Row(why: "the client is unknown", client: "unknown", status: 401, error: "invalid_client"),
         Row(why: "the client does not authenticate", client: "back-end", status: 401, error: "invalid_client"),
         Row(why: "text messages are not set up", changes: ["channel_hint": "sms"], status: 403, error: "access_denied"),
         Row(why: "calls are not set up", changes: ["channel_hint": "voice"], status: 403, error: "access_denied"),
@@ -84,7 +84,7 @@ struct PrimaryPushTests {
             why: "WebAuthn is not set up",
             changes: ["challenge_hint": "urn:okta:params:oauth:grant-type:webauthn", "channel_hint": ""], status: 403,
             error: "access_denied"),
-        Row(why: "nobody's name", changes: ["login_hint": "nobody@example.com"], status: 403, error: "access_denied"),
+        Row(why: "an unknown user name", changes: ["login_hint": "unknown@example.com"], status: 403, error: "access_denied"),
         Row(why: "a suspended person", changes: ["login_hint": "suspended@example.com"], status: 403, error: "access_denied"),
         Row(why: "no device is enrolled", changes: ["login_hint": PushOrganization.john], status: 403, error: "access_denied"),
         Row(
@@ -104,11 +104,11 @@ struct PrimaryPushTests {
 
     static let pollRows: [Row] = [
         Row(why: "no code", changes: ["oob_code": ""], status: 400, error: "invalid_request"),
-        Row(why: "a code that nobody gave", changes: ["oob_code": "x"], status: 400, error: "invalid_grant"),
+        Row(why: "an unknown code", changes: ["oob_code": "x"], status: 400, error: "invalid_grant"),
         Row(why: "a scope that does not exist", changes: ["scope": "launch_rockets"], status: 400, error: "invalid_scope"),
         Row(why: "another client's code", client: "other-app", status: 400, error: "invalid_grant"),
         Row(why: "the grant is not enabled", client: "password-app", status: 400, error: "unauthorized_client"),
-        Row(why: "the client is unknown", client: "nobody", status: 401, error: "invalid_client"),
+        Row(why: "the client is unknown", client: "unknown", status: 401, error: "invalid_client"),
         Row(why: "the client does not authenticate", client: "back-end", status: 401, error: "invalid_client"),
     ]
 
@@ -142,7 +142,7 @@ struct PrimaryPushTests {
         try await PushServer.with { server in
             let client = DirectClient(server, id: "easy-app")
             var bodies: Set<String> = []
-            for name in ["nobody@example.com", "suspended@example.com", PushOrganization.john] {
+            for name in ["unknown@example.com", "suspended@example.com", PushOrganization.john] {
                 bodies.insert(try await client.primary(["login_hint": name]).body)
             }
             #expect(bodies.count == 1)
@@ -151,7 +151,7 @@ struct PrimaryPushTests {
 
     @Test(
         "Too many attempts for one user name return 429 invalid_grant, whether or not an account exists",
-        arguments: [PushOrganization.jane, "nobody"])
+        arguments: [PushOrganization.jane, "unknown"])
     func nameLimit(login: String) async throws {
         let limits = RateLimits(perClient: 1_000, perAddress: 1_000, perAddressSignIns: 1_000, perUser: 3)
         try await PushServer.with(PushOrganization(rateLimits: limits)) { server in

@@ -81,7 +81,7 @@ struct DiscoveryTests {
         try await RunningServer.with { running in
             let path = "/oauth2/default/.well-known/openid-configuration?client_id="
             #expect(try await running.wire.get(path + "password-app").status == 200)
-            let refused = try await running.wire.get(path + "nobody")
+            let refused = try await running.wire.get(path + "unknown")
             #expect(refused.status == 400)
             try expectAPIError(refused, code: "invalid_client", summary: "The client_id of the query is not known here.")
         }
@@ -90,9 +90,9 @@ struct DiscoveryTests {
     @Test(
         "Every request to an unknown authorization server returns 404 E0000007",
         arguments: [
-            ("GET", "/oauth2/nobody/.well-known/openid-configuration"), ("GET", "/.well-known/oauth-authorization-server/oauth2/nobody"),
-            ("GET", "/oauth2/nobody/v1/keys"), ("POST", "/oauth2/nobody/v1/token"), ("GET", "/oauth2/nobody/v1/userinfo"),
-            ("POST", "/oauth2/nobody/v1/introspect"), ("POST", "/oauth2/nobody/v1/revoke"), ("GET", "/oauth2/nobody/v1/anything"),
+            ("GET", "/oauth2/unknown/.well-known/openid-configuration"), ("GET", "/.well-known/oauth-authorization-server/oauth2/unknown"),
+            ("GET", "/oauth2/unknown/v1/keys"), ("POST", "/oauth2/unknown/v1/token"), ("GET", "/oauth2/unknown/v1/userinfo"),
+            ("POST", "/oauth2/unknown/v1/introspect"), ("POST", "/oauth2/unknown/v1/revoke"), ("GET", "/oauth2/unknown/v1/anything"),
         ])
     func unknownServer(method: String, path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.call(method, path) }

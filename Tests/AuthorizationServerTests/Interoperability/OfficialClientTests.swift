@@ -131,7 +131,7 @@ struct OfficialClientTests {
             let oauth = try await running.wire.post(Self.base + "/v1/token", "client_id=password-app&grant_type=nonsense").json
             #expect(oauth["error"] == "unsupported_grant_type")
             #expect(oauth["error_description"]?.stringValue?.hasSuffix(".") == true)
-            let api = try await running.wire.get("/oauth2/nobody/v1/keys").json
+            let api = try await running.wire.get("/oauth2/unknown/v1/keys").json
             #expect(Set(try #require(api.objectValue).keys) == ["errorCode", "errorSummary", "errorLink", "errorId", "errorCauses"])
             #expect(api["errorCauses"] == [])
         }

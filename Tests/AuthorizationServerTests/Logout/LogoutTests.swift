@@ -169,7 +169,7 @@ struct LogoutTests {
     }
 
     @Test("Without a session, logout redirects to the client's URI or shows the signed-out page in the browser's language")
-    func nobody() async throws {
+    func unknownUser() async throws {
         try await PushServer.with { server in
             let browser = WireBrowser(server.wire)
             let back = try await browser.get(Self.url(["client_id": "web-app", "post_logout_redirect_uri": "https://web.example.com/bye"]))
@@ -185,7 +185,7 @@ struct LogoutTests {
     @Test(
         "An invalid logout request shows an error page, redirects nowhere and ends no session",
         arguments: [
-            ["client_id": "nobody"],
+            ["client_id": "unknown"],
             ["post_logout_redirect_uri": bye],
             ["client_id": "reading-app", "post_logout_redirect_uri": "https://reading.example.com/bye"],
             ["client_id": "reading-app", "post_logout_redirect_uri": "https://reading.example.com/bye?from=id&to=evil"],

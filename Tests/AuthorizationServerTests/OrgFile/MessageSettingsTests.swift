@@ -22,8 +22,8 @@ struct MessageSettingsTests {
                 "4 messages.mail: Mail goes to mail.example.com unencrypted only if that is this machine. Use STARTTLS or TLS."
             ),
             (
-                "  mail: {host: mail.example.com, from: nobody}\n",
-                "4 messages.mail: “nobody” is no mail address that mails can be sent from."
+                "  mail: {host: mail.example.com, from: unknown}\n",
+                "4 messages.mail: “unknown” is no mail address that mails can be sent from."
             ),
             (
                 "  telephony: {url: 'http://hooks.example.com/', secret: s}\n",

@@ -113,7 +113,7 @@ struct OrgFileErrorTests {
         Mistake(29, "    totp_secret: JBSWY3DPEHPK3PXP", "users[0].totp_secret", "at least 16 bytes"),
         Mistake(29, "    totp_secret: not base 32", "users[0].totp_secret", "A to Z, 2 to 7"),
         Mistake(29, "    status: retired", "users[0].status", "not among: active"),
-        Mistake(30, "    groups: [Nobody]", "users[0].groups[0]", "There is no group “Nobody”."),
+        Mistake(30, "    groups: [Unknown]", "users[0].groups[0]", "There is no group “Unknown”."),
         Mistake(
             32, "  minimum_length: 8\ndpop: {require_nonces: false}", "dpop.require_nonces", "Did you mean require_nonce?", reported: 33),
         Mistake(32, "  minimum_length: 4", "password_policy.minimum_length", "8 to 72"),

@@ -92,7 +92,7 @@ struct RecoveryPageTests {
         try await RecoveryDesk.with { desk in
             var looks: [[String]] = []
             // A user with a phone number and an address, a user without them, a suspended user, and an unknown name.
-            for login in [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "nobody@example.com"] {
+            for login in [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "unknown@example.com"] {
                 let desk = RecoveryDesk(server: desk.server, browser: WireBrowser(desk.server.wire))
                 func look(_ page: WireResponse) -> String { RecoveryDesk.look(page, without: login) }
                 var seen: [String] = []
@@ -268,7 +268,7 @@ struct RecoveryPageTests {
         var organization = PushOrganization(classic: RecoveryDesk.policy)
         organization.rateLimits.perUser = 2
         try await PushServer.with(organization) { (server) async throws in
-            for login in [PushOrganization.jane, "nobody@example.com"] {
+            for login in [PushOrganization.jane, "unknown@example.com"] {
                 let desk = RecoveryDesk(server: server, browser: WireBrowser(server.wire))
                 for _ in 1...2 {
                     #expect(try await desk.ask("email", as: login).body.contains("Check your email"))

@@ -71,7 +71,7 @@ struct PushOrganization: Sendable {
                 SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
                 SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
                 SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
-                SignOnPolicy(name: "nobody", rules: [SignOnRule(name: "any", assurance: .deny)]),
+                SignOnPolicy(name: "deny-all", rules: [SignOnRule(name: "any", assurance: .deny)]),
                 SignOnPolicy(name: "often", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 300)]),
             ],
             passwordPolicy: passwordPolicy, rateLimits: rateLimits,
@@ -129,7 +129,7 @@ struct PushOrganization: Sendable {
             assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
         Application(
             id: "denying-app", name: "Denying app", kind: .native, grantTypes: ["password", oob], assignment: .init(everyone: true),
-            signOnPolicy: "nobody"),
+            signOnPolicy: "deny-all"),
     ]
 
     private var browserApp: Application {

@@ -49,7 +49,7 @@ struct TokenErrorTests {
             error: "invalid_request", text: assertionType),
         // 401 invalid_client: missing, unknown or wrong credentials
         Row(form: "grant_type=password", status: 401, error: "invalid_client", text: "The request carries no client credentials."),
-        Row(form: "grant_type=password&client_id=nobody", status: 401, error: "invalid_client", text: noSuchClient),
+        Row(form: "grant_type=password&client_id=unknown", status: 401, error: "invalid_client", text: noSuchClient),
         Row(
             form: "grant_type=client_credentials&client_id=service-app&client_secret=wrong&scope=messages.read", status: 401,
             error: "invalid_client", text: noSuchClient),
@@ -61,7 +61,7 @@ struct TokenErrorTests {
             form: "client_id=password-app&grant_type=password&username=jane.doe@example.com&password=wrong&scope=openid",
             error: "invalid_grant", text: "The credentials provided were invalid."),
         Row(
-            form: "client_id=password-app&grant_type=password&username=nobody&password=wrong&scope=openid", error: "invalid_grant",
+            form: "client_id=password-app&grant_type=password&username=unknown&password=wrong&scope=openid", error: "invalid_grant",
             text: "The credentials provided were invalid."),
         Row(
             form: "client_id=password-app&grant_type=password&username=suspended@example.com&password=Correct-Horse-8&scope=openid",

@@ -76,7 +76,7 @@ struct TokenStateTests {
             try expectOAuthError(
                 await running.wire.post(path, "token=x"), 401, "invalid_client", "The request carries no client credentials.")
             try expectOAuthError(
-                await running.wire.post(path, "token=x&client_id=nobody"), 401, "invalid_client",
+                await running.wire.post(path, "token=x&client_id=unknown"), 401, "invalid_client",
                 "The client credentials are wrong, or the client is not known.")
             try expectOAuthError(
                 await running.wire.post(path, "token=x&client_id=post-app&client_secret=a&client_assertion=b"), 400, "invalid_request",

@@ -70,7 +70,7 @@ struct UserAssertionTests {
         try await Self.with { server in
             let now = Int64(server.clock.now.timeIntervalSince1970)
             let changes: [[String: JSONValue?]] = [
-                ["iss": "https://stranger.example.com"], ["iss": .some(nil)], ["sub": "nobody@example.com"], ["sub": .some(nil)],
+                ["iss": "https://stranger.example.com"], ["iss": .some(nil)], ["sub": "unknown@example.com"], ["sub": .some(nil)],
                 ["sub": "suspended@example.com"], ["aud": "https://id.example.com"], ["aud": .some(nil)],
                 ["aud": "https://id.example.com/oauth2/closed"],
                 ["aud": ["https://id.example.com/oauth2/default", "https://elsewhere.example.com"]], ["exp": .integer(now)],

@@ -7,7 +7,7 @@ struct HeaderTests {
         arguments: [
             ("GET", "/oauth2/default/v1/keys"), ("GET", "/.well-known/openid-configuration"), ("POST", "/oauth2/default/v1/token"),
             ("GET", "/oauth2/default/v1/userinfo"), ("POST", "/oauth2/v1/revoke"), ("OPTIONS", "/oauth2/default/v1/token"),
-            ("GET", "/nowhere"), ("DELETE", "/oauth2/default/v1/token"), ("GET", "/health/live"), ("GET", "/oauth2/nobody/v1/keys"),
+            ("GET", "/nowhere"), ("DELETE", "/oauth2/default/v1/token"), ("GET", "/health/live"), ("GET", "/oauth2/unknown/v1/keys"),
         ])
     func common(method: String, path: String) async throws {
         let response = try await RunningServer.with { try await $0.wire.call(method, path) }

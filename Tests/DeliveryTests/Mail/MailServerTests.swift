@@ -93,7 +93,7 @@ struct MailServerTests {
     func refused() async throws {
         let server = try await Server()
         #expect(try await server.sender(password: "falsch").send(mail()) == .refused(reason: "535 at plain"))
-        #expect(try await server.sender().send(mail("nobody@example.org")) == .refused(reason: "550 at recipient"))
+        #expect(try await server.sender().send(mail("unknown@example.org")) == .refused(reason: "550 at recipient"))
         guard case .gaveUp(let reason) = try await server.sender(trust: .certificates([])).send(mail()) else { throw WasTaken() }
         #expect(reason.contains("too many tries"))
         // The log contains neither the message nor its destination, nor the server's response, which names the mailbox.

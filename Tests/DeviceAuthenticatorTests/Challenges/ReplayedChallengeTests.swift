@@ -79,7 +79,7 @@ struct ReplayedChallengeTests {
         let later = isRestarted ? try TestPhone(org: phone.org, folder: phone.folder, clock: phone.clock) : phone
         let again = try later.parse(jwt)
         let error = await failure {
-            try await again.resolve { _ in Issue.record("nobody is to be asked") }
+            try await again.resolve { _ in Issue.record("The phone must not ask the user.") }
         }
         #expect(error?.reason == .expired)
         #expect(phone.org.requests(.verify).count == 1)

@@ -43,7 +43,7 @@ struct ControlAPIAttackTests {
         Bad("applications", #"{"id": ["x"], "sign_on_policy": "one-factor"}"#, says: "id"),
         Bad("applications", #"{"id": "an-app", "sign_on_policy": "one-factor", "secret": "${HOME}"}"#, says: "HOME"),
         Bad("activation-tokens", "{}", says: "login"),
-        Bad("activation-tokens", #"{"login": "nobody@example.com"}"#, says: "nobody@example.com"),
+        Bad("activation-tokens", #"{"login": "unknown@example.com"}"#, says: "unknown@example.com"),
         Bad("activation-tokens", #"{"login": "jane.doe@example.com"}"#, says: "jane.doe@example.com"),
         Bad("sign-out", #"{"login": ["x"]}"#, says: "login"), Bad("sign-out", #"{"login": "x", "tokens": 1}"#, says: "tokens"),
         Bad("clock", #"{"advance": "3600"}"#, says: "advance"), Bad("clock", #"{"advance": 1, "set": 2}"#, says: "advance"),

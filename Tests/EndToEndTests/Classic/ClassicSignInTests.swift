@@ -56,7 +56,7 @@ struct ClassicSignInTests {
     @Test("A wrong password and an unknown user get the same error, also in the closures")
     func refusal() async throws {
         try await with { sandbox in
-            for name in [Self.jane.login, "nobody@example.com"] {
+            for name in [Self.jane.login, "unknown@example.com"] {
                 let refusal: OktaAPIErrorResponse? = await withCheckedContinuation { continuation in
                     OktaAuthSdk.authenticate(
                         with: sandbox.issuer, username: name, password: "wrong",

@@ -89,7 +89,7 @@ struct OutboxTests {
                     return (error as? FactorError)?.code
                 }
             }
-            #expect(await code { try await sandbox.addCodeFactor(.text, to: "+15551234821", for: "nobody@example.com") } == .unknownPerson)
+            #expect(await code { try await sandbox.addCodeFactor(.text, to: "+15551234821", for: "unknown@example.com") } == .unknownPerson)
             for (channel, destination) in [(MessageChannel.text, "555"), (.call, "jane@example.com"), (.mail, "+15551234821")] {
                 #expect(await code { try await sandbox.addCodeFactor(channel, to: destination, for: Self.jane) } == .unreadableDestination)
             }

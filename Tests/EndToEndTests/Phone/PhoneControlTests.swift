@@ -87,8 +87,8 @@ struct PhoneControlTests {
             _ = try await call(sandbox, "POST", jane + "/settings", ["offline": true])
             let offline = try await call(sandbox, "POST", jane + "/pull", [:])
             #expect(offline.status == 409 && offline.json["code"] == "network")
-            let nobody = try await call(sandbox, "POST", "phones", ["login": "nobody@example.com"])
-            #expect(nobody.status == 409 && nobody.json["code"] == "unknownPerson")
+            let stranger = try await call(sandbox, "POST", "phones", ["login": "unknown@example.com"])
+            #expect(stranger.status == 409 && stranger.json["code"] == "unknownPerson")
             let unknown = try await call(sandbox, "POST", jane + "/explode", [:])
             #expect(unknown.status == 404)
         }

@@ -32,7 +32,7 @@ struct PhoneTests {
     @Test("A virtual phone for an unknown user, or without an authenticator, is rejected")
     func refused() async throws {
         try await withSandbox(.standing()) { sandbox in
-            let stranger = await thrown { _ = try await sandbox.phone(for: "nobody@example.com") }
+            let stranger = await thrown { _ = try await sandbox.phone(for: "unknown@example.com") }
             #expect((stranger as? PhoneError)?.code == .unknownPerson)
             try await sandbox.add(SandboxUser(login: "silent@example.com", password: nil))
             let silent = await thrown { _ = try await sandbox.phone(for: "silent@example.com") }
@@ -119,7 +119,7 @@ struct PhoneTests {
             #expect(ended)
             let signIn = PushSignIn(sandbox)
             let error = await thrown { _ = try await signIn.begin() }
-            #expect(error != nil, "Without a second factor nobody is let in.")
+            #expect(error != nil, "A sign-in without the second factor must fail.")
             let next = try await sandbox.phone(for: SandboxUser.jane.login)
             #expect(next !== phone && next.enrollments.count == 1)
         }

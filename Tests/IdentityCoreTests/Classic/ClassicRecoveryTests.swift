@@ -65,10 +65,10 @@ struct ClassicRecoveryTests {
         #expect(try await desk.signIn(Self.new).status == .success)
     }
 
-    @Test("Nobody is told whose a name is: the answers, the limits and what follows are the same")
+    @Test("Recovery responses, limits and later steps do not reveal whether a user name exists")
     func unknown() async throws {
         let desk = try await Self.desk()
-        for login in ["nobody@example.com", TestOrganization.jane] {
+        for login in ["unknown@example.com", TestOrganization.jane] {
             let begun = try desk.transaction(try await Self.recover(desk, "sms", login: login))
             #expect(begun.status == .recoveryChallenge && begun.stateToken?.isEmpty == false)
             #expect(try await Self.recover(desk, "sms", login: login).refusal == "E0000109")
@@ -286,7 +286,7 @@ struct ClassicRecoveryTests {
         let reset = try desk.transaction(
             try await desk.engine.classicRecoveryToken(begun.recoveryToken ?? "", context: desk.context))
         #expect(reset.status == .passwordReset && reset.stateToken != nil)
-        #expect(try await Self.recover(desk, nil, login: "nobody@example.com", caller: Self.portal).refusal == "E0000095")
+        #expect(try await Self.recover(desk, nil, login: "unknown@example.com", caller: Self.portal).refusal == "E0000095")
         #expect(try await Self.recover(desk, nil, isUnlock: true, caller: Self.portal).refusal == "E0000032")
         desk.now += 3_600
         let late = try desk.transaction(try await Self.recover(desk, nil, caller: Self.portal)).recoveryToken ?? ""

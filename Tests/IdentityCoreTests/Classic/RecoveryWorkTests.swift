@@ -25,7 +25,7 @@ struct RecoveryWorkTests {
         _ = try await engine.snapshot()
         var works: [String: [[String: Int]]] = [:]
         var isSent: [String: Bool] = [:]
-        for login in [TestOrganization.jane, "nobody@example.com"] {
+        for login in [TestOrganization.jane, "unknown@example.com"] {
             for isUnlock in [false, true] {
                 desk.now += 60
                 _ = store.take()
@@ -44,8 +44,8 @@ struct RecoveryWorkTests {
                 }
             }
         }
-        #expect(isSent == [TestOrganization.jane: true, "nobody@example.com": false])
-        #expect(works[TestOrganization.jane] == works["nobody@example.com"])
+        #expect(isSent == [TestOrganization.jane: true, "unknown@example.com": false])
+        #expect(works[TestOrganization.jane] == works["unknown@example.com"])
         #expect(works[TestOrganization.jane]?.first?.values.allSatisfy { $0 > 0 } == true)
     }
 }

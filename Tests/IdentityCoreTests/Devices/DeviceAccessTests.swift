@@ -232,7 +232,7 @@ struct DeviceAccessTests {
         let fixture = try await DeviceFixture()
         let token = try await fixture.weakToken()
         #expect(try await fixture.configuration(token, client: "other-phone-app").get() == [])
-        #expect(try await fixture.configuration(token, client: "nobody").get() == [])
+        #expect(try await fixture.configuration(token, client: "unknown").get() == [])
         #expect(try await fixture.configuration(token, client: nil).code == "E0000001")
         #expect(try await fixture.configuration(token, client: "").code == "E0000001")
         try await fixture.reconfigure { $0.authenticators[0].isActive = false }

@@ -76,10 +76,10 @@ struct PasswordHasherTests {
     func sameCost() async throws {
         let hasher = PasswordHasher(width: 1)
         let hash = try await hasher.hash("Correct-Horse-7", logN: 14, salt: [UInt8](repeating: 1, count: 16))
-        let somebody = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash) }
-        let nobody = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
+        let known = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash) }
+        let unknown = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
         // Without the key derivation, the time would be about a thousandth.
-        #expect(nobody * 4 > somebody)
+        #expect(unknown * 4 > known)
     }
 
     @Test("A wrong password costs the same if the stored hash has a lower cost or is unreadable", arguments: [true, false])
@@ -87,10 +87,10 @@ struct PasswordHasherTests {
         let hasher = PasswordHasher(width: 1)
         let old = try await hasher.hash("Correct-Horse-7", logN: 10, salt: [UInt8](repeating: 1, count: 16))
         let hash = isReadable ? old : "no hash"
-        let somebody = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash, spending: 14) }
-        let nobody = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
+        let known = try await spent(by: hasher) { _ = try await hasher.verify("wrong", against: hash, spending: 14) }
+        let unknown = try await spent(by: hasher) { try await hasher.verifyNobody("wrong", logN: 14) }
         // With the cost of the stored hash, the time would be about a sixteenth.
-        #expect(somebody * 6 > nobody)
+        #expect(known * 6 > unknown)
         #expect(try await hasher.verify("Correct-Horse-7", against: old, spending: 14))
     }
 

@@ -90,7 +90,7 @@ struct OrganizationProblemsTests {
             $0.authorizationServers.append(server { $0.audience = "one" })
         },
         rule("Did you mean “password”?", "grantTypes[0]") { $0.grantTypes = ["pasword"] },
-        rule("no group “Nobody”", "groups[0]") { $0.groups = ["Nobody"] },
+        rule("no group “Unknown”", "groups[0]") { $0.groups = ["Unknown"] },
         rule("no scope “messages.write”", "scopes[1]") { $0.scopes = ["openid", "messages.write"] },
         rule("300 to 86400 seconds", "accessTokenLifetime") { $0.accessTokenLifetime = 60 },
         rule("out of range", "accessTokenLifetime") { $0.accessTokenLifetime = 86_401 },

@@ -7,7 +7,7 @@ import Testing
 @Suite("Application assignments and permitted grants")
 struct AssignedAndPermittedTests {
     @Test("A user without an assignment to the application cannot sign in by password, push or back channel")
-    func nobody() async throws {
+    func unknownUser() async throws {
         let org = try await PushFixture { definition in
             for index in definition.applications.indices
             where ["direct-app", "one-factor-app", "bank"].contains(definition.applications[index].id) {

@@ -130,7 +130,7 @@ struct BackchannelTests {
     func unknown() async throws {
         _ = try await org.enroll(PushFixture.john, transactionTypes: ["LOGIN"])
         var answers: [Refusal] = []
-        for login in ["nobody@example.com", "closed@example.com", PushFixture.john] {
+        for login in ["unknown@example.com", "closed@example.com", PushFixture.john] {
             guard case .failure(var refusal) = try await ask(hint: ["login_hint": login]) else { throw NoSuchThing("refusal") }
             refusal.reason = ""
             answers.append(refusal)

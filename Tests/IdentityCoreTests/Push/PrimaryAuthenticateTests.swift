@@ -28,7 +28,7 @@ struct PrimaryAuthenticateTests {
             userID: try await org.userID(PushFixture.john), to: .suspended, context: PushFixture.context(1))
         var answers: [Refusal] = []
         // An unknown user; a suspended user without a phone; an active user without a phone; a suspended user with a phone.
-        for login in ["nobody@example.com", "closed@example.com", PushFixture.jane, PushFixture.john] {
+        for login in ["unknown@example.com", "closed@example.com", PushFixture.jane, PushFixture.john] {
             var refusal = try refusal(try await org.primary(login))
             refusal.reason = ""
             answers.append(refusal)
@@ -41,7 +41,7 @@ struct PrimaryAuthenticateTests {
     @Test("A request for a user without a phone stores no transaction")
     func nothingStored() async throws {
         _ = try await org.primary()
-        _ = try await org.primary("nobody@example.com")
+        _ = try await org.primary("unknown@example.com")
         let count = try await org.store.read { try $0.records(.transaction, after: nil, limit: 10).count }
         #expect(count == 0)
     }
@@ -67,7 +67,7 @@ struct PrimaryAuthenticateTests {
     func unassigned() async throws {
         _ = try await org.enroll(PushFixture.john)
         var own = try refusal(try await org.primary(PushFixture.john, client: "closed-app"))
-        var unknown = try refusal(try await org.primary("nobody@example.com", client: "closed-app"))
+        var unknown = try refusal(try await org.primary("unknown@example.com", client: "closed-app"))
         #expect(own.reason == "challenge: user is not assigned to the application")
         (own.reason, unknown.reason) = ("", "")
         #expect(own == unknown && own.code == .accessDenied && own.status == .forbidden)
@@ -97,7 +97,7 @@ struct PrimaryAuthenticateTests {
 
     @Test(
         "Too many attempts for one user name get 429 invalid_grant, for a known and an unknown name",
-        arguments: [PushFixture.jane, "nobody@example.com"])
+        arguments: [PushFixture.jane, "unknown@example.com"])
     func attempts(login: String) async throws {
         let org = try await PushFixture { $0.rateLimits.perUser = 3 }
         for _ in 0..<3 { _ = try await org.primary(login) }

@@ -40,8 +40,8 @@ struct RefusedChallengeLogTests {
     }
 
     @Test("An unknown name is logged like a user without a device, so that both take the same time")
-    func nobody() async throws {
-        for login in ["nobody@example.com", "closed@example.com", PushFixture.john] {
+    func unknownUser() async throws {
+        for login in ["unknown@example.com", "closed@example.com", PushFixture.john] {
             #expect(try await org.primary(login).refused == .accessDenied)
         }
         let lines = try await lines()

@@ -23,7 +23,7 @@ struct ClassicCostTests {
         desk.policy = "one-factor"
         try await desk.apply()
         #expect(try await cost.expect { try await desk.signIn(password: "wrong") }.refusal == "E0000004")
-        #expect(try await cost.expect { try await desk.signIn("nobody@example.com", password: "wrong") }.refusal == "E0000004")
+        #expect(try await cost.expect { try await desk.signIn("unknown@example.com", password: "wrong") }.refusal == "E0000004")
         // The second read loads the user's factors. Only a correct password may cause it.
         let done = try await cost.expect(reads: 2) { try desk.shown(await desk.signIn()) }
         #expect(done.status == .success)

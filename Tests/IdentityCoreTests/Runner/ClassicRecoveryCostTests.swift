@@ -38,7 +38,7 @@ struct ClassicRecoveryCostTests {
             try await org.engine.classicRecoveryVerify(passCode: code, stateToken: desk.token, context: desk.context)
         }
         // The second read shows the recovery after the commit.
-        try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms", "nobody@example.com")) }
+        try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms", "unknown@example.com")) }
         #expect(try await cost.expect { try await verify("000000") }.refusal == "E0000068")
         try await cost.expect(reads: 2) { _ = try desk.shown(await recover("sms")) }
         #expect(try await cost.expect { try await verify(CodeFixture.other(than: desk.code)) }.refusal == "E0000068")

@@ -29,7 +29,7 @@ struct CodeCostTests {
     @Test("A code of an app as the first factor makes one read and one commit, wrong, correct or for an unknown name")
     func first() async throws {
         #expect(try await cost.expect { try await app.first(app.wrongCode(at: 62), at: 62) }.refused == .invalidGrant)
-        #expect(try await cost.expect { try await app.first("123456", of: "nobody@example.com", at: 62) }.refused == .invalidGrant)
+        #expect(try await cost.expect { try await app.first("123456", of: "unknown@example.com", at: 62) }.refused == .invalidGrant)
         try await cost.expect { _ = try await app.first(app.code(at: 63), at: 63).get() }
     }
 

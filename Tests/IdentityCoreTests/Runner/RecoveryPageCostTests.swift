@@ -81,7 +81,7 @@ struct RecoveryPageCostTests {
     @Test("A recovery for an unknown name costs the same as for a known one")
     func unknown() async throws {
         let form = try await form()
-        let begun = try await cost.expect { try await begin("sms", login: "nobody@example.com", on: form) }
+        let begun = try await cost.expect { try await begin("sms", login: "unknown@example.com", on: form) }
         guard case .recovery(.page(let token)) = begun.outcome else { throw NoSuchThing("recovery") }
         let page = try await cost.expect(commits: 0) { try await load(token) }
         try await cost.expect {

@@ -25,7 +25,7 @@ struct RequestCostTests {
         }
         try await cost.expect { try await org.signIn(client: "one-factor-app", ["password": "wrong"]) }
         try await cost.expect {
-            try await org.signIn("nobody@example.com", client: "one-factor-app", ["password": "wrong"])
+            try await org.signIn("unknown@example.com", client: "one-factor-app", ["password": "wrong"])
         }
     }
 

@@ -73,7 +73,7 @@ struct DuePasswordTests {
     func warned() {
         let silent = subject(daysAgo: 85)
         guard case .authenticated = transaction().step(typed(silent), now: Self.now).1 else {
-            Issue.record("nobody asked for a warning")
+            Issue.record("The client did not request a warning.")
             return
         }
         let subject = subject(daysAgo: 85) { $0.warnsOfPassword = true }

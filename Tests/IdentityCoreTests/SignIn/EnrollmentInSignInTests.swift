@@ -98,14 +98,14 @@ struct EnrollmentInSignInTests {
 
     @Test(
         "An enrolment counts as a proof only where the rules say so",
-        arguments: ["before the password", "too late", "somebody else", "twice", "after the end", "one that is there already"])
+        arguments: ["before the password", "too late", "another user", "twice", "after the end", "one that is there already"])
     func refused(when: String) {
         let first = transaction().step(password(subject()), now: Self.now).0
         let (from, input, at): (SignInTransaction, SignInTransaction.Input, Date) =
             switch when {
             case "before the password": (transaction(), enrolled(subject()), Self.now)
             case "too late": (first, enrolled(subject()), first.expiresAt)
-            case "somebody else": (first, enrolled(subject(login: "john")), Self.now)
+            case "another user": (first, enrolled(subject(login: "john")), Self.now)
             case "twice": (first.step(enrolled(subject()), now: Self.now).0, enrolled(subject()), Self.now)
             case "after the end": (first.step(.cancelled, now: Self.now).0, enrolled(subject()), Self.now)
             default: (first, enrolled(subject(canEnroll: false, second: [.totp])), Self.now)

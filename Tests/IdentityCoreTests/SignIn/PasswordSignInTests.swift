@@ -29,7 +29,7 @@ struct PasswordSignInTests {
         let org = try await SignInFixture()
         var refusals: [Refusal?] = []
         refusals.append(try await org.signIn(SignInFixture.jane, "wrong-password").refusal)
-        refusals.append(try await org.signIn("nobody@example.com").refusal)
+        refusals.append(try await org.signIn("unknown@example.com").refusal)
         refusals.append(try await org.signIn("suspended@example.com", "Battery-Staple-9").refusal)
         refusals.append(try await org.signIn("new@example.com", "").refusal)
         try await org.lock()
@@ -45,7 +45,7 @@ struct PasswordSignInTests {
     @Test(
         "A hash is computed even for an unknown name, a missing password, and a password or name that is too long",
         arguments: [
-            ("nobody@example.com", "wrong-password"), ("new@example.com", "wrong-password"),
+            ("unknown@example.com", "wrong-password"), ("new@example.com", "wrong-password"),
             (SignInFixture.jane, String(repeating: "x", count: 1_025)), (String(repeating: "x", count: 1_025), "wrong-password"),
         ])
     func derivesForNobody(username: String, password: String) async throws {
@@ -147,7 +147,7 @@ struct PasswordSignInTests {
     @Test("Attempts for one user name are limited, with the time of the reset")
     func rateLimit() async throws {
         let org = try await SignInFixture { $0.rateLimits.perUser = 2 }
-        for name in ["nobody@example.com", SignInFixture.jane] {
+        for name in ["unknown@example.com", SignInFixture.jane] {
             for _ in 0..<2 { #expect(try await org.signIn(name, "wrong-password", at: 10).refusal?.code == .invalidGrant) }
             let refusal = try #require(try await org.signIn(name, at: 10).refusal)
             #expect(refusal.code == .tooManyRequests)

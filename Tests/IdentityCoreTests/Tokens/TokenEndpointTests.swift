@@ -95,7 +95,7 @@ struct TokenEndpointTests {
         "Each refusal has its error code",
         arguments: [
             (["grant_type": "password", "client_id": "password-app"], "missing", .notFound, "server.unknown"),
-            (["grant_type": "nonsense", "client_id": "nobody"], "default", .invalidClient, "client.unknown"),
+            (["grant_type": "nonsense", "client_id": "unknown"], "default", .invalidClient, "client.unknown"),
             (["client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
             (["grant_type": "", "client_id": "password-app"], "default", .invalidRequest, "parameter.missing: grant_type"),
             (["grant_type": "nonsense", "client_id": "password-app"], "default", .unsupportedGrantType, "grant.unknown"),

@@ -135,7 +135,7 @@ final class DirectAuthServer: URLSessionProtocol {
             body: String(decoding: request.httpBody ?? Data(), as: UTF8.self))
         sent.withLock { $0.requests.append(arrived) }
         wakeWatchers()
-        let isRefused = arrived.form["login_hint"] == "nobody"
+        let isRefused = arrived.form["login_hint"] == "unknown"
         if !isRefused, let action = actions.withLock({ $0[endpoint] }) { await action() }
         // A session does this when it cancels its requests.
         try Task.checkCancellation()

@@ -76,7 +76,7 @@ struct ExploredPolicy: Sendable, CustomStringConvertible {
         .init(name: "acr 2fa:any, no second one", canAddFactor: false, contextClass: "urn:okta:loa:2fa:any"),
         .init(name: "acr 2fa:any:ifpossible", contextClass: "urn:okta:loa:2fa:any:ifpossible"),
         .init(name: "acr 2fa:any:ifpossible, not possible", canAddFactor: false, contextClass: "urn:okta:loa:2fa:any:ifpossible"),
-        .init(name: "acr that nobody knows", contextClass: "urn:example:loa:9"),
+        .init(name: "unknown acr", contextClass: "urn:example:loa:9"),
         .init(name: "denied", assurance: .deny),
         .init(name: "back channel, one factor", purpose: .backchannel),
         .init(name: "back channel, two factors, number challenge", assurance: .twoFactors, hasNumbers: true, purpose: .backchannel),
