@@ -64,7 +64,7 @@ struct PhoneTerminalTests {
             try await pane.press("Down", "Enter")
             try await pane.waitFor("[x] Approve requests of apps (CIBA)")
             try await pane.press("d")
-            let alert = try await pane.waitFor("The organization is not told, and goes on sending")
+            let alert = try await pane.waitFor("The organization will keep sending requests")
             #expect(alert.contains("[ Remove ]") && alert.contains(">[ Keep ]"), "A Return that is held does not remove it.")
             try await pane.press("Escape")
             try await pane.waitFor(">[x] Approve requests of apps (CIBA)")

@@ -78,7 +78,7 @@ struct AuthnSectionTests {
         for (warning, text) in zip(warnings, expected) {
             let words = text.split(separator: " ").map(String.init)
             #expect("\(warning.line)" == words[0] && warning.key == words[1], "\(warning)")
-            #expect(warning.message.contains("a person's \(words[2])") && warning.message.contains("Take \(words[3]) from recovery"))
+            #expect(warning.message.contains("a user's \(words[2])") && warning.message.contains("Take \(words[3]) from recovery"))
         }
     }
 

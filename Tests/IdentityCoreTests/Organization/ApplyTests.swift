@@ -86,9 +86,9 @@ struct ApplyTests {
     @Test("A client secret is stored encrypted, and can be decrypted only with its master key and for its own application")
     func secrets() async throws {
         let org = try await SignInFixture()
-        #expect(try await org.engine.snapshot().application("service")?.secret == "a-hidden-secret")
+        #expect(try await org.engine.snapshot().application("service")?.secret == "a-secret-for-tests")
         for record in try await allRecords(org) {
-            #expect(!String(decoding: record.payload, as: UTF8.self).contains("a-hidden-secret"))
+            #expect(!String(decoding: record.payload, as: UTF8.self).contains("a-secret-for-tests"))
             #expect(!String(decoding: record.payload, as: UTF8.self).contains(SignInFixture.janesPassword))
         }
         let other = Engine(store: org.store, environment: SignInFixture.environment(masterKey: 8))

@@ -52,7 +52,7 @@ struct SignInFixture {
                     assignment: .init(everyone: true), signOnPolicy: "one-factor"),
                 Application(
                     id: "service", name: "Service", kind: .service, authentication: .clientSecretBasic,
-                    secret: "a-hidden-secret", grantTypes: ["client_credentials"], signOnPolicy: ""),
+                    secret: "a-secret-for-tests", grantTypes: ["client_credentials"], signOnPolicy: ""),
             ],
             groups: [Group(name: "Staff")],
             signOnPolicies: [
