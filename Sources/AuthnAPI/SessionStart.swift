@@ -75,5 +75,5 @@ extension StartedSession {
 extension ClassicRefusal {
     fileprivate static let otherPerson = ClassicRefusal(
         code: "E0000006", status: 403, summary: "Another user is signed in with this browser. Sign out first.",
-        reason: "sessionToken: of another person than the session")
+        reason: "sessionToken: of another user than the session")
 }

@@ -88,7 +88,7 @@ struct EnrollmentPermission: Sendable {
         }
         guard others.isEmpty || caller.grant?.authentication?.methods.contains("mfa") == true else {
             throw .accessDenied(
-                "Another factor is enrolled for this account. Sign in again with it, then try once more.",
+                "Another factor is enrolled for this account. Sign in again with it, then try again.",
                 reason: "second factor is not proved")
         }
     }

@@ -37,7 +37,7 @@ extension CommandTests {
         }
     }
 
-    @Test("Ctrl-C gives a sign-in in the browser up, and the port is closed", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C cancels a sign-in in the browser and closes the port", .timeLimit(.minutes(5)))
     func browserInterrupted() async throws {
         try await withSandbox { sandbox in
             let folder = try TemporaryFolder()

@@ -49,7 +49,7 @@ extension CommandTests {
         #expect(discovery.issuer == issuer)
         let flow = DirectAuthenticationFlow(client: client)
         guard case .success(let token) = try await flow.start("jane.doe@example.com", with: .password("Correct-Horse-7")) else {
-            Issue.record("Jane was not let in.")
+            Issue.record("Jane's sign-in failed.")
             return
         }
         #expect(token.idToken?.subject != nil && token.refreshToken != nil)

@@ -37,7 +37,7 @@ def set_password(browser, password):
 
 
 def by_text(browser):
-    """A forgotten password is replaced by a code and the answer to a question, and the sign-in goes on."""
+    """A code and the answer to a question permit a new password, and the sign-in continues."""
     looks = PageLooks(browser)
     outbox = Outbox()
     browser.begin("web-app")

@@ -302,7 +302,7 @@ def scanned(picture):
 
 
 def phone_by_code(browser):
-    """Who has no second factor sets up a phone by scanning the page, which goes on by itself; then the phone is asked."""
+    """A user without a second factor enrols a phone with the QR code. The page continues automatically and sends a push."""
     looks = PageLooks(browser)
     browser.begin()
     browser.password()
@@ -333,7 +333,7 @@ def phone_by_code(browser):
 
 
 def due_password(browser):
-    """Who signs in with a password that is due chooses another, and is told why one will not do."""
+    """A user with an expired password chooses a new one. The page explains why a password is rejected."""
     looks = PageLooks(browser)
     browser.begin("web-app")
     browser.password()
@@ -526,7 +526,7 @@ def consent(browser):
 
 
 def expired(browser):
-    """A session that is over signs in to nothing, and a page that goes on with it is over as well."""
+    """An ended session signs in to no app, and ends the pages that depend on it."""
     browser.begin("web-app")
     browser.password()
     browser.signed_in("web-app")

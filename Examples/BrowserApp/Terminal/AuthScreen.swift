@@ -43,7 +43,7 @@ struct AuthScreen {
             }
             if model.isLoading { Element.space }
             if model.isInBrowser {
-                Element.progress(words("Go on in the browser…"))
+                Element.progress(words("Continue in the browser…"))
             } else if model.isLoading {
                 Element.progress(words("One moment…"))
             }

@@ -258,7 +258,7 @@ public final class ClassicViewModel {
             ClassicAction(words("Unlock account"), .username, .recoveryWay) { [service] in
                 try await service.unlockAccount(username: $0.text("username"), by: $0.recoveryWay)
             },
-            ClassicAction(words("Go on with a token"), .tokenKind, .token) { [service] in
+            ClassicAction(words("Continue with a token"), .tokenKind, .token) { [service] in
                 try await service.goOn(with: $0.text("token"), of: $0.tokenKind)
             },
         ]

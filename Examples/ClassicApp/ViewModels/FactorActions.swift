@@ -56,7 +56,7 @@ enum FactorActions {
         var actions: [ClassicAction] = []
         if let push = status.factor as? OktaFactorPush {
             // While the challenge is pending, the view model polls for the answer.
-            if !status.isWaiting { actions.append(ClassicAction(words("Begin the activation anew")) { _ in try await push.activate() }) }
+            if !status.isWaiting { actions.append(ClassicAction(words("Restart the activation")) { _ in try await push.activate() }) }
             if push.canSendPushCodeViaSms() {
                 actions.append(
                     ClassicAction(

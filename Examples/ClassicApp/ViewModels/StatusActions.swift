@@ -46,7 +46,7 @@ enum StatusActions {
         case let status as OktaAuthStatusFactorEnroll:
             return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(FactorActions.enrolment)
                 + (status.canSkipEnrollment()
-                    ? [ClassicAction(words("Go on without")) { _ in try await status.skipEnrollment() }] : [])
+                    ? [ClassicAction(words("Skip")) { _ in try await status.skipEnrollment() }] : [])
         case let status as OktaAuthStatusFactorEnrollActivate: return FactorActions.activation(status)
         case let status as OktaAuthStatusFactorRequired: return required(status)
         case let status as OktaAuthStatusFactorChallenge: return FactorActions.challenge(status)
@@ -72,7 +72,7 @@ enum StatusActions {
     private static func recovery(_ status: OktaAuthStatusRecovery) -> [ClassicAction] {
         guard status.canRecover() else { return [] }
         if status.isBegunElsewhere, let token = status.recoveryToken {
-            return [ClassicAction(words("Go on")) { _ in try await status.recoverWithToken(token) }]
+            return [ClassicAction(words("Continue")) { _ in try await status.recoverWithToken(token) }]
         }
         return [
             ClassicAction(words("Answer your question"), .answer(status.recoveryQuestion)) {

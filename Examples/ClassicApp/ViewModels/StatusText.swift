@@ -14,10 +14,10 @@ enum StatusText {
         case is OktaAuthStatusPasswordReset: words("Choose a new password.")
         case is OktaAuthStatusLockedOut: words("Your account is locked.")
         case let recovery as OktaAuthStatusRecovery:
-            recovery.isBegunElsewhere ? words("Your account was found.") : words("Answer your question to go on.")
+            recovery.isBegunElsewhere ? words("Your account was found.") : words("Answer your security question to continue.")
         case let challenge as OktaAuthStatusRecoveryChallenge:
             challenge.canVerify()
-                ? words("A code is on its way to you.") : words("A link is on its way to you by e-mail. Go on there.")
+                ? words("We sent you a code.") : words("We sent you a link by email. Continue there.")
         case is OktaAuthStatusFactorEnroll: words("Set up another way to sign in.")
         case let activate as OktaAuthStatusFactorEnrollActivate: words("Activate: %@", name(of: activate.factor))
         case is OktaAuthStatusFactorRequired: words("A second factor is needed.")

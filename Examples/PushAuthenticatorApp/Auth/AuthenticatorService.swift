@@ -201,7 +201,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         case .userVerificationKeyNotEnrolled: words("This device answers without verifying you.")
         case .userVerificationCancelledByUser: words("You were not verified, for you gave up.")
         case .userVerificationKeyCorruptedOrMissing: words("The key that verifies you is gone. Remove the account, and add it again.")
-        case .userVerificationFailed: words("You could not be verified, and the organization was told so.")
+        case .userVerificationFailed: words("You could not be verified, and the organization was notified.")
         }
     }
 }

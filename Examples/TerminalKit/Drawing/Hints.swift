@@ -22,7 +22,7 @@ struct Hints {
 
     private func hints(for focus: Focusable) -> [String] {
         switch focus.kind {
-        case .field(let field): field.submit == nil ? [] : [hint("Return", "Go on")]
+        case .field(let field): field.submit == nil ? [] : [hint("Return", "Next")]
         case .button(let button): button.isEnabled ? [hint("Return", "Press")] : []
         case .toggle: [hint("Return", "Change")]
         case .list: ["↑↓ \(wording("Choose"))", hint("Return", "Open")]

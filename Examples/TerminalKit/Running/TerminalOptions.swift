@@ -17,7 +17,7 @@ public struct TerminalOptions: ParsableArguments {
     public var size = "80x24"
 
     /// Whether animations are off.
-    @Flag(help: "Let nothing move by itself.")
+    @Flag(help: "Turn animations off.")
     public var still = false
 
     /// Creates default options.

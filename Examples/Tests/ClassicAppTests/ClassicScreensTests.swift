@@ -9,7 +9,7 @@ import Testing
     .enabled(if: Pane.isEnabled, Comment(rawValue: Pane.missingNote)))
 struct ClassicScreensTests {
     private static let hints = "Return Press  Tab Move  Ctrl-C Quit"
-    private static let formHints = "Return Go on  Tab Move  Esc Close  Ctrl-C Quit"
+    private static let formHints = "Return Next  Tab Move  Esc Close  Ctrl-C Quit"
 
     /// Runs the app in a terminal, with another configuration of the sandbox's classic API.
     private func play(
@@ -181,7 +181,7 @@ struct ClassicScreensTests {
             try await pane.press("Tab", "Enter")
             try await pane.waitForScreen(
                 """
-                  A code is on its way to you.
+                  We sent you a code.
 
 
                   >[ Give the code that you got ]

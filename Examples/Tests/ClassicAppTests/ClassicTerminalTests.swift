@@ -109,9 +109,9 @@ struct ClassicTerminalTests {
 
            ( Sign In )
 
-           [ Forgot password ]   [ Unlock account ]   [ Go on with a token ]
+           [ Forgot password ]   [ Unlock account ]   [ Continue with a token ]
         ⋮
-          \(isAtPassword ? "Return Go on  " : "")Tab Move  Ctrl-C Quit
+          \(isAtPassword ? "Return Next  " : "")Tab Move  Ctrl-C Quit
         """
     }
 }

@@ -11,7 +11,7 @@ import FoundationNetworking
 #endif
 
 @MainActor
-@Suite("The classic app goes on by tokens that were given elsewhere", .timeLimit(.minutes(5)))
+@Suite("The classic app continues with tokens from elsewhere", .timeLimit(.minutes(5)))
 struct GivenTokenTests {
     private static let recovery = "sign_on_policy: one-factor\nrecovery: [email]\n"
     private static let portal = "a-token-of-the-portal-0123456789"
@@ -23,12 +23,12 @@ struct GivenTokenTests {
             try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "email"])
             let token = try #require(try await sandbox.outbox.next(by: .mail).link?.lastPathComponent)
             let there = ClassicVisit(sandbox)
-            try await there.take("Go on with a token", ["kind": "recovery", "token": token])
+            try await there.take("Continue with a token", ["kind": "recovery", "token": token])
             #expect(there.model.stage == .transaction(.passwordReset))
             try await there.take("Set a new password", ["new": "Another-Horse-8", "again": "Another-Horse-8"])
             #expect(there.model.stage == .done(hasTokens: false))
             let again = ClassicVisit(sandbox)
-            try await again.take("Go on with a token", ["kind": "recovery", "token": token])
+            try await again.take("Continue with a token", ["kind": "recovery", "token": token])
             #expect(again.model.stage == .start && again.model.errorMessage?.isEmpty == false)
             await again.signIn("Another-Horse-8")
             #expect(again.model.stage == .done(hasTokens: false))
@@ -41,9 +41,9 @@ struct GivenTokenTests {
             try await sandbox.add(SandboxUser(login: "new.person@example.com", password: nil))
             let token = try await sandbox.activationToken(for: "new.person@example.com")
             let visit = ClassicVisit(sandbox)
-            try await visit.take("Go on with a token", ["kind": "activation", "token": "x" + token])
+            try await visit.take("Continue with a token", ["kind": "activation", "token": "x" + token])
             #expect(visit.model.stage == .start && visit.model.errorMessage?.isEmpty == false)
-            try await visit.take("Go on with a token", ["kind": "activation", "token": token])
+            try await visit.take("Continue with a token", ["kind": "activation", "token": token])
             #expect(visit.model.stage == .transaction(.passwordReset) && visit.model.details.first == "Account: new.person@example.com")
             try await visit.take("Set a new password", ["new": "First-Horse-1", "again": "First-Horse-1"])
             #expect(visit.model.stage == .done(hasTokens: false))
@@ -63,9 +63,9 @@ struct GivenTokenTests {
             let visit = ClassicVisit(sandbox, BackEndService(sandbox, token: Self.portal))
             try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "email"])
             #expect(visit.model.stage == .transaction(.recovery) && visit.model.headline == "Your account was found.")
-            try await visit.take("Go on")
+            try await visit.take("Continue")
             if hasQuestion {
-                #expect(visit.model.headline == "Answer your question to go on.")
+                #expect(visit.model.headline == "Answer your security question to continue.")
                 try await visit.take("Answer your question", ["answer": "Swimming cup"])
             }
             #expect(visit.model.stage == .transaction(.passwordReset))

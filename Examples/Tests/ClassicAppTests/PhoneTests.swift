@@ -99,7 +99,7 @@ struct PhoneTests {
             #expect(await eventually { !visit.model.isLoading })
             #expect(visit.model.details.contains("The request expired.") && visit.model.symbolText == nil)
             #expect(!visit.model.isSymbolOpen, "There is no code any more to have the screen to itself.")
-            try await visit.take("Begin the activation anew")
+            try await visit.take("Restart the activation")
             #expect(await eventually { visit.model.symbolText != nil })
             #expect(visit.model.symbolText != first && visit.model.isWaiting)
             _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: try #require(visit.model.symbolText))

@@ -19,7 +19,7 @@ struct RecoveryTests {
             try await sandbox.addSecurityQuestion("first_award", answer: "Swimming cup", for: ClassicVisit.jane)
             let visit = ClassicVisit(sandbox)
             try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "sms"])
-            #expect(visit.model.headline == "A code is on its way to you.")
+            #expect(visit.model.headline == "We sent you a code.")
             try await visit.take("Give the code that you got", ["code": visit.code(by: .text)])
             #expect(visit.model.stage == .transaction(.recovery))
             try await visit.take("Answer your question", ["answer": "Chess cup"])
@@ -45,7 +45,7 @@ struct RecoveryTests {
         try await withSandbox(.classic(Self.recovery)) { sandbox in
             let visit = ClassicVisit(sandbox)
             try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "email"])
-            #expect(visit.model.headline == "A link is on its way to you by e-mail. Go on there.")
+            #expect(visit.model.headline == "We sent you a link by email. Continue there.")
             #expect(try await sandbox.outbox.next(by: .mail).recipient == ClassicVisit.jane)
         }
     }

@@ -173,7 +173,7 @@ struct SignInTests {
             let begun = try await OktaAuthSdk.authenticate(
                 with: sandbox.origin, username: ClassicVisit.jane, password: ClassicVisit.password)
             let visit = ClassicVisit(sandbox)
-            try await visit.take("Go on with a token", ["kind": "state", "token": try #require(begun.model.stateToken)])
+            try await visit.take("Continue with a token", ["kind": "state", "token": try #require(begun.model.stateToken)])
             #expect(visit.model.stage == .transaction(.MFARequired))
             try await visit.take("Google Authenticator")
             sandbox.advance(by: 86_400)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectAuthApp
 
-@Suite("What is presented is of who is signed in")
+@Suite("Data of an earlier user is never shown to the next")
 @MainActor
 struct NextPersonTests {
     enum Cover: CaseIterable { case tokens, profile }
@@ -59,7 +59,7 @@ struct NextPersonTests {
             await scene.model.signOut()
             #expect(scene.isSignedIn && scene.model.message == "The storage deletes nothing.")
             #expect(scene.model.showsTokenInfo && scene.model.username == SandboxUser.jane.login)
-            #expect(Scene.model(scene.sandbox).accessToken == scene.model.accessToken, "So is who opens the app anew.")
+            #expect(Scene.model(scene.sandbox).accessToken == scene.model.accessToken, "A new instance of the app has the same token.")
             await storage.refuse(false)
             await scene.model.signOut()
             #expect(scene.model.state == .idle && scene.model.message == nil && Credential.allIDs.isEmpty)

@@ -8,7 +8,7 @@ import Wording
 
 @testable import DirectAuthApp
 
-@Suite("The session of who is signed in")
+@Suite("The session of the signed-in user")
 @MainActor
 struct SessionTests {
     @Test("The session is found at the next launch")

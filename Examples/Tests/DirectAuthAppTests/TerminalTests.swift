@@ -61,7 +61,7 @@ struct TerminalTests {
 
                    [ Sign In ]
                 ⋮
-                  Return Go on  Tab Move  Ctrl-C Quit
+                  Return Next  Tab Move  Ctrl-C Quit
                 """)
             try await pane.press("Enter")
             try await pane.waitForScreen(
@@ -189,7 +189,7 @@ struct TerminalTests {
         }
     }
 
-    @Test("Ctrl-C while a push is waited for gives the sign-in up")
+    @Test("Ctrl-C cancels a sign-in that waits for a push")
     func quitWhileWaiting() async throws {
         try await play { sandbox, _, pane, _ in
             try await pane.waitFor("( Sign In )")

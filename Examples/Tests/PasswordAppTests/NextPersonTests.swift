@@ -6,7 +6,7 @@ import Testing
 
 @testable import PasswordApp
 
-@Suite("What is presented is of who is signed in")
+@Suite("Data of an earlier user is never shown to the next")
 @MainActor
 struct NextPersonTests {
     @Test("The end of a session closes the profile, and the next user does not see it")

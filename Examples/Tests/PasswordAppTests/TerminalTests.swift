@@ -54,7 +54,7 @@ struct TerminalTests {
                   ⚠ Authentication error: The credentials provided were invalid.
                     (invalid_grant).
                 ⋮
-                  Return Go on  Tab Move  Ctrl-C Quit
+                  Return Next  Tab Move  Ctrl-C Quit
                 """)
             try await pane.press("C-u")
             try await pane.type("Correct-Horse-7")

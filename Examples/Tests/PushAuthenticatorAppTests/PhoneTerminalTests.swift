@@ -194,7 +194,7 @@ struct PhoneTerminalTests {
 
                    ( OK )   [ Cancel ]
                 ⋮
-                  Return Go on  Tab Move  Esc Cancel  Ctrl-C Quit
+                  Return Next  Tab Move  Esc Cancel  Ctrl-C Quit
                 """)
             try await pane.type("12")
             try await pane.waitFor(">[••__")
@@ -218,7 +218,7 @@ struct PhoneTerminalTests {
 
                    ( OK )   [ Cancel ]
                 ⋮
-                  Return Go on  Tab Move  Esc Cancel  Ctrl-C Quit
+                  Return Next  Tab Move  Esc Cancel  Ctrl-C Quit
                 """)
             try await pane.type("9999")
             try await pane.waitFor(">[••••__")

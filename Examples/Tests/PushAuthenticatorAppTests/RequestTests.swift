@@ -108,7 +108,7 @@ struct RequestTests {
             #expect(visit.model.pinReason == "Direct Authentication App wants to sign you in")
             try await visit.give(pin: "9999")
             await answered
-            #expect(visit.model.notice == "Approved. You could not be verified, and the organization was told so.")
+            #expect(visit.model.notice == "Approved. You could not be verified, and the organization was notified.")
             #expect(visit.model.errorMessage == nil && visit.model.requests.isEmpty)
             #expect(try await signIn.outcome() == .tokens)
         }
@@ -128,7 +128,7 @@ struct RequestTests {
             #expect(visit.model.notice == nil && visit.model.requests.isEmpty)
             #expect(
                 visit.model.errorMessage
-                    == "The answer is no approval, and the sign-in was refused: user verification was given up.")
+                    == "The answer is no approval, and the sign-in was refused: user verification was cancelled.")
             #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }

@@ -150,7 +150,7 @@ struct InteractionTests {
         #expect(model.name == "John")
     }
 
-    @Test("Return in a field goes on, or sends the form")
+    @Test("Return in a field moves to the next one, or submits the form")
     func submit() {
         let model = SampleModel()
         let stage = stage(model)
@@ -250,6 +250,6 @@ struct InteractionTests {
         #expect(stage.frame.canvas.text.contains("12-16/30"))
         stage.press(.end, .down, .enter)
         #expect(stage.frame.canvas.text.contains("26-30/30"))
-        #expect(pressed == 1, "Down at the end goes on to the button.")
+        #expect(pressed == 1, "Down at the end moves the focus to the button.")
     }
 }

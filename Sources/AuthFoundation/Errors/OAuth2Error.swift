@@ -80,7 +80,7 @@ extension OAuth2Error: LocalizedError {
         case .redirectUri(let url, let reason):
             "The redirect to \(url.scheme ?? "")://\(url.host() ?? "")\(url.path()) is not acceptable: \(reason.localizedDescription)"
         case .signatureInvalid: "The signature is not valid."
-        case .missingLocationHeader: "The server's redirect leads nowhere: the header “Location” is missing."
+        case .missingLocationHeader: "The server's redirect has no “Location” header."
         case .missingOAuth2ResponseKey(let name): "The server's answer lacks “\(name)”."
         case .missingOpenIdConfiguration(let attribute):
             "The server does not offer this: its discovery document lacks “\(attribute)”."

@@ -163,7 +163,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         guard let answer = answer as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         if let cookies = answer.value(forHTTPHeaderField: "Set-Cookie") { state.withLockedValue { $0.cookies.take(cookies) } }
         if answer.url != nil, answer.url != url, answer.url?.path() != url.path() {
-            throw SandboxBrowserError(.elsewhere, "The session follows redirects by itself. Give the browser one that does not.")
+            throw SandboxBrowserError(.elsewhere, "The session follows redirects automatically. Use a session that does not.")
         }
         return (String(decoding: body, as: UTF8.self), answer)
     }

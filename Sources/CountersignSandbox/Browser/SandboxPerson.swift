@@ -46,7 +46,7 @@ extension SandboxBrowser {
                 }
                 if form.action.path().hasSuffix("/logout") { return .submit(form) }
             }
-            throw SandboxBrowserError(.unexpectedPage, "\(user.login) does not know how to go on: \(page.text)", page: page)
+            throw SandboxBrowserError(.unexpectedPage, "\(user.login) cannot continue: \(page.text)", page: page)
         }
     }
 }

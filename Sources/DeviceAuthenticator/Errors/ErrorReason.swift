@@ -135,7 +135,7 @@ enum LocalFailure {
     static let possessionKeyMissing = "Can't find crypto factor silent key in secure storage"
     static let numberNotPicked =
         "This request is approved by picking the number that the sign-in shows. Offer the step's numberChoices, and approve with one of them."
-    static let notAnswered = "The request was neither approved nor denied: the consent step was given up. Resolve the challenge again."
+    static let notAnswered = "The request was neither approved nor denied: the consent step was not completed. Resolve the challenge again."
 
     static let noEnrollmentLink =
         "That is no code of a sign-in page. Scan the picture that the page shows, or paste its whole address."

@@ -40,7 +40,7 @@ struct DefinitionCheck {
     }
 
     mutating func organization() {
-        if definition.name.isEmpty { problem([.key("name")], "The organization needs a name that people see.") }
+        if definition.name.isEmpty { problem([.key("name")], "The organization needs a name to show to users.") }
         origin()
         duplicates(
             definition.authorizationServers.map { $0.id ?? "the org server" }, [.key("authorizationServers")], "id", "Authorization server")
@@ -121,7 +121,7 @@ struct DefinitionCheck {
                 times + [.key("warningDays")],
                 age.maximumDays == nil
                     ? "Passwords that never expire have no warning. Set maximum_days, or remove warning_days."
-                    : "People would be warned of every new password. Use fewer days than maximum_days.")
+                    : "Users would get a warning for every new password. Use fewer days than maximum_days.")
         }
     }
 
@@ -182,7 +182,7 @@ struct DefinitionCheck {
         if classic.factors[.hotp, default: .notAllowed] != .notAllowed {
             problem(
                 path + [.key("factors"), .key("hotp")],
-                "People do not set up devices whose codes follow a counter. Give them to users by their member hotp.")
+                "Users cannot set up counter-based devices themselves. Assign them with the users' member hotp.")
         }
         let phones = definition.authenticators.filter { authenticator in
             definition.applications.contains { $0.id == authenticator.clientID && $0.grantTypes.contains(GrantType.enrollmentTicket) }
@@ -288,7 +288,8 @@ extension OrganizationDefinition {
             OrganizationError.Problem(
                 [.key("classic"), .key("factors"), .key(factor.rawValue)],
                 "This server has no service that judges tokens of \(factor.tokenProvider?.rawValue ?? factor.rawValue), so users could not enroll one. "
-                    + "Write not_allowed, or remove the line; a program that brings such a service starts the server by itself.")
+                    + "Write not_allowed, or remove the line; only a program that provides such a service and embeds the server can use it."
+            )
         }
     }
 }

@@ -26,7 +26,7 @@ extension DefinitionCheck {
             problem(path + [.key("id")], "An authenticator's id has 1 to \(Self.longestText) printable ASCII characters, without space.")
         }
         if authenticator.name.isEmpty || authenticator.name.utf8.count > Self.longestText {
-            problem(path + [.key("name")], "An authenticator needs a name that people see, of at most \(Self.longestText) bytes.")
+            problem(path + [.key("name")], "An authenticator needs a name to show to users, of at most \(Self.longestText) bytes.")
         }
         client(of: authenticator, path + [.key("clientID")])
         if let credentials = authenticator.credentials { self.credentials(credentials, path + [.key("credentials")]) }

@@ -39,7 +39,7 @@ package struct ChallengePlan: Sendable {
         }
         guard !able.isEmpty else { throw Self.unusable("no device has the user verification key that the authenticator requires") }
         if question.mustVerifyUser { able = able.filter { $0.push?.userVerification != nil } }
-        guard !able.isEmpty else { throw Self.unusable("no device can verify the person, and the policy asks for two factors") }
+        guard !able.isEmpty else { throw Self.unusable("no device can verify the user, and the policy requires two factors") }
 
         let fingerprint = SignInOrigin.fingerprint(
             of: context, application: question.application, isBackEnd: question.askedFrom?.isBackEnd == true)
@@ -96,7 +96,7 @@ package struct ChallengePlan: Sendable {
     /// The user cannot be challenged: not enrolled, or excluded by policy.
     package static func unusable(_ reason: String) -> Refusal {
         Refusal(
-            .accessDenied, "The authenticator cannot be used: it is not set up for this person, or the policy excludes it.",
+            .accessDenied, "The authenticator cannot be used: it is not set up for this user, or the policy excludes it.",
             reason: "challenge: \(reason)", status: .forbidden)
     }
 }

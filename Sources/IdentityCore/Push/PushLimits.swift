@@ -61,7 +61,7 @@ struct PushLimits: Sendable {
 
     private static func tooMany(_ most: Int, until reset: Date) -> Refusal {
         var refusal = Refusal(
-            .invalidGrant, "Too many requests were sent to this person's devices. Wait some minutes and try again.",
+            .invalidGrant, "Too many requests were sent to this user's devices. Wait some minutes and try again.",
             reason: "push: too many unanswered challenges", status: .tooManyRequests,
             rateLimit: RateLimitStatus(limit: most, remaining: 0, reset: reset, isAdmitted: false))
         refusal.isForUser = true

@@ -107,7 +107,7 @@ extension SignInTransaction {
         user.guessedCodes = nil
         let activated = recovery.kind == .activation ? [Self.activated] : []
         let reset =
-            [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the person")]
+            [Effect.writeUser(user)] + activated + [.log(type: "user.account.reset_password", .success, reason: "by the user")]
         var next = self
         next.meet(user)
         if recovery.page != nil {
@@ -137,7 +137,7 @@ extension SignInTransaction {
             user.forgetFailures(of: .question, from: subject.callers)
             user.guessedCodes = nil
             next.end = .recovered
-            return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the person")])
+            return (next, .unlocked, [.writeUser(user), .log(type: "user.account.unlock", .success, reason: "by the user")])
         case .activation:
             // An initial password must be replaced, because others may know it.
             guard subject.user.passwordHash != nil, !subject.user.mustChangePassword else {

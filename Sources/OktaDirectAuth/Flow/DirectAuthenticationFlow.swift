@@ -8,8 +8,8 @@ public import Foundation
 /// let flow = try DirectAuthenticationFlow()
 /// switch try await flow.start("jane.doe@example.com", with: .password(password)) {
 /// case .success(let token): try Credential.store(token)
-/// case .mfaRequired: break      // go on with resume(with:)
-/// case .continuation: break     // go on with resume(with:)
+/// case .mfaRequired: break      // continue with resume(with:)
+/// case .continuation: break     // continue with resume(with:)
 /// }
 /// ```
 /// A flow can run any number of sign-ins, one at a time. A new call supersedes the running call, which fails with

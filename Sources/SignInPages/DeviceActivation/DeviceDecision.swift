@@ -42,7 +42,7 @@ extension Engine {
         ]
         writes.log(
             "device.authorization", device.end == .authenticated ? .success : .denied,
-            reason: isAllowed ? evaluation.explanation : "denied by the person", userID: user.value.id, clientID: next.applicationID,
+            reason: isAllowed ? evaluation.explanation : "denied by the user", userID: user.value.id, clientID: next.applicationID,
             server: next.server)
         return Plan(answer, writes)
     }

@@ -32,7 +32,7 @@ extension PageTexts {
         phone: .english,
         enroll: Enroll(
             title: "Set up an authenticator app",
-            lead: "{app} asks for a second factor, and you have none yet. Set up an app that shows codes, such as one on your phone.",
+            lead: "{app} asks for a second factor, and you have none yet. Set up an authenticator app, for example on your phone.",
             begin: "Set it up now",
             scan: "Scan the QR code with the app. It then shows a code.",
             picture: "QR code for your authenticator app",

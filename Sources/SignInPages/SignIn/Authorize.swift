@@ -134,7 +134,7 @@ private struct AuthorizeStart: Sendable {
             }
             // A link of an attacker must not replace the user's session by the session of another user.
             guard known.map({ $0.1.value.id == proved.user.value.id }) ?? true else {
-                throw refusal("Another user is signed in with this browser.", "authorize: sessionToken of another person")
+                throw refusal("Another user is signed in with this browser.", "authorize: sessionToken of another user")
             }
             writes += [.take(.sessionToken, digest: digest, now: now, gave: [])]
             (user, proofs) = (proved.user, proved.transaction.proofs)

@@ -122,7 +122,7 @@ struct CredentialShowCommand: AsyncParsableCommand {
 struct CredentialUseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Make a credential the default one.",
-        discussion: "A new sign-in becomes the default by itself. `countersign credential list` shows the ids.")
+        discussion: "A new sign-in becomes the default automatically. `countersign credential list` shows the ids.")
 
     @OptionGroup var vault: VaultOptions
 

@@ -50,7 +50,7 @@ struct BrowserDemoScript {
         } telling: {
             "\($0.header.algorithm.rawValue) by key \($0.header.keyId.prefix(8))…, subject \($0.subject ?? "unknown user"), for \($0.preferredUsername ?? "")"
         }
-        browser.tell("A second app sends the browser to the same server. Nothing is asked there: it comes back by itself.")
+        browser.tell("A second app opens the same server. The server asks for no password and redirects back at once.")
         let pages = browser.pageCount
         _ = try await reporter.step("Single sign-on to a second app") {
             let token = try await browser.signIn(try await browser.signin(Self.second, sandbox))
@@ -59,7 +59,7 @@ struct BrowserDemoScript {
         } telling: {
             "sso-app has \($0.idToken?.preferredUsername ?? "unknown user") signed in by the browser's session; no page was shown"
         }
-        try await signOut(token, of: signin, telling: "The browser opens once more, to end its session.")
+        try await signOut(token, of: signin, telling: "The browser opens again to end its session.")
     }
 
     private func stepUp(_ phone: VirtualPhone) async throws {

@@ -6,7 +6,7 @@ import JOSE
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Start a sandbox and sign a sample person in with a password and a push, telling each step.",
+        commandName: "demo", abstract: "Start a sandbox and sign a sample user in with a password and a push, step by step.",
         discussion: """
             The push goes to a virtual phone, whose page the demo names: approve the sign-in there. With --once the phone approves by \
             itself. Afterwards the sandbox stays up until Ctrl-C. Every step uses the real client SDK against the real server over HTTP.

@@ -96,7 +96,7 @@ struct Diagnosis {
         }
         if !list.scope.contains("offline_access") {
             findings.append(
-                .warning("Scopes", "Without the scope offline_access there is no refresh token; people sign in again every hour."))
+                .warning("Scopes", "Without the scope offline_access there is no refresh token, so users sign in again every hour."))
         }
         return findings
     }

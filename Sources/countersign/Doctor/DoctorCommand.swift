@@ -31,7 +31,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What the app asks for, separated by spaces, with --issuer.", valueName: "scopes"))
     var scopes = "openid profile email offline_access"
 
-    @Option(help: ArgumentHelp("Also sign this person in, for a trial.", valueName: "name"))
+    @Option(help: ArgumentHelp("Also sign this user in as a test.", valueName: "name"))
     var user: String?
 
     @Flag(help: "Write JSON.")

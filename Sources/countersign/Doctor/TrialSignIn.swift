@@ -121,7 +121,7 @@ struct TrialNavigation {
             guard let redirect = try await SilentNavigation(client: client).redirect(from: start, to: redirectUri) else {
                 return .right(
                     "Browser",
-                    "The issuer takes \(clientID) and shows a page of its own, although prompt=none asks for none. `countersign sign-in browser` shows whether people can sign in there."
+                    "The issuer takes \(clientID) and shows a page although the request has prompt=none. `countersign sign-in browser` shows whether users can sign in there."
                 )
             }
             let token = try await flow.resume(with: redirect)

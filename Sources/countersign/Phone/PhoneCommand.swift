@@ -86,7 +86,7 @@ struct PhoneListenCommand: AsyncParsableCommand {
         discussion: """
             Where the standard input is no terminal, or with --json, nothing is asked: `countersign phone approve` and `deny` answer. With \
             --json each line is an object, whose "event" is "request", "over" when that request does not wait any more, or "refused" when \
-            the organization refuses an account; the other accounts go on.
+            the organization refuses an account; the other accounts continue.
             """)
 
     @OptionGroup var phone: PhoneFolder
@@ -199,7 +199,7 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
         commandName: "remove", abstract: "Remove an account from this phone, at the organization first.",
         discussion: """
             The organization wants a sign-in for that: the password is asked for without showing it, and an approval on a phone, which can \
-            be this one. With --here the account is removed from this phone alone; the organization goes on asking it.
+            be this one. With --here the account is removed from this phone alone; the organization keeps sending it requests.
             """)
 
     @OptionGroup var phone: PhoneFolder

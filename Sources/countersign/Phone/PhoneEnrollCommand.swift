@@ -35,7 +35,7 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
 
     func validate() throws {
         if uri != nil, username != nil || organization.isGiven {
-            throw ValidationError("The address of a QR code says which organization and which person. Leave the other out.")
+            throw ValidationError("The address of a QR code already contains the organization and the user. Leave out the other arguments.")
         }
     }
 

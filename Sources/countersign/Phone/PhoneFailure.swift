@@ -16,7 +16,7 @@ enum PhoneFailure {
         switch error.reason {
         case .numberNotPicked: return "This request is approved with the number that the sign-in shows: add --number."
         case .enrollmentGone:
-            return text + " `countersign phone remove --here` removes it here, `countersign phone enroll` adds it anew."
+            return text + " `countersign phone remove --here` removes it from this phone, and `countersign phone enroll` adds it again."
         case .keyMissing:
             return
                 "A key of this account is gone from the phone. Remove the account with `countersign phone remove --here`, and enroll again."

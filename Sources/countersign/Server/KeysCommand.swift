@@ -65,7 +65,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     }
 
     private static func text(of error: KeyHandoverError) -> String {
-        let force = "Clients that cached the key set reject tokens of a key that they don't know. With --force it signs all the same."
+        let force = "Clients that cached the key set reject tokens of a key that they don't know. --force signs with it anyway."
         guard let date = error.knownFrom else {
             return "The next key is not published yet. Publish it with: countersign keys rotate. One hour later --now works. \(force)"
         }

@@ -73,7 +73,7 @@ struct BrowserUse: ParsableArguments {
             loginFlow: try AuthorizationCodeFlow(client: client),
             logoutFlow: client.configuration.logoutRedirectUri == nil ? nil : SessionLogoutFlow(client: client)
         ) { _, _, _ in
-            if opener == nil, !json { Terminal.note("Go on in the browser. Ctrl-C gives up.") }
+            if opener == nil, !json { Terminal.note("Continue in the browser. Press Ctrl-C to cancel.") }
             return SystemBrowserProvider(clock: client.clock, timeout: timeout, opener: opener)
         }
     }
@@ -84,7 +84,7 @@ struct BrowserUse: ParsableArguments {
             if json {
                 Terminal.write(json: ["status": "waiting", "url": .string(page.absoluteString)])
             } else {
-                Terminal.note("Open this address in a browser on this machine; Ctrl-C gives up:\n\n\(page.absoluteString)\n")
+                Terminal.note("Open this address in a browser on this machine, or press Ctrl-C to cancel:\n\n\(page.absoluteString)\n")
             }
         }
     }

@@ -98,7 +98,7 @@ struct ApprovalNotice: Sendable {
         }
         let movement = Task {
             for tick in 0... {
-                let time = Terminal.styledNote("\(tick / 4) s, Ctrl-C gives up", .dim)
+                let time = Terminal.styledNote("\(tick / 4) s, Ctrl-C cancels", .dim)
                 Terminal.rewriteNote("\(Self.wheel[tick % Self.wheel.count]) \(text) … (\(time))")
                 do { try await TerminalClock.sleep(for: .milliseconds(250)) } catch { return }
             }

@@ -62,7 +62,7 @@ struct SignInDirectCommand: AsyncParsableCommand {
         abstract: "Sign in with user name, password and, if the issuer asks for it, an approval on your phone or a code.",
         discussion: """
             The password is asked for without showing it; where the standard input is no terminal, its first line is the password. \
-            While the phone is waited for, the number to pick there is shown if there is one. Ctrl-C gives the sign-in up: the issuer is \
+            While the command waits for the phone, it shows the number of a number challenge. Ctrl-C cancels the sign-in: the issuer is \
             told, and the phone then shows that it was cancelled; the exit code is 130.
 
             A code of an authenticator app is asked for where the issuer takes one; if it takes an approval as well, an empty answer \
@@ -156,8 +156,8 @@ struct SignInDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Sign in with another device's browser: for machines that have none.",
         discussion: """
-            An address and a code are shown, and the address once more as a QR code for a phone's camera. Open it wherever you like, sign in \
-            there, and allow the device. This command waits for you meanwhile. Ctrl-C gives up; the exit code is 130.
+            The command shows an address and a code, and the address as a QR code for a phone's camera. Open it on any device, sign in \
+            there, and allow the device. This command waits meanwhile. Ctrl-C cancels it with the exit code 130.
 
             The QR code is left out where no terminal shows it, or a terminal that is too narrow; the variable COLUMNS says how wide it is \
             if the terminal doesn't.

@@ -10,7 +10,7 @@ struct SignOutCommand: AsyncParsableCommand {
         commandName: "sign-out", abstract: "End the session in the browser, revoke the tokens, and remove the credential.",
         discussion: """
             The browser is opened for credentials that were got with it (`countersign sign-in browser`). If the session can't be ended, the \
-            tokens are revoked and removed all the same, and the exit code tells that something failed. If you close the browser and give up \
+            tokens are still revoked and removed, and the exit code reports the failure. If you close the browser and cancel \
             with Ctrl-C, nothing is removed.
             """)
 

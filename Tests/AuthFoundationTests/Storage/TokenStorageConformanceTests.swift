@@ -89,7 +89,9 @@ struct TokenStorageConformanceTests {
         #expect(throws: unknown) { try storage.metadata(for: "unknown") }
         #expect(throws: unknown) { try storage.setMetadata(Token.Metadata(token: .fixture(id: "unknown"), tags: [:])) }
         #expect(throws: unknown) { try storage.setDefaultTokenID("unknown") }
-        #expect(throws: TokenError.cannotReplaceToken) { try storage.replace(token: "unknown", with: .fixture(id: "unknown"), security: nil) }
+        #expect(throws: TokenError.cannotReplaceToken) {
+            try storage.replace(token: "unknown", with: .fixture(id: "unknown"), security: nil)
+        }
         #expect(throws: Never.self) { try storage.remove(id: "unknown") }
     }
 

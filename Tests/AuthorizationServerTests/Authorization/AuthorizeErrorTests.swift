@@ -15,7 +15,8 @@ struct AuthorizeErrorTests {
     @Test(
         "An authorization request with an invalid client, redirect URI or request URI gets an error page and no redirect",
         arguments: [
-            ["client_id": ""], ["client_id": "unknown"], ["client_id": "closed-app", "redirect_uri": "https://closed.example.com/callback"],
+            ["client_id": ""], ["client_id": "unknown"],
+            ["client_id": "closed-app", "redirect_uri": "https://closed.example.com/callback"],
             ["client_id": longText], ["redirect_uri": ""], ["redirect_uri": "https://evil.example.com/callback"],
             ["redirect_uri": "https://reading.example.com/callback"],
             ["redirect_uri": "https://reading.example.com/callback?source=id&x=1"],

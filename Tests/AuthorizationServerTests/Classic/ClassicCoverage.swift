@@ -37,7 +37,7 @@ struct ClassicCoverage: Sendable {
         "token:hardware YUBICO": "cannot be set up: E0000001; its codes are what token:hotp has",
         "E0000006": "no operation asks for a permission beyond an API token, and of that E0000011 is told",
         "E0000009": "is what a store that fails is answered with, not the API",
-        "E0000017": "a password that will not do is told by its rules: E0000080",
+        "E0000017": "a rejected password is reported with its rules: E0000080",
         "E0000035": "everybody may change a password that is due",
         "E0000064": "PASSWORD_EXPIRED tells it", "E0000070": "WAITING tells it", "E0000073": "REJECTED tells it",
         "E0000085": "a denial by the policy is answered as a wrong password is: E0000004",

@@ -279,7 +279,7 @@ struct DeviceEnrolmentTests {
         try await DeviceServer.with { server in
             let early = try await server.accessToken()
             let phone = try await server.enrolledPhone()
-            let summary = "Another factor is enrolled for this account. Sign in again with it, then try once more."
+            let summary = "Another factor is enrolled for this account. Sign in again with it, then try again."
             let second = try EnrollingPhone(now: server.running.clock.now)
             try expectDeviceError(await server.enroll(second.enrollment(), token: early), 403, "E0000006", summary)
             try expectDeviceError(await server.delete(phone.enrollmentID, token: early), 403, "E0000006", summary)

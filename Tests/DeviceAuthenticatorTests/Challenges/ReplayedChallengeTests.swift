@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceAuthenticator
 
 /// The phone keeps no list of answered challenges: the app detects duplicates (Documentation/Protocol/Devices.md §2.8), and the org decides.
-@Suite("A challenge that comes once more")
+@Suite("Repeated challenges")
 struct ReplayedChallengeTests {
     private static let answered = TestOrg.Reply.failure(
         "E0000001", status: 400, causes: [["errorSummary": "The challenge was answered before.", "reason": "answered"]])

@@ -241,7 +241,7 @@ struct ClassicRecoveryTests {
         #expect(try desk.transaction(try await Self.answer("Swimming cup", try await Self.asked(desk), desk)).status == .passwordReset)
     }
 
-    @Test("A password that was recovered forgets no wrong codes of devices, which go on to count towards the lock")
+    @Test("A password recovery does not reset wrong device codes, which still count towards the lock")
     func keepsWrongCodes() async throws {
         let desk = try await Self.desk()
         let app = FactorKind.totp.rawValue

@@ -39,7 +39,7 @@ struct ChangingEnrollmentsTests {
         #expect(try await fixture.organization.log().count == lines)
     }
 
-    @Test("CIBA and numbers go on and off")
+    @Test("CIBA and number challenges can be turned on and off")
     func capabilities() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

@@ -71,8 +71,9 @@ struct BorrowedSecretsTests {
     func otherKinds() async throws {
         let waiting = try await approved()
         let (token, code) = (waiting.mfaToken, waiting.oobCode)
-        for (first, second) in [(token, token), (code, code), (code, token), (token, "oob_unknown"), ("mfa_unknown", code), ("unknown", code)]
-        {
+        for (first, second) in [
+            (token, token), (code, code), (code, token), (token, "oob_unknown"), ("mfa_unknown", code), ("unknown", code),
+        ] {
             #expect(try await org.poll(first, second, at: 17).refused == .invalidGrant)
         }
         for secret in [token, code, "ft_nobody"] {

@@ -9,7 +9,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-@Suite("What happens at the same moment as a push's answer")
+@Suite("Races with the answer to a push")
 struct PushRaceTests {
     private let store = InterruptedStore(InMemoryStore())
     private let org: PushFixture

@@ -82,7 +82,7 @@ package struct AuthenticatorAppSetup: Sendable {
         // A stolen password alone must not suffice.
         guard try directory.factors(among: own).isEmpty || authentication.methods.contains("mfa") else {
             throw Refusal(
-                .accessDenied, "Another factor is enrolled for this account. Sign in again with it, then try once more.",
+                .accessDenied, "Another factor is enrolled for this account. Sign in again with it, then try again.",
                 reason: "second factor is not proved")
         }
         (self.user, self.environment, self.now) = (user, environment, now)

@@ -46,7 +46,7 @@ enum ClassicChoices {
         case let status as OktaAuthStatusRecoveryChallenge: return recoveryChallenge(status)
         case let status as OktaAuthStatusFactorEnroll:
             return status.availableFactors.filter { status.canEnrollFactor(factor: $0) }.map(ClassicFactors.enrolment)
-                + (status.canSkipEnrollment() ? [skip("Go on without") { try await status.skipEnrollment() }] : [])
+                + (status.canSkipEnrollment() ? [skip("Skip") { try await status.skipEnrollment() }] : [])
         case let status as OktaAuthStatusFactorEnrollActivate:
             return await ClassicFactors.activation(status, organization: session.organization, drawing: session.drawing)
         case let status as OktaAuthStatusFactorRequired:
@@ -61,7 +61,7 @@ enum ClassicChoices {
     private static func recovery(_ status: OktaAuthStatusRecovery) -> [ClassicChoice] {
         guard status.canRecover() else { return [] }
         if let token = status.recoveryToken, status.stateToken.isEmpty {
-            return [ClassicChoice(title: "Go on") { try await status.recoverWithToken(token) }]
+            return [ClassicChoice(title: "Continue") { try await status.recoverWithToken(token) }]
         }
         return [
             ClassicChoice(title: "Answer your question") {
@@ -104,7 +104,7 @@ enum ClassicQuestion {
     static func ask(_ prompt: String, isSecret: Bool = false) async throws -> String {
         let answer = try await TerminalInput.line("\(prompt)", isSecret: isSecret)
         guard let answer = answer?.trimmingCharacters(in: .whitespaces), !answer.isEmpty else {
-            throw CommandFailure("The sign-in was given up: nothing was given for “\(prompt)”.")
+            throw CommandFailure("The sign-in was cancelled: there was no input for “\(prompt)”.")
         }
         return answer
     }

@@ -40,7 +40,7 @@ enum ClassicFactors {
         if let push = status.factor as? OktaFactorPush {
             let isWaiting = status.activateLink.name == "poll"
             choices.append(
-                ClassicChoice(title: isWaiting ? "Wait for your device" : "Begin the activation anew") {
+                ClassicChoice(title: isWaiting ? "Wait for your device" : "Restart the activation") {
                     isWaiting ? try await wait(for: push, "Waiting for your device") : try await push.activate()
                 })
             if push.canSendPushCodeViaSms() {
@@ -95,7 +95,7 @@ enum ClassicFactors {
     }
 
     private static func wait(for push: OktaFactorPush, _ text: String) async throws -> OktaAuthStatus {
-        Terminal.note("\(text). Ctrl-C gives up.")
+        Terminal.note("\(text). Press Ctrl-C to cancel.")
         var shown = push.correctAnswer
         if let shown { tell(number: shown) }
         return try await push.pollFactorResult(every: 3) { status in

@@ -109,7 +109,7 @@ final class ClassicSession {
     private func choose(from choices: [ClassicChoice]) async throws -> ClassicChoice {
         while true {
             guard let line = try await TerminalInput.line("Choice [\(choices[0].key ?? "1")]: ") else {
-                throw CommandFailure("The sign-in was given up: there is no answer.")
+                throw CommandFailure("The sign-in was cancelled: there was no answer.")
             }
             let word = line.trimmingCharacters(in: .whitespaces).lowercased()
             if word.isEmpty { return choices[0] }
@@ -150,9 +150,9 @@ enum ClassicText {
         case is OktaAuthStatusPasswordExpired: text = "Your password has expired."
         case is OktaAuthStatusPasswordReset: text = "Choose a new password."
         case is OktaAuthStatusLockedOut: text = "Your account is locked."
-        case is OktaAuthStatusRecovery: text = "Answer your question to go on."
+        case is OktaAuthStatusRecovery: text = "Answer your security question to continue."
         case let challenge as OktaAuthStatusRecoveryChallenge:
-            text = challenge.canVerify() ? "A code is on its way to you." : "A link is on its way to you by e-mail. Go on there."
+            text = challenge.canVerify() ? "We sent you a code." : "We sent you a link by email. Continue there."
         case is OktaAuthStatusFactorEnroll: text = "Another way to sign in can be set up."
         case let activate as OktaAuthStatusFactorEnrollActivate: text = "Activate: \(name(of: activate.factor))." + result(of: status)
         case is OktaAuthStatusFactorRequired: text = "A second factor is needed."

@@ -46,7 +46,7 @@ final class PasswordSession {
                     phase = .signedIn(token)
                 }
             default:
-                phase = .failed("This app cannot go on.")
+                phase = .failed("This app does not support the next step.")
             }
         } catch {
             phase = .failed(error.localizedDescription)

@@ -56,7 +56,7 @@ final class PushSession {
                 status = try await flow.resume(with: .transfer)
             }
             guard case let .success(token) = status else {
-                phase = .failed("This app cannot go on.")
+                phase = .failed("This app does not support the next step.")
                 return
             }
             Credential.default = try Credential.store(token)
