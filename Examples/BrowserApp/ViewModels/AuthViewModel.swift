@@ -71,7 +71,7 @@ public final class AuthViewModel {
             if isAuthenticated {
                 let outcome = try await authService.signOut()
                 guard outcome.isSignedOut, let failure = outcome.failure else { return }
-                errorMessage = words("You are signed out on this device. The server could not be told everything: %@", failure)
+                errorMessage = words("You are signed out on this device. Sign-out at the server failed: %@", failure)
             } else {
                 // The next user must not see data of the previous one.
                 (shownTokenInfo, shownUserInfo) = (nil, nil)

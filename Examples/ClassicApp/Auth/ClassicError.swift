@@ -10,7 +10,7 @@ public enum ClassicError: LocalizedError, Equatable {
     public var errorDescription: String? {
         switch self {
         case .moreIsAsked(let client):
-            words("You are signed in, but “%@” asks for more than this sign-in has proved, such as a second factor.", client)
+            words("You are signed in, but “%@” requires more than this sign-in has proved, for example a second factor.", client)
         }
     }
 }

@@ -40,7 +40,7 @@ struct ClassicScreen {
         for line in model.details { Element.text(line) }
         Element.space
         if symbol != nil {
-            Element.buttons { Button(words("Show the code to scan"), isEnabled: !model.isLoading) { model.openSymbol() } }
+            Element.buttons { Button(words("Show QR code"), isEnabled: !model.isLoading) { model.openSymbol() } }
         }
         // One per line, because factors have long names.
         for action in model.actions where !action.isCancel { Element.buttons { button(action) } }
@@ -59,7 +59,7 @@ struct ClassicScreen {
             Element.lines(
                 lines,
                 orElse: words(
-                    "This terminal is too small for the code: it takes %@ columns and %@ lines.", String((lines.first?.count ?? 0) + 4),
+                    "This terminal is too small for the QR code. It needs %@ columns and %@ lines.", String((lines.first?.count ?? 0) + 4),
                     String(lines.count + 2)))
         }
     }

@@ -92,9 +92,9 @@ extension ClassicField {
     static var code: ClassicField { ClassicField(id: "code", label: words("Code")) }
     static var username: ClassicField { ClassicField(id: "username", label: words("Username")) }
     static var phoneNumber: ClassicField {
-        ClassicField(id: "number", label: words("Number, as in +15550100 (empty for the one that is known)"), isOptional: true)
+        ClassicField(id: "number", label: words("Phone number, e.g. +15550100 (empty: the number on file)"), isOptional: true)
     }
-    static var oldPassword: ClassicField { ClassicField(id: "old", label: words("Password so far"), isSecret: true) }
+    static var oldPassword: ClassicField { ClassicField(id: "old", label: words("Current password"), isSecret: true) }
     static var newPassword: ClassicField { ClassicField(id: "new", label: words("New password"), isSecret: true) }
     static var newPasswordAgain: ClassicField { ClassicField(id: "again", label: words("New password again"), isSecret: true) }
 
@@ -107,11 +107,11 @@ extension ClassicField {
     /// The purpose of a token that the user received elsewhere.
     static var tokenKind: ClassicField {
         ClassicField(
-            id: "kind", label: words("What it is for"),
+            id: "kind", label: words("Purpose"),
             choices: [
-                Choice(id: ClassicTokenKind.state.rawValue, title: words("A sign-in that was begun elsewhere")),
-                Choice(id: ClassicTokenKind.recovery.rawValue, title: words("A recovery, as the link of a mail has it")),
-                Choice(id: ClassicTokenKind.activation.rawValue, title: words("The first sign-in")),
+                Choice(id: ClassicTokenKind.state.rawValue, title: words("Sign-in that started elsewhere")),
+                Choice(id: ClassicTokenKind.recovery.rawValue, title: words("Recovery (from a mailed link)")),
+                Choice(id: ClassicTokenKind.activation.rawValue, title: words("First sign-in")),
             ])
     }
 

@@ -31,7 +31,7 @@ struct EnrolmentCode {
                     ? words("Type this secret in your authenticator app: %@", secret)
                     : words("Scan the code with your authenticator app, or type this secret: %@", secret)
             ]
-            spoken = words("A code to scan with an authenticator app. Instead, type the secret above it there.")
+            spoken = words("QR code for an authenticator app. Alternatively, enter the secret above.")
         case let push as OktaFactorPush:
             guard let address = push.qrCodeLink?.href else { return nil }
             symbolText = pictures[address]
@@ -41,7 +41,7 @@ struct EnrolmentCode {
                     ? words("The code to scan with your device is at %@", address.absoluteString)
                     : words("Scan the code with your device; it is also at %@", address.absoluteString)
             ]
-            spoken = words("A code to scan with your device. Instead, have a link sent to it.")
+            spoken = words("QR code for your device. Alternatively, send a link to it.")
         default: return nil
         }
     }

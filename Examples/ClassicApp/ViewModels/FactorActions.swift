@@ -27,7 +27,7 @@ enum FactorActions {
                 let questions = try await question.downloadSecurityQuestions().compactMap { question in
                     question.question.map { ClassicField.Choice(id: $0, title: question.questionText ?? $0) }
                 }
-                return [ClassicField(id: "question", label: words("Which question"), choices: questions), .answer(nil)]
+                return [ClassicField(id: "question", label: words("Question"), choices: questions), .answer(nil)]
             },
             run: { try await question.enroll(questionId: $0.text("question"), answer: $0.text("answer")) })
     }
@@ -39,7 +39,7 @@ enum FactorActions {
                 try await token.enroll(credentialId: $0.text("credential"), passCode: $0.text("code"))
             }
         }
-        return ClassicAction(title, serial, .code, ClassicField(id: "next", label: words("The code after it"))) {
+        return ClassicAction(title, serial, .code, ClassicField(id: "next", label: words("Next code"))) {
             try await token.enroll(credentialId: $0.text("credential"), passCode: $0.text("code"), nextPassCode: $0.text("next"))
         }
     }
@@ -60,21 +60,21 @@ enum FactorActions {
             if push.canSendPushCodeViaSms() {
                 actions.append(
                     ClassicAction(
-                        words("Have a link sent by text message"), ClassicField(id: "number", label: words("Number, as in +15550100"))
+                        words("Send a link by text message"), ClassicField(id: "number", label: words("Phone number, e.g. +15550100"))
                     ) {
                         try await push.sendActivationLinkViaSms(with: $0.text("number"))
                         return status
-                    }.saying(words("A link is on its way to you. Open it on your device.")))
+                    }.saying(words("We sent you a link. Open it on your device.")))
             }
             if push.canSendPushCodeViaEmail() {
                 actions.append(
-                    ClassicAction(words("Have a link sent by e-mail")) { _ in
+                    ClassicAction(words("Send a link by email")) { _ in
                         try await push.sendActivationLinkViaEmail()
                         return status
-                    }.saying(words("A link is on its way to you. Open it on your device.")))
+                    }.saying(words("We sent you a link. Open it on your device.")))
             }
         } else {
-            actions.append(ClassicAction(words("Give the code"), .code) { try await status.activateFactor(passCode: $0.text("code")) })
+            actions.append(ClassicAction(words("Enter the code"), .code) { try await status.activateFactor(passCode: $0.text("code")) })
         }
         if status.canResend() { actions.append(.resend { try await status.resendFactor() }) }
         return actions
@@ -92,7 +92,7 @@ enum FactorActions {
                         try await question.verify(answerToSecurityQuestion: $0.text("answer"))
                     })
             default:
-                actions.append(ClassicAction(words("Give the code"), .code) { try await status.verifyFactor(passCode: $0.text("code")) })
+                actions.append(ClassicAction(words("Enter the code"), .code) { try await status.verifyFactor(passCode: $0.text("code")) })
             }
         }
         if status.canResend() { actions.append(.resend { try await status.resendFactor() }) }
@@ -104,7 +104,7 @@ extension ClassicAction {
     /// Confirms that a code or a push was sent again, which nothing else on the screen shows.
     @MainActor
     static func resend(_ run: @escaping @MainActor () async throws -> OktaAuthStatus) -> ClassicAction {
-        ClassicAction(words("Have it sent again")) { _ in try await run() }.saying(words("It was sent again."))
+        ClassicAction(words("Resend")) { _ in try await run() }.saying(words("Sent again."))
     }
 }
 

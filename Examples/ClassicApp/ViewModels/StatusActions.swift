@@ -84,7 +84,7 @@ enum StatusActions {
     private static func recoveryChallenge(_ status: OktaAuthStatusRecoveryChallenge) -> [ClassicAction] {
         (status.canVerify()
             ? [
-                ClassicAction(words("Give the code that you got"), .code) { try await status.verifyFactor(passCode: $0.text("code")) }
+                ClassicAction(words("Enter the code you received"), .code) { try await status.verifyFactor(passCode: $0.text("code")) }
             ] : [])
             + (status.canResend() ? [.resend { try await status.resendFactor() }] : [])
     }

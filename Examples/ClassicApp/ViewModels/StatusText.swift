@@ -20,7 +20,7 @@ enum StatusText {
                 ? words("We sent you a code.") : words("We sent you a link by email. Continue there.")
         case is OktaAuthStatusFactorEnroll: words("Set up another way to sign in.")
         case let activate as OktaAuthStatusFactorEnrollActivate: words("Activate: %@", name(of: activate.factor))
-        case is OktaAuthStatusFactorRequired: words("A second factor is needed.")
+        case is OktaAuthStatusFactorRequired: words("A second factor is required.")
         case let challenge as OktaAuthStatusFactorChallenge: words("Confirm by %@", name(of: challenge.factor))
         default: words("This app does not know the state %@.", status.statusType.rawValue)
         }
@@ -49,12 +49,12 @@ enum StatusText {
     /// The result of the last attempt as text; `nil` if there is none.
     static func result(of status: OktaAuthStatus) -> String? {
         switch status.factorResult {
-        case .rejected: words("It was denied.")
+        case .rejected: words("The request was denied.")
         case .timeout: words("The request expired.")
         case .waiting: words("Waiting for your device…")
-        case .passcodeReplayed: words("That code was used before.")
-        case .timeWindowExceeded: words("That code is of another time.")
-        case .cancelled, .error: words("It failed.")
+        case .passcodeReplayed: words("This code was already used.")
+        case .timeWindowExceeded: words("This code was valid at another time. Check the clock of your device.")
+        case .cancelled, .error: words("The last attempt failed.")
         default: nil
         }
     }

@@ -25,9 +25,9 @@ extension Token {
     /// - Returns: The available sections.
     package func details(_ wording: Wording, now: Date) -> [TokenDetail] {
         var details = [
-            TokenDetail(title: wording("Token Type"), meaning: wording("How the token is sent with a request."), value: tokenType),
+            TokenDetail(title: wording("Token Type"), meaning: wording("The scheme for sending the token."), value: tokenType),
             TokenDetail(
-                title: wording("Access Token"), meaning: wording("What an API is shown so that it does what this app asks for."),
+                title: wording("Access Token"), meaning: wording("Authorizes this app's requests to an API."),
                 value: accessToken, isMonospaced: true),
         ]
         if let scope {
@@ -44,14 +44,14 @@ extension Token {
             details.append(
                 TokenDetail(
                     // The capitalization differs from the button with the same words, because other languages use different words for the two.
-                    title: wording("Refresh token"), meaning: wording("Gets the next tokens without asking for the password."),
+                    title: wording("Refresh token"), meaning: wording("Gets new tokens without the password."),
                     value: refreshToken, isMonospaced: true))
         }
         if let expiresAt {
             let left = max(0, Int(expiresAt.timeIntervalSince(now)))
             details.append(
                 TokenDetail(
-                    title: wording("Expires In"), meaning: wording("How long the access token is still good."),
+                    title: wording("Expires In"), meaning: wording("The remaining lifetime of the access token."),
                     value: wording("%@ seconds", String(left))))
         }
         return details

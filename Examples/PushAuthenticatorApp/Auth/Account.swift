@@ -26,7 +26,7 @@ extension Account {
         let trouble: String? =
             switch (enrollment as? AuthenticatorEnrollment)?.enrollmentState {
             case .suspended: words("Suspended by the organization")
-            case .deleted, .reset: words("Deleted at the organization: remove it here")
+            case .deleted, .reset: words("Deleted by the organization. Remove it here")
             case .active, nil: nil
             }
         self.init(

@@ -59,7 +59,7 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
         facts.append(Fact(label: words("Time"), value: clockTime(time)))
         facts.append(Fact(label: words("Until"), value: clockTime(expiresAt)))
         if !isVerified {
-            facts.append(Fact(label: words("Note"), value: words("The organization's signature can't be checked right now.")))
+            facts.append(Fact(label: words("Note"), value: words("The organization's signature cannot be verified right now.")))
         }
         return facts
     }

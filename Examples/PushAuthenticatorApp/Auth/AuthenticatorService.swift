@@ -198,9 +198,9 @@ public actor AuthenticatorService: AuthenticatorServicing {
 
     private static func text(of reason: RemediationStepMessageReasonType) -> String {
         switch reason {
-        case .userVerificationKeyNotEnrolled: words("This device answers without verifying you.")
-        case .userVerificationCancelledByUser: words("You were not verified, for you gave up.")
-        case .userVerificationKeyCorruptedOrMissing: words("The key that verifies you is gone. Remove the account, and add it again.")
+        case .userVerificationKeyNotEnrolled: words("This device approves without verifying you.")
+        case .userVerificationCancelledByUser: words("User verification was cancelled.")
+        case .userVerificationKeyCorruptedOrMissing: words("The user verification key is missing. Remove the account and add it again.")
         case .userVerificationFailed: words("You could not be verified, and the organization was notified.")
         }
     }

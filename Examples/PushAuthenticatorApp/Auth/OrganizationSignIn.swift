@@ -81,9 +81,9 @@ enum SignInTrouble: LocalizedError {
 
     var errorDescription: String? {
         switch self {
-        case .unknownStep: words("The organization asks for a step that this app can't take.")
-        case .noSuchAccount: words("This account is not on this device any more.")
-        case .noSuchRequest: words("This request does not wait any more.")
+        case .unknownStep: words("The organization requires a step that this app does not support.")
+        case .noSuchAccount: words("This account is no longer on this device.")
+        case .noSuchRequest: words("This request is no longer pending.")
         }
     }
 }

@@ -24,7 +24,7 @@ struct PhoneScreen {
         Screen(words("Push authenticator"), alert: alert) {
             requestElements
             if model.accounts.isEmpty {
-                Element.text(words("No account is on this device."))
+                Element.text(words("There are no accounts on this device."))
             } else {
                 Element.text(words("Accounts"), .heading)
                 Element.list(
@@ -68,7 +68,7 @@ struct PhoneScreen {
             }
             if let numbers = request.numbers {
                 Element.space
-                Element.text(words("Pick the number that the sign-in shows."))
+                Element.text(words("Select the number that the sign-in shows."))
                 Element.buttons {
                     for number in numbers {
                         Button(number, id: "number \(number) \(request.id)", isEnabled: model.answering == nil) {
@@ -135,7 +135,7 @@ struct PhoneScreen {
                 words("Password"), id: "password \(id)", text: model.form.password, set: { model.form.password = $0 },
                 submit: { Task { await model.submit() } })
             Element.field(words("Code"), id: "code \(id)", text: model.form.code) { model.form.code = $0 }
-            Element.text(words("The code is for who has an authenticator app; without it a device of yours is asked."), .dim)
+            Element.text(words("Enter the code of your authenticator app, or leave it empty to approve on another device."), .dim)
             Element.space
             if change == .enroll {
                 Element.toggle(words("Verify me before approving"), id: "verify \(id)", isOn: model.wantsUserVerification) {
@@ -151,7 +151,7 @@ struct PhoneScreen {
             }
             if change == .enroll {
                 Element.space
-                Element.text(words("Or paste what the QR code of a sign-in page holds:"), .dim)
+                Element.text(words("Or paste the content of a sign-in page's QR code:"), .dim)
                 Element.field(words("QR code"), id: "link \(id)", text: model.link) { model.link = $0 }
                 Element.buttons {
                     Button(words("Use the Code"), id: "use \(id)", isEnabled: model.canUseLink) { Task { await model.submitLink() } }

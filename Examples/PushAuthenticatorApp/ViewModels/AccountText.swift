@@ -43,7 +43,7 @@ public enum AccountText {
     /// - Returns: A sentence.
     public static func explanation(of change: AuthenticatorViewModel.Change) -> String {
         switch change {
-        case .enroll: words("Sign in, and this device approves your sign-ins from then on.")
+        case .enroll: words("Sign in to approve future sign-ins on this device.")
         case .userVerification, .remove: words("Sign in again to change who can approve for you.")
         }
     }
@@ -55,13 +55,13 @@ public enum AccountText {
     public static func progress(_ progress: AuthenticatorViewModel.Progress) -> String {
         switch progress {
         case .signingIn: words("Signing in…")
-        case .waitingForApproval(nil): words("Approve the sign-in on a device of yours; it may be this one.")
-        case .waitingForApproval(let number?): words("Approve the sign-in on a device of yours, with the number %@.", number)
+        case .waitingForApproval(nil): words("Approve the sign-in on one of your devices, possibly this one.")
+        case .waitingForApproval(let number?): words("Approve the sign-in on your device with the number %@.", number)
         }
     }
 
     /// The text of a form during a request that it does not show.
-    public static var requestBehindForm: String { words("A request waits for you. Cancel this to answer it.") }
+    public static var requestBehindForm: String { words("A request is waiting. Cancel to answer it.") }
 
     /// The consequence of a local removal.
     public static var removal: String {

@@ -232,7 +232,7 @@ public final class AuthenticatorViewModel {
     public func retrieve() async {
         await load {
             if let failure = await self.fetch() { throw failure }
-            if self.requests.isEmpty { self.notice = words("Nothing waits for you.") }
+            if self.requests.isEmpty { self.notice = words("No requests") }
         }
     }
 

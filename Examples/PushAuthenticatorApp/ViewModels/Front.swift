@@ -33,7 +33,7 @@ extension AuthenticatorViewModel {
     /// The reason for the PIN prompt.
     public var pinReason: String {
         guard let question = pin.question else { return "" }
-        if question.isNew { return words("This device asks for it before it approves for you.") }
+        if question.isNew { return words("This device requires it for each approval.") }
         guard let request = requests.first(where: { $0.id == answering }) else { return question.reason }
         return [request.question, request.message].compactMap(\.self).joined(separator: ": ")
     }

@@ -23,7 +23,7 @@ struct ChangeForm: View {
                 // Not in an alert, because the user corrects the input here.
                 if let message = viewModel.errorMessage { Text(message).foregroundStyle(.red) }
                 Section(viewModel.change.map(AccountText.explanation) ?? "") { fields }
-                if viewModel.change == .enroll { Section(words("Or paste what the QR code of a sign-in page holds:")) { link } }
+                if viewModel.change == .enroll { Section(words("Or paste the content of a sign-in page's QR code:")) { link } }
                 if let progress = viewModel.progress { ProgressView(AccountText.progress(progress)) }
             }
             .navigationTitle(viewModel.change.map(AccountText.title) ?? "")
@@ -49,7 +49,7 @@ struct ChangeForm: View {
             TextField(words("Code"), text: $viewModel.form.code)
                 .keyboardType(.numberPad)
                 .textContentType(.oneTimeCode)
-            Text(words("The code is for who has an authenticator app; without it a device of yours is asked."))
+            Text(words("Enter the code of your authenticator app, or leave it empty to approve on another device."))
                 .font(.footnote)
             if viewModel.change == .enroll {
                 SettingButton(title: words("Verify me before approving"), isOn: viewModel.wantsUserVerification) {

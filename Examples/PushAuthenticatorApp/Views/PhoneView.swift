@@ -22,7 +22,7 @@ public struct PhoneView: View {
                     Section(request.question) { RequestView(viewModel: viewModel, request: request) }
                 }
                 Section(words("Accounts")) {
-                    if viewModel.accounts.isEmpty { Text(words("No account is on this device.")) }
+                    if viewModel.accounts.isEmpty { Text(words("There are no accounts on this device.")) }
                     ForEach(viewModel.accounts) { account in
                         Button {
                             viewModel.openAccount = account.id

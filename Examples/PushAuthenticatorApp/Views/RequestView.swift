@@ -13,7 +13,7 @@ struct RequestView: View {
             if let account = viewModel.account(request.accountID) { fact(words("Account"), account.name) }
             ForEach(request.facts()) { fact($0.label, $0.value) }
             if let numbers = request.numbers {
-                Text(words("Pick the number that the sign-in shows."))
+                Text(words("Select the number that the sign-in shows."))
                 HStack {
                     ForEach(numbers, id: \.self) { number in
                         Button(number) { answer(.approve(number: number)) }

@@ -18,7 +18,7 @@ public struct SessionError: LocalizedError, Equatable, Sendable {
     static func secondFactorRequired(_ wording: Wording) -> SessionError {
         SessionError(
             code: .secondFactorRequired,
-            message: wording("This account asks for a second factor, which this app can't give. Use an app that can."))
+            message: wording("This account requires a second factor, which this app does not support. Use another app."))
     }
 
     static func noPush(_ wording: Wording) -> SessionError {
@@ -28,7 +28,7 @@ public struct SessionError: LocalizedError, Equatable, Sendable {
     }
 
     static func unknownStep(_ wording: Wording) -> SessionError {
-        SessionError(code: .unknownStep, message: wording("The server asks for a step that this app does not know."))
+        SessionError(code: .unknownStep, message: wording("The server requires a step that this app does not support."))
     }
 
     static func sessionEnded(_ wording: Wording) -> SessionError {

@@ -43,7 +43,7 @@ struct ClassicScreensTests {
             try await signIn(pane)
             try await pane.waitForScreen(
                 """
-                  A second factor is needed.
+                  A second factor is required.
 
                   Account: jane.doe@example.com
 
@@ -60,7 +60,7 @@ struct ClassicScreensTests {
                   Waiting for your device…
                 …
 
-                  >[ Have it sent again ]
+                  >[ Resend ]
                    [ Back ]
                    [ Cancel ]
                   … Waiting for your device…
@@ -74,10 +74,10 @@ struct ClassicScreensTests {
                   Confirm by push: Virtual phone of jane.doe@example.com
 
                   Account: jane.doe@example.com
-                  It was denied.
+                  The request was denied.
 
                   >[ Send another push ]
-                   [ Have it sent again ]
+                   [ Resend ]
                    [ Back ]
                    [ Cancel ]
                 ⋮
@@ -128,9 +128,9 @@ struct ClassicScreensTests {
                 …
                 …
 
-                  >[ Show the code to scan ]
-                   [ Have a link sent by text message ]
-                   [ Have a link sent by e-mail ]
+                  >[ Show QR code ]
+                   [ Send a link by text message ]
+                   [ Send a link by email ]
                    [ Back ]
                    [ Cancel ]
                   … Waiting for your device…
@@ -139,7 +139,7 @@ struct ClassicScreensTests {
                 """)
             try await pane.press("Tab", "Tab", "Enter")
             let link = try #require(try await sandbox.outbox.next(by: .mail).link?.absoluteString)
-            try await pane.waitFor(">[ Have a link sent by e-mail ]", "A link is on its way to you.")
+            try await pane.waitFor(">[ Send a link by email ]", "We sent you a link.")
             try await pane.press("BTab", "BTab", "Enter")
             let symbol = try QRSymbol(link, errorCorrection: .low).terminalText(colors: .darkBackground, quietZone: 1)
             let lines = symbol.split(separator: "\n").map { "  " + $0 }
@@ -184,8 +184,8 @@ struct ClassicScreensTests {
                   We sent you a code.
 
 
-                  >[ Give the code that you got ]
-                   [ Have it sent again ]
+                  >[ Enter the code you received ]
+                   [ Resend ]
                    [ Cancel ]
                 ⋮
                   \(Self.hints)
@@ -196,7 +196,7 @@ struct ClassicScreensTests {
             try await pane.type(code)
             try await pane.waitForScreen(
                 """
-                  Give the code that you got
+                  Enter the code you received
 
                   Code >[\(code)__________________________________________]
 
@@ -243,7 +243,7 @@ struct ClassicScreensTests {
             try await pane.waitFor("[ Continue ]")
             try await pane.press("Tab", "Enter")
             // browser-app requires two factors. The password is changed anyway.
-            try await pane.waitFor("║ You are signed in, but “browser-app” asks for more")
+            try await pane.waitFor("║ You are signed in, but “browser-app” requires")
             try await pane.press("Enter")
             try await pane.waitFor("( Sign In )")
         }
@@ -271,7 +271,7 @@ struct ClassicScreensTests {
                 """
                   Change the password
 
-                  Password so far    >[________________________________________________]
+                  Current password   >[________________________________________________]
                   New password        [________________________________________________]
                   New password again  [________________________________________________]
 
@@ -290,7 +290,7 @@ struct ClassicScreensTests {
                 """
                   Change the password
 
-                  Password so far     [________________________________________________]
+                  Current password    [________________________________________________]
                   New password        [________________________________________________]
                   New password again  [________________________________________________]
 
@@ -331,7 +331,7 @@ struct ClassicScreensTests {
             try await signIn(pane, button: "Anmelden")
             try await pane.waitForScreen(
                 """
-                  Ein zweiter Faktor ist nötig.
+                  Ein zweiter Faktor ist erforderlich.
 
                   Konto: jane.doe@example.com
 
@@ -357,7 +357,7 @@ struct ClassicScreensTests {
                 type \(SandboxUser.jane.password ?? "")
                 press Sign In
                 within 30
-                expect A second factor is needed.
+                expect A second factor is required.
                 press security question: What was the first prize that you won?
                 press Answer your question
                 field Answer

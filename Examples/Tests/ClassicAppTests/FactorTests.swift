@@ -24,7 +24,7 @@ struct FactorTests {
             let secret = try #require(visit.model.details.last?.split(separator: " ").last)
             #expect(uri.hasPrefix("otpauth://totp/") && uri.contains("secret=\(secret)"))
             let app = try sandbox.authenticatorApp(scanning: uri)
-            try await visit.take("Give the code", ["code": app.code.otherCode])
+            try await visit.take("Enter the code", ["code": app.code.otherCode])
             #expect(visit.model.errorMessage == Self.mistyped && visit.model.openAction != nil)
             visit.model.values["code"] = app.code
             await visit.model.submit()
@@ -37,20 +37,20 @@ struct FactorTests {
             try await visit.take("Set up: text message", ["number": ClassicVisit.number])
             let first = try await visit.code(by: .text)
             sandbox.advance(by: 31)
-            try await visit.take("Have it sent again")
+            try await visit.take("Resend")
             let second = try await visit.code(by: .text)
             if first != second {
-                try await visit.take("Give the code", ["code": first])
+                try await visit.take("Enter the code", ["code": first])
                 #expect(visit.model.errorMessage == Self.mistyped)
             }
-            try await visit.take("Give the code", ["code": second])
+            try await visit.take("Enter the code", ["code": second])
 
             sandbox.advance(by: 31)
             #expect(visit.titles.contains("Skip"))
             try await visit.take("Set up: phone call", ["number": ""])
-            try await visit.take("Give the code", ["code": visit.code(by: .call)])
+            try await visit.take("Enter the code", ["code": visit.code(by: .call)])
             try await visit.take("Set up: e-mail")
-            try await visit.take("Give the code", ["code": visit.code(by: .mail)])
+            try await visit.take("Enter the code", ["code": visit.code(by: .mail)])
             #expect(visit.model.stage == .done(hasTokens: false))
         }
     }
@@ -107,17 +107,17 @@ struct FactorTests {
             try await visit.take(name)
             _ = try await visit.code(by: channel)
             sandbox.advance(by: 31)
-            try await visit.take("Have it sent again")
-            #expect(visit.model.details.last == "It was sent again.")
+            try await visit.take("Resend")
+            #expect(visit.model.details.last == "Sent again.")
             let code = try await visit.code(by: channel)
-            try await visit.take("Give the code", ["code": code.otherCode])
+            try await visit.take("Enter the code", ["code": code.otherCode])
             #expect(visit.model.errorMessage == Self.mistyped)
             visit.model.closeForm()
             try await visit.take("Back")
-            #expect(visit.model.stage == .transaction(.MFARequired) && !visit.model.details.contains("It was sent again."))
+            #expect(visit.model.stage == .transaction(.MFARequired) && !visit.model.details.contains("Sent again."))
             sandbox.advance(by: 31)
             try await visit.take(name)
-            try await visit.take("Give the code", ["code": visit.code(by: channel)])
+            try await visit.take("Enter the code", ["code": visit.code(by: channel)])
             #expect(visit.model.stage == .done(hasTokens: false))
         }
     }

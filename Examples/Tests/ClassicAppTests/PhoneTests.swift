@@ -22,7 +22,7 @@ struct PhoneTests {
         let visit = ClassicVisit(sandbox, session: session)
         await visit.signIn()
         try await visit.take("Set up: push")
-        #expect(visit.model.headline == "Activate: push" && visit.model.isWaiting && !visit.titles.contains("Give the code"))
+        #expect(visit.model.headline == "Activate: push" && visit.model.isWaiting && !visit.titles.contains("Enter the code"))
         return visit
     }
 
@@ -55,15 +55,15 @@ struct PhoneTests {
         try await withSandbox(.classic(Self.phones)) { sandbox in
             let visit = try await begin(sandbox)
             if channel == .text {
-                try await visit.take("Have a link sent by text message", ["number": "no number"])
+                try await visit.take("Send a link by text message", ["number": "no number"])
                 #expect(visit.model.errorMessage?.isEmpty == false && visit.model.openAction != nil)
                 visit.model.values["number"] = ClassicVisit.number
                 await visit.model.submit()
             } else {
-                try await visit.take("Have a link sent by e-mail")
+                try await visit.take("Send a link by email")
             }
             #expect(visit.model.errorMessage == nil && visit.model.openAction == nil && visit.model.isWaiting)
-            #expect(visit.model.details.last == "A link is on its way to you. Open it on your device.")
+            #expect(visit.model.details.last == "We sent you a link. Open it on your device.")
             let link = try #require(try await sandbox.outbox.next(by: channel).link)
             _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: link.absoluteString)
             #expect(await visit.reaches(.done(hasTokens: false)))
@@ -77,7 +77,7 @@ struct PhoneTests {
             let visit = try await begin(sandbox)
             #expect(await eventually { visit.model.symbolText != nil })
             let uri = try #require(visit.model.symbolText)
-            await visit.model.select(try #require(visit.model.actions.first { $0.title == "Have a link sent by text message" }))
+            await visit.model.select(try #require(visit.model.actions.first { $0.title == "Send a link by text message" }))
             visit.model.values["number"] = ClassicVisit.number
             #expect(visit.model.canSubmit && visit.model.isWaiting)
             _ = try await sandbox.phone(for: ClassicVisit.jane, scanning: uri)

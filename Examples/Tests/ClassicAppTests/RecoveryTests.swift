@@ -20,7 +20,7 @@ struct RecoveryTests {
             let visit = ClassicVisit(sandbox)
             try await visit.take("Forgot password", ["username": ClassicVisit.jane, "way": "sms"])
             #expect(visit.model.headline == "We sent you a code.")
-            try await visit.take("Give the code that you got", ["code": visit.code(by: .text)])
+            try await visit.take("Enter the code you received", ["code": visit.code(by: .text)])
             #expect(visit.model.stage == .transaction(.recovery))
             try await visit.take("Answer your question", ["answer": "Chess cup"])
             #expect(visit.model.errorMessage?.isEmpty == false)
@@ -62,11 +62,11 @@ struct RecoveryTests {
             } else {
                 let other = ClassicVisit(sandbox)
                 try await other.take("Unlock account", ["username": ClassicVisit.jane, "way": "call"])
-                try await other.take("Give the code that you got", ["code": other.code(by: .call)])
+                try await other.take("Enter the code you received", ["code": other.code(by: .call)])
                 #expect(other.model.stage == .done(hasTokens: false) && other.model.headline == "Done.")
             }
             if fromLock {
-                try await visit.take("Give the code that you got", ["code": visit.code(by: .call)])
+                try await visit.take("Enter the code you received", ["code": visit.code(by: .call)])
                 #expect(visit.model.stage == .done(hasTokens: false))
             }
             let again = ClassicVisit(sandbox)

@@ -22,7 +22,7 @@ struct SignInTests {
             #expect(visit.model.stage == .start && !visit.model.canSignIn)
             await visit.signIn()
             // browser-app requires two factors, so the session of a password alone is not enough for tokens.
-            #expect(visit.model.stage == .start && visit.model.errorMessage?.contains("“browser-app” asks for more") == true)
+            #expect(visit.model.stage == .start && visit.model.errorMessage?.contains("“browser-app” requires more") == true)
             _ = try await sandbox.authenticatorApp(for: ClassicVisit.jane)
         }
         try await withSandbox(.classic(Self.twoFactors)) { sandbox in
@@ -33,7 +33,7 @@ struct SignInTests {
             let visit = ClassicVisit(sandbox, client: client)
             await visit.signIn()
             try await visit.take("Google Authenticator")
-            try await visit.take("Give the code", ["code": app.code])
+            try await visit.take("Enter the code", ["code": app.code])
             #expect(visit.model.stage == .done(hasTokens: true) && visit.model.headline == "Signed in as \(ClassicVisit.jane)")
             #expect(visit.model.errorMessage == nil && visit.titles.isEmpty)
             let again = ClassicVisit(sandbox, client: client)
@@ -70,7 +70,7 @@ struct SignInTests {
             await visit.signIn()
             try await visit.take("Google Authenticator")
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: "verify"))
-            try await visit.take("Give the code", ["code": app.code])
+            try await visit.take("Enter the code", ["code": app.code])
             #expect(visit.model.stage == .transaction(.MFAChallenge) && visit.model.errorMessage?.isEmpty == false)
             #expect(visit.model.openAction != nil)
             visit.model.values["code"] = app.code
@@ -89,7 +89,7 @@ struct SignInTests {
             let visit = ClassicVisit(sandbox, client: client)
             await visit.signIn()
             try await visit.take("Google Authenticator")
-            try await visit.take("Give the code", ["code": app.code])
+            try await visit.take("Enter the code", ["code": app.code])
             #expect(visit.model.stage == .done(hasTokens: true))
             sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .revoke, count: 100))
             let token = try #require(Credential.default?.token)
@@ -111,13 +111,13 @@ struct SignInTests {
             let phone = try await sandbox.phone(for: ClassicVisit.jane)
             let visit = ClassicVisit(sandbox)
             await visit.signIn()
-            #expect(visit.model.headline == "A second factor is needed.")
+            #expect(visit.model.headline == "A second factor is required.")
             try await visit.take("push")
             #expect(visit.model.isWaiting && visit.model.details.contains { $0.hasPrefix("Pick the number ") })
             #expect(!visit.titles.contains("Send another push"))
             try await phone.denyNext()
             #expect(await visit.asks { !visit.model.isWaiting })
-            #expect(visit.model.details.contains("It was denied.") && visit.model.stage == .transaction(.MFAChallenge))
+            #expect(visit.model.details.contains("The request was denied.") && visit.model.stage == .transaction(.MFAChallenge))
             try await visit.take("Send another push")
             let number = try #require(visit.model.details.first { $0.hasPrefix("Pick the number ") }).filter(\.isNumber)
             try await phone.approveNext(number: number)
@@ -156,7 +156,7 @@ struct SignInTests {
             try await visit.take("Remember this device")
             #expect(visit.titles.contains("Don't remember this device"))
             try await visit.take("Google Authenticator")
-            try await visit.take("Give the code", ["code": app.code])
+            try await visit.take("Enter the code", ["code": app.code])
             let again = ClassicVisit(sandbox, deviceToken: device)
             await again.signIn()
             #expect(again.model.stage == .done(hasTokens: false))
@@ -177,7 +177,7 @@ struct SignInTests {
             #expect(visit.model.stage == .transaction(.MFARequired))
             try await visit.take("Google Authenticator")
             sandbox.advance(by: 86_400)
-            try await visit.take("Give the code", ["code": app.code])
+            try await visit.take("Enter the code", ["code": app.code])
             #expect(visit.model.stage == .start && visit.model.errorMessage?.isEmpty == false && visit.model.openAction == nil)
         }
     }
@@ -211,7 +211,7 @@ struct SignInTests {
         #expect(model.errorMessage == nil)
         switch sample {
         case .factors:
-            #expect(model.headline == "A second factor is needed.")
+            #expect(model.headline == "A second factor is required.")
             #expect(
                 titles == [
                     "push: iPhone", "push: iPhone (2)", "text message: +1 XXX-XXX-4821", "security question: What was your first award?",
@@ -220,8 +220,8 @@ struct SignInTests {
         case .push:
             #expect(model.isWaiting && model.details.contains("Pick the number 42 on your phone.") && titles == ["Back", "Cancel"])
         case .enrolment:
-            #expect(model.symbolText?.hasPrefix("otpauth://totp/") == true && titles == ["Give the code", "Back", "Cancel"])
-            #expect(model.symbolLabel == "A code to scan with an authenticator app. Instead, type the secret above it there.")
+            #expect(model.symbolText?.hasPrefix("otpauth://totp/") == true && titles == ["Enter the code", "Back", "Cancel"])
+            #expect(model.symbolLabel == "QR code for an authenticator app. Alternatively, enter the secret above.")
         case .password:
             #expect(model.headline == "Your password expires in 4 days.")
             #expect(titles == ["Change the password", "Keep the password for now", "Cancel"])

@@ -26,7 +26,7 @@ struct TokenTests {
                 #expect(uri.hasPrefix("otpauth://totp/127.0.0.1:jane.doe@example.com?secret=") && uri.hasSuffix("&issuer=127.0.0.1"))
                 let app = try sandbox.authenticatorApp(scanning: uri)
                 apps[name] = app
-                try await visit.take("Give the code", ["code": app.code])
+                try await visit.take("Enter the code", ["code": app.code])
             }
             #expect(visit.model.stage == .done(hasTokens: false))
             for (own, other) in [("authenticator app", "Google Authenticator"), ("Google Authenticator", "authenticator app")] {
@@ -37,11 +37,11 @@ struct TokenTests {
                 try await again.take(own)
                 let (right, wrong) = (try #require(apps[own]?.code), try #require(apps[other]?.code))
                 if wrong != right {
-                    try await again.take("Give the code", ["code": wrong])
+                    try await again.take("Enter the code", ["code": wrong])
                     #expect(again.model.errorMessage == Self.mistyped)
                     again.model.closeForm()
                 }
-                try await again.take("Give the code", ["code": right])
+                try await again.take("Enter the code", ["code": right])
                 #expect(again.model.stage == .done(hasTokens: false))
             }
         }
@@ -69,7 +69,7 @@ struct TokenTests {
             let again = ClassicVisit(sandbox)
             await again.signIn()
             try await again.take("token: \(provider.rawValue)")
-            try await again.take("Give the code", ["code": token.code.otherCode])
+            try await again.take("Enter the code", ["code": token.code.otherCode])
             #expect(again.model.errorMessage == Self.mistyped)
             again.model.values["code"] = token.code
             await again.model.submit()
@@ -88,7 +88,7 @@ struct TokenTests {
                 await visit.signIn()
                 try await visit.take("hardware token: 4711")
                 #expect(visit.model.headline == "Confirm by hardware token: 4711")
-                try await visit.take("Give the code", ["code": wrong])
+                try await visit.take("Enter the code", ["code": wrong])
                 #expect(visit.model.errorMessage?.isEmpty == false && visit.model.stage == .transaction(.MFAChallenge))
                 visit.model.values["code"] = right
                 await visit.model.submit()

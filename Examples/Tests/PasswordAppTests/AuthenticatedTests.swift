@@ -8,7 +8,7 @@ import Wording
 
 @testable import PasswordApp
 
-@Suite("What who is signed in can do")
+@Suite("Actions of a signed-in user")
 @MainActor
 struct AuthenticatedTests {
     @Test("The profile is loaded and shown in sections")
@@ -164,7 +164,7 @@ struct AuthenticatedTests {
             #expect(details[1].value == token.accessToken && details[1].isMonospaced)
             #expect(details[2].value == token.scope?.joined(separator: ", "))
             #expect(details[3].value == token.idToken?.rawValue && details[3].isMonospaced)
-            #expect(Set(details.map(\.meaning)).count == 6 && details[4].meaning.contains("without asking for the password"))
+            #expect(Set(details.map(\.meaning)).count == 6 && details[4].meaning.contains("without the password"))
             #expect(details[4].value == token.refreshToken)
             let left = try #require(Int(details[5].value.replacing(" seconds", with: "")))
             #expect((3500...3600).contains(left))

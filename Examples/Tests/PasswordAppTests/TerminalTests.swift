@@ -192,7 +192,7 @@ struct TerminalTests {
             try await pane.press("Enter")
             try await pane.waitFor("Erfolgreich angemeldet", "[ Profil p ]   [ Token t ]   [ Token erneuern r ]   [ Abmelden o ]")
             try await pane.press("t")
-            try await pane.waitFor("Art des Tokens: Wie das Token mit einer Anfrage geschickt wird.")
+            try await pane.waitFor("Art des Tokens: Das Schema, mit dem das Token gesendet wird.")
         }
     }
 

@@ -189,7 +189,7 @@ struct AccountTests {
             await submitted
             #expect(visit.model.change == nil && visit.model.accounts.count == 1)
             await visit.model.retrieve()
-            #expect(visit.model.requests.isEmpty && visit.model.notice == "Nothing waits for you.")
+            #expect(visit.model.requests.isEmpty && visit.model.notice == "No requests")
         }
     }
 

@@ -84,7 +84,7 @@ struct PhoneScreenTests {
         stage.update(tick: nil)
         press(stage, .character("y"), .character("n"), .character("s"))
         #expect(model.form.username == "yns" && model.requests == [Self.first] && model.answering == nil)
-        #expect(stage.frame.canvas.text.contains("A request waits for you. Cancel this to answer it."))
+        #expect(stage.frame.canvas.text.contains("A request is waiting. Cancel to answer it."))
         press(stage, .escape)
         #expect(model.front == .home && focus(stage) == "[ Deny n ]")
     }

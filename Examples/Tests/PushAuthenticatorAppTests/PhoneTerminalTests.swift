@@ -73,7 +73,7 @@ struct PhoneTerminalTests {
             try await pane.press("Tab")
             try await pane.waitFor(">[ Remove ]")
             try await pane.press("Enter")
-            try await pane.waitFor("No account is on this device.", "The account was removed from this device.")
+            try await pane.waitFor("There are no accounts on this device.", "The account was removed from this device.")
             try await pane.press("C-c")
             #expect(try await pane.waitFor("ended 0").hasPrefix("before"))
         }
@@ -113,14 +113,14 @@ struct PhoneTerminalTests {
                 """
                   Remove Account
 
-                  ! A request waits for you. Cancel this to answer it.
+                  ! A request is waiting. Cancel to answer it.
                   Sign in again to change who can approve for you.
 
                   Username >[jane.doe@example.com____________________________]
                   Password  [________________________________________________]
                   Code      [________________________________________________]
-                  The code is for who has an authenticator app; without it a device of yours
-                  is asked.
+                  Enter the code of your authenticator app, or leave it empty to approve on
+                  another device.
 
                    ( Remove Account )   [ Cancel ]
                 ⋮
@@ -141,7 +141,7 @@ struct PhoneTerminalTests {
             let (numbers, entrance) = AsyncStream.makeStream(of: String.self)
             let signIn = try await phone.signInElsewhere(numbers: entrance)
             let number = try #require(await numbers.first())
-            let shown = try await pane.waitFor("Pick the number that the sign-in shows.")
+            let shown = try await pane.waitFor("Select the number that the sign-in shows.")
             #expect(!shown.contains("Approve"))
             try await pane.waitForScreen(
                 """
@@ -156,7 +156,7 @@ struct PhoneTerminalTests {
 
                   >[ Deny n ]   [ It Wasn't Me s ]
 
-                  Pick the number that the sign-in shows.
+                  Select the number that the sign-in shows.
                 …
 
                   Accounts
@@ -188,7 +188,7 @@ struct PhoneTerminalTests {
                 """
                   Choose a PIN
 
-                  This device asks for it before it approves for you.
+                  This device requires it for each approval.
 
                   PIN >[________________________________________________]
 
@@ -268,7 +268,7 @@ struct PhoneTerminalTests {
                 """
                   Push authenticator
 
-                  No account is on this device.
+                  There are no accounts on this device.
 
                   >[ Add Account a ]   ( Check for Requests c )
 
@@ -305,7 +305,7 @@ struct PhoneTerminalTests {
 
                   >[ Deny n ]   [ It Wasn't Me s ]   [ Approve ]
 
-                  … Approve the sign-in on a device of yours; it may be this one.
+                  … Approve the sign-in on one of your devices, possibly this one.
 
                    [ Cancel ]
                 ⋮
@@ -318,7 +318,7 @@ struct PhoneTerminalTests {
             let again = try await phone.open()
             try await again.waitFor("> jane.doe@example.com")
             try await again.press("Tab", "Tab", "Enter")
-            try await again.waitFor("Nothing waits for you.")
+            try await again.waitFor("No requests")
         }
     }
 
@@ -329,7 +329,7 @@ struct PhoneTerminalTests {
                 """
                   Push-Authenticator
 
-                  Auf diesem Gerät ist kein Konto.
+                  Auf diesem Gerät gibt es keine Konten.
 
                   >[ Konto hinzufügen a ]   ( Anfragen abrufen c )
                 ⋮
@@ -340,19 +340,19 @@ struct PhoneTerminalTests {
                 """
                   Konto hinzufügen
 
-                  Melden Sie sich an; dieses Gerät stimmt dann Ihren Anmeldungen zu.
+                  Melden Sie sich an, um künftige Anmeldungen auf diesem Gerät zu bestätigen.
 
                   Benutzername >[________________________________________________]
                   Passwort      [________________________________________________]
                   Code          [________________________________________________]
-                  Den Code gibt an, wer eine Authenticator-App hat; sonst wird eines Ihrer
-                  Geräte gefragt.
+                  Geben Sie den Code Ihrer Authenticator-App ein, oder lassen Sie das Feld
+                  leer, um auf einem anderen Gerät zuzustimmen.
 
-                   [ ] Vor der Zustimmung mich prüfen
+                   [ ] Vor jeder Zustimmung verifizieren
 
                    ( Konto hinzufügen )   [ Abbrechen ]
 
-                  Oder fügen Sie ein, was der QR-Code einer Anmeldeseite enthält:
+                  Oder fügen Sie den Inhalt des QR-Codes einer Anmeldeseite ein:
                   QR-Code       [________________________________________________]
                    ( Code verwenden )
                 ⋮

@@ -153,7 +153,7 @@ struct PushTests {
             }
             let requests = sandbox.requests.count { $0.endpoint == "verify" }
             #expect(await visit.model.didRespond(to: PushPayload(push.userInfo, action: action)))
-            #expect(visit.model.errorMessage == "This request does not wait any more.")
+            #expect(visit.model.errorMessage == "This request is no longer pending.")
             #expect(visit.model.requests.isEmpty && visit.model.presented == nil)
             #expect(sandbox.requests.count { $0.endpoint == "verify" } == requests)
         }

@@ -17,7 +17,7 @@ struct RequestTests {
             try await visit.enroll()
             let model = visit.model
             await model.retrieve()
-            #expect(model.requests.isEmpty && model.notice == "Nothing waits for you.")
+            #expect(model.requests.isEmpty && model.notice == "No requests")
             let signIn = try await visit.signInElsewhere()
             let request = try await visit.request()
             #expect(request.question == "Direct Authentication App wants to sign you in" && request.isVerified)
@@ -169,10 +169,10 @@ struct RequestTests {
                 #expect(here.errorMessage == "The challenge was answered before.")
             } else {
                 await here.retrieve()
-                #expect(here.notice == "Nothing waits for you." && here.errorMessage == nil)
+                #expect(here.notice == "No requests" && here.errorMessage == nil)
                 // A late press of the button.
                 await here.answer(request.id, .approve())
-                #expect(here.errorMessage == "This request does not wait any more.")
+                #expect(here.errorMessage == "This request is no longer pending.")
             }
             #expect(here.requests.isEmpty)
             #expect(try await signIn.outcome() == .refused("access_denied"))

@@ -20,14 +20,14 @@ struct TerminalPhone {
             """
               Push authenticator
 
-              No account is on this device.
+              There are no accounts on this device.
 
               >[ Add Account a ]   ( Check for Requests c )
             ⋮
               Return Press  Ctrl-C Quit
             """)
         try await pane.press("Enter")
-        try await pane.waitFor("Sign in, and this device approves your sign-ins from then on.")
+        try await pane.waitFor("Sign in to approve future sign-ins on this device.")
         try await pane.type(SandboxUser.jane.login)
         try await pane.press("Tab")
         try await pane.type(SandboxUser.jane.password ?? "")

@@ -108,7 +108,7 @@ struct TroubleTests {
             #expect(copy.model.accounts.isEmpty, "\(copy.model.errorMessage ?? "")")
             await visit.model.setCIBA(false, of: try #require(visit.model.accounts.first?.id))
             let account = try #require(visit.model.accounts.first)
-            #expect(account.trouble == "Deleted at the organization: remove it here" && visit.model.errorMessage?.isEmpty == false)
+            #expect(account.trouble == "Deleted by the organization. Remove it here" && visit.model.errorMessage?.isEmpty == false)
             await visit.model.removeFromDevice(account.id)
             #expect(visit.model.accounts.isEmpty && visit.model.notice == "The account was removed from this device.")
         }
@@ -134,7 +134,7 @@ struct TroubleTests {
             #expect(model.isLoading && sandbox.requests.count == requests && model.account(id)?.answersCIBA == false)
             #expect(await sandbox.moveOn(by: 5) { !model.isLoading })
             await fetched
-            #expect(model.notice == "Nothing waits for you." && model.errorMessage == nil)
+            #expect(model.notice == "No requests" && model.errorMessage == nil)
             await model.removeFromDevice(id)
             #expect(model.accounts.isEmpty && model.removing == nil)
         }

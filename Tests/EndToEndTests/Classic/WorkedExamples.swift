@@ -85,7 +85,7 @@ func remember(_ start: OktaAuthStatus, _ required: OktaAuthStatusFactorRequired,
     if required.canRememberDevice { required.rememberDevice = true }
 }
 
-// MARK: - The README
+// MARK: - The guide
 
 @MainActor
 func readMe(_ organization: URL, _ password: String, _ client: OAuth2Client, show: (Any) -> Void) async throws {
@@ -95,8 +95,8 @@ func readMe(_ organization: URL, _ password: String, _ client: OAuth2Client, sho
         let token = try await SessionTokenFlow(client: client).start(with: success.sessionToken ?? "")  // of OAuth2Auth
         Credential.default = try Credential.store(token)
     case let required as OktaAuthStatusFactorRequired:
-        show(required.availableFactors)  // `try await required.selectFactor(factor)` asks for the one that is picked
+        show(required.availableFactors)  // `try await required.selectFactor(factor)` continues with the user's choice
     case let status:
-        show(status)  // each status has its class, and its links say what can be done
+        show(status)  // each status has its own class, and its links are the possible steps
     }
 }
