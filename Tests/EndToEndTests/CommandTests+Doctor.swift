@@ -18,7 +18,7 @@ extension CommandTests {
     }
 
     static let plists = [
-        Plist(name: "right", issuer: nil, status: 0, says: "password-app may ask for the password grant"),
+        Plist(name: "right", issuer: nil, status: 0, says: "password-app may use the password grant"),
         Plist(name: "placeholder", issuer: "https://{yourOktaDomain}/oauth2/default", status: 1, says: "placeholder"),
         Plist(name: "unreachable", issuer: "http://127.0.0.1:1/oauth2/default", status: 1, says: "Discovery"),
         Plist(name: "plain http", issuer: "http://id.example.com/oauth2/default", status: 1, says: "https"),
@@ -26,16 +26,16 @@ extension CommandTests {
         Plist(name: "client with a secret", issuer: nil, clientID: "service-app", status: 1, says: "or it needs a secret"),
         Plist(
             name: "grant not allowed", issuer: nil, clientID: "refresh-app", status: 1,
-            says: "Grant: The client refresh-app is not allowed the password grant."),
+            says: "Grant: The client refresh-app may not use the password grant."),
         Plist(
             name: "no rule with the grant", issuer: nil, clientID: "ruleless-app", status: 0,
-            says: "Whether an access rule and the app's assignment let a person in shows only when one signs in"),
+            says: "To check the access rules and the app's assignment too, name a user with --user."),
         Plist(
             name: "browser", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/callback", status: 0,
-            says: "Browser: browser-app may send people to sign in, and they return to http://127.0.0.1/callback."),
+            says: "Browser: browser-app can sign users in with the browser, and the redirect goes to http://127.0.0.1/callback."),
         Plist(
             name: "browser alone", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/callback", status: 0,
-            says: "Grant: browser-app signs in through a browser alone"),
+            says: "Grant: browser-app signs in only with the browser."),
         Plist(
             name: "other redirect URI", issuer: nil, clientID: "browser-app", redirectURI: "http://127.0.0.1/other", status: 1,
             says: "Browser: The issuer refuses the sign-in with invalid_request: The application asked to return to an address that is not"),
@@ -48,7 +48,7 @@ extension CommandTests {
             says: "Browser: The issuer does not know the client unknown-app"),
         Plist(
             name: "neither way", issuer: nil, clientID: "refresh-app", redirectURI: "http://127.0.0.1/callback", status: 1,
-            says: "Grant: The client refresh-app is not allowed the password grant."),
+            says: "Grant: The client refresh-app may not use the password grant."),
     ]
 
     /// Applications that each lack one requirement of a password sign-in.
@@ -120,7 +120,7 @@ extension CommandTests {
         Trial(
             clientID: "directauth-app", check: "Policy", result: "wrong",
             says: "This application needs a second factor, and none can be used."),
-        Trial(clientID: "refresh-app", check: "Grant", result: "wrong", says: "is not allowed the password grant"),
+        Trial(clientID: "refresh-app", check: "Grant", result: "wrong", says: "may not use the password grant"),
     ]
 
     @Test("The doctor with a user distinguishes password, assignment, rule and grant problems, and leaves no tokens", arguments: trials)
@@ -208,7 +208,7 @@ extension CommandTests {
         let ended = try await Command.run(
             ["doctor", "--issuer", "http://127.0.0.1:1/oauth2/default", "--client-id", "app", "--user", "jane.doe@example.com"])
         #expect(ended.status == 1)
-        #expect(ended.errors.contains("No password was given."))
+        #expect(ended.errors.contains("The password is missing."))
     }
 
     @Test(

@@ -54,7 +54,7 @@ extension CommandTests {
             #expect(try await phone.credentials() == [])
             let again = try await phone.run("phone", "approve", id)
             #expect(again.status == 1)
-            #expect(again.errors.contains("No request \(id) waits for this phone."))
+            #expect(again.errors.contains("There is no pending request \(id)."))
         }
     }
 
@@ -75,7 +75,7 @@ extension CommandTests {
                     without.errors.contains("Approve with the number that the sign-in shows: --number \(choices.joined(separator: ", "))"))
                 let invented = try await phone.run("phone", "approve", id, "--number", "100")
                 #expect(invented.status == 1)
-                #expect(invented.errors.contains("100 is none of the numbers of this request"))
+                #expect(invented.errors.contains("100 is not one of the numbers of this request"))
 
                 let picked = try #require(choices.first { ($0 == number) == isRight })
                 let answered = try await phone.run("phone", "approve", id, "--number", picked)
@@ -194,7 +194,7 @@ extension CommandTests {
             let (status, text) = await removal.end()
             #expect(status == 0, "\(text)")
             #expect(text.contains("Removed "))
-            #expect(try await phone.run("phone", "list").errors.contains("No account is on the phone in"))
+            #expect(try await phone.run("phone", "list").errors.contains("has no accounts."))
             // The server has deleted the enrolment too: the password alone is enough to enrol again.
             let id = try #require(try await phone.enroll()["id"]?.stringValue)
             let here = try await phone.run("phone", "remove", id, "--here")

@@ -12,7 +12,7 @@ extension CommandTests {
         let folder = try TemporaryFolder()
         let ended = try await Command.run(["phone"] + arguments, environment: ["COUNTERSIGN_PHONE": folder.path + "phone"])
         #expect(ended.status == 1)
-        #expect(ended.errors.contains("No account is on the phone in \(folder.path)phone"))
+        #expect(ended.errors.contains("The phone in \(folder.path)phone/ has no accounts"))
         #expect(ended.errors.contains("countersign phone enroll jane.doe@example.com"))
     }
 

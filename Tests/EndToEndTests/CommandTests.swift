@@ -137,7 +137,7 @@ struct CommandTests {
         #expect(first.contains("sign_on_policies"))
         let again = try await Command.run(["init", file])
         #expect(again.status == 1)
-        #expect(again.errors.contains("exists already"))
+        #expect(again.errors.contains("already exists"))
         #expect(try folder.text("org.yaml") == first)
     }
 

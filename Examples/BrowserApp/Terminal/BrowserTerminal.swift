@@ -22,7 +22,7 @@ struct BrowserTerminal: AsyncParsableCommand {
         help: ArgumentHelp("Where the resource server has its messages; by default http://localhost:8000/api/messages.", valueName: "url"))
     var messagesURL: String?
 
-    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser; it has to be opened on this machine.")
+    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser. Open it on this machine.")
     var showsAddress = false
 
     /// The loopback redirect URI with any port, unless the settings contain another.

@@ -18,7 +18,7 @@ struct ClassicTerminal: AsyncParsableCommand {
 
     @Option(
         name: .customLong("device-token"),
-        help: ArgumentHelp("What names this device to the server; the same each time that it shall be known.", valueName: "token"))
+        help: ArgumentHelp("A stable identifier of this device, by which the server can remember it.", valueName: "token"))
     var deviceToken: String?
 
     @Flag(name: .customLong("light"), help: "The terminal's background is light: codes to scan are drawn for it.")

@@ -21,7 +21,7 @@ public struct ClientArguments: ParsableArguments {
     public var clientID: String?
 
     /// The scopes to request, separated by spaces.
-    @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scopes"))
+    @Option(help: ArgumentHelp("The scopes to request, separated by spaces.", valueName: "scopes"))
     public var scopes: String?
 
     /// The redirect URI of a sign-in.
@@ -33,7 +33,10 @@ public struct ClientArguments: ParsableArguments {
     public var logoutRedirectURI: String?
 
     /// A property list with the settings.
-    @Option(help: ArgumentHelp("A property list with the settings; without it and --issuer, Okta.plist here.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A property list with the settings; by default Okta.plist in the working directory, unless --issuer is given.",
+            valueName: "file"))
     public var config: String?
 
     /// The folder of the credentials.

@@ -5,7 +5,7 @@ import JOSE
 
 struct CredentialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "credential", abstract: "List, show, use, refresh and revoke kept credentials.",
+        commandName: "credential", abstract: "List, show, use, refresh and revoke stored credentials.",
         subcommands: [
             CredentialListCommand.self, CredentialShowCommand.self, CredentialUseCommand.self, CredentialRefreshCommand.self,
             CredentialRevokeCommand.self,
@@ -17,7 +17,7 @@ struct CredentialCommand: AsyncParsableCommand {
 struct CredentialOptions: ParsableArguments {
     @OptionGroup var vault: VaultOptions
 
-    @Option(help: ArgumentHelp("The credential; the default one if it is left out.", valueName: "id"))
+    @Option(help: ArgumentHelp("The credential; by default the default credential.", valueName: "id"))
     var id: String?
 
     @Flag(help: "Write JSON.")
@@ -29,7 +29,7 @@ struct CredentialOptions: ParsableArguments {
             try await vault.open {
                 if let id {
                     guard let credential = try Credential.with(id: id) else {
-                        throw CommandFailure("There is no credential \(id). `countersign credential list` shows what there is.")
+                        throw CommandFailure("There is no credential \(id). `countersign credential list` shows all credentials.")
                     }
                     try await body(credential)
                 } else {
@@ -50,7 +50,7 @@ struct CredentialOptions: ParsableArguments {
 }
 
 struct CredentialListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the kept credentials; * marks the default.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the stored credentials; * marks the default.")
 
     @OptionGroup var vault: VaultOptions
 
@@ -74,7 +74,7 @@ struct CredentialListCommand: AsyncParsableCommand {
 }
 
 struct CredentialRefreshCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "refresh", abstract: "Get new tokens for a credential.")
+    static let configuration = CommandConfiguration(commandName: "refresh", abstract: "Refresh the tokens of a credential.")
 
     @OptionGroup var options: CredentialOptions
 
@@ -89,8 +89,8 @@ struct CredentialRefreshCommand: AsyncParsableCommand {
 
 struct CredentialRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Sign a credential out, at the issuer and here.",
-        discussion: "The credential is removed here even when the issuer can't be reached; the revocation is then delivered later.")
+        commandName: "revoke", abstract: "Revoke a credential at the issuer and remove it.",
+        discussion: "The credential is removed even if the issuer can't be reached; the revocation is then repeated later.")
 
     @OptionGroup var options: CredentialOptions
 
@@ -121,12 +121,12 @@ struct CredentialShowCommand: AsyncParsableCommand {
 
 struct CredentialUseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "use", abstract: "Make a credential the default one.",
+        commandName: "use", abstract: "Make a credential the default.",
         discussion: "A new sign-in becomes the default automatically. `countersign credential list` shows the ids.")
 
     @OptionGroup var vault: VaultOptions
 
-    @Argument(help: "The credential, by its id or the beginning.")
+    @Argument(help: "The credential's id or its beginning.")
     var id: String
 
     @Flag(help: "Write JSON.")
@@ -137,9 +137,11 @@ struct CredentialUseCommand: AsyncParsableCommand {
             try await vault.open {
                 let ids = Credential.allIDs
                 let found = ids.filter { $0 == id }.first.map { [$0] } ?? ids.filter { $0.hasPrefix(id) }
-                guard found.count < 2 else { throw CommandFailure("More than one credential begins with \(id). Give more of the id.") }
+                guard found.count < 2 else {
+                    throw CommandFailure("More than one credential begins with \(id). Use a longer part of the id.")
+                }
                 guard let name = found.first, let credential = try Credential.with(id: name) else {
-                    throw CommandFailure("There is no credential \(id). `countersign credential list` shows what there is.")
+                    throw CommandFailure("There is no credential \(id). `countersign credential list` shows all credentials.")
                 }
                 try Credential.setDefault(credential)
                 let summary = CredentialSummary(credential)
@@ -151,7 +153,7 @@ struct CredentialUseCommand: AsyncParsableCommand {
 
 struct CredentialUserInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user-info", abstract: "Show the profile of the person, as the issuer has it.")
+        commandName: "user-info", abstract: "Fetch and show the user's profile from the issuer.")
 
     @OptionGroup var options: CredentialOptions
 

@@ -44,7 +44,7 @@ struct BrowserDemoScript {
             "browser-app asks for two factors: after the password \(browser.number.map { "the number \($0)" } ?? "the browser's number") was picked on the phone. The id token says so: \(Self.methods($0))"
         }
         _ = try await reporter.step("Id token validated") {
-            guard let idToken = token.idToken else { throw CommandFailure("The server gave no id token.") }
+            guard let idToken = token.idToken else { throw CommandFailure("The server returned no ID token.") }
             guard try idToken.validate(using: try await signin.signInFlow.client.jwks()) else { throw JWTError.signatureInvalid }
             return idToken
         } telling: {

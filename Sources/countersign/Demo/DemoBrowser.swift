@@ -122,7 +122,7 @@ enum SecondProcess {
     }
 
     private static func run(_ arguments: [String]) async throws -> [UInt8] {
-        guard let executable = Bundle.main.executableURL else { throw CommandFailure("The path of this program is not known.") }
+        guard let executable = Bundle.main.executableURL else { throw CommandFailure("The path of this program is unknown.") }
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments

@@ -18,10 +18,10 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "Sign in with a browser, to two apps and for a device.")
     var browser = false
 
-    @Flag(name: .customLong("no-open"), help: "With --browser: open none, and let a program walk the pages.")
+    @Flag(name: .customLong("no-open"), help: "With --browser: complete the pages by a program instead of opening a browser.")
     var walks = false
 
-    @Flag(help: "End after the last step: with 0 if all passed, else with 1.")
+    @Flag(help: "Exit after the last step, with 0 if all steps passed and 1 otherwise.")
     var once = false
 
     @Option(help: ArgumentHelp("The port of the sandbox; 8080, or a free one with --once.", valueName: "port"))
@@ -41,7 +41,7 @@ struct DemoCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if walks, !browser { throw ValidationError("--no-open goes with --browser.") }
+        if walks, !browser { throw ValidationError("--no-open requires --browser.") }
         try SandboxPorts.validate([("--port", port), ("--messages-port", messagesPort), ("--phone-port", phonePort)])
     }
 

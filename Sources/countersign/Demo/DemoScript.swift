@@ -62,7 +62,7 @@ struct DemoScript {
         let flow = DirectAuthenticationFlow(client: client)
         _ = try await reporter.step("Password accepted, a second factor asked for") {
             let status = try await flow.start(Self.jane.login, with: .password(Self.jane.password ?? ""))
-            guard case .mfaRequired(let context) = status else { throw CommandFailure("The server did not ask for a second factor.") }
+            guard case .mfaRequired(let context) = status else { throw CommandFailure("The server did not require a second factor.") }
             return context
         } telling: {
             $0.supportedChallengeTypes?.map(\.rawValue).joined(separator: ", ") ?? "any"
@@ -73,10 +73,10 @@ struct DemoScript {
             "\($0.tokenType) token for \($0.scope?.joined(separator: " ") ?? "nothing"); approved \(approvesByItself ? "by the phone itself" : "by you")"
         }
         _ = try await reporter.step("Id token validated") {
-            guard let idToken = token.idToken else { throw CommandFailure("The server gave no id token.") }
+            guard let idToken = token.idToken else { throw CommandFailure("The server returned no ID token.") }
             guard try idToken.validate(using: try await client.jwks()) else { throw JWTError.signatureInvalid }
             guard let methods = idToken.authenticationMethods, methods.contains(.multipleFactor) else {
-                throw CommandFailure("The id token does not say that two factors were given.")
+                throw CommandFailure("The ID token does not confirm two factors.")
             }
             return idToken
         } telling: {
@@ -96,7 +96,7 @@ struct DemoScript {
             if approvesByItself { phone.pickNumber(number) }
             status = try await notice.show(number: number) { try await flow.resume(with: .transfer) }
         }
-        guard case .success(let token) = status else { throw CommandFailure("The server asked for a further step.") }
+        guard case .success(let token) = status else { throw CommandFailure("The server required a further step.") }
         return token
     }
 
@@ -110,7 +110,7 @@ struct DemoScript {
         }
         try await reporter.step("Credential found again by a second process") {
             guard try await SecondProcess.credentialIDs(vault: vault) == [credential.id] else {
-                throw CommandFailure("The second process does not see the credential.")
+                throw CommandFailure("The second process does not find the credential.")
             }
         } telling: {
             "countersign credential list --vault …"
@@ -182,7 +182,7 @@ struct DemoScript {
         try await reporter.step("Nothing left in the vault") {
             let remaining = try await SecondProcess.credentialIDs(vault: vault)
             guard Credential.allIDs.isEmpty, Credential.default == nil, remaining.isEmpty else {
-                throw CommandFailure("A credential is still there.")
+                throw CommandFailure("A credential still exists.")
             }
         } telling: {
             "neither here nor for a second process"
@@ -201,7 +201,9 @@ struct DemoScript {
     }
 
     private func messages(authorizedBy credential: Credential?) async throws -> (Int, Data) {
-        guard let url = sandbox.messagesURL?.appending(path: "api/messages") else { throw CommandFailure("There is no resource server.") }
+        guard let url = sandbox.messagesURL?.appending(path: "api/messages") else {
+            throw CommandFailure("The sandbox runs no resource server.")
+        }
         var request = URLRequest(url: url)
         await credential?.authorize(&request)
         let (data, response) = try await session.data(for: request)

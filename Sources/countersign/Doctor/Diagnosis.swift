@@ -15,7 +15,7 @@ struct Diagnosis {
         var name: String {
             switch self {
             case .file(let url): url.lastPathComponent
-            case .values: "what was given"
+            case .values: "the command line"
             }
         }
 
@@ -126,7 +126,8 @@ struct Diagnosis {
         }
         guard named == configured else {
             return [
-                .warning("Discovery", "The document names another issuer: \(metadata.issuer.absoluteString). Tokens will carry that one.")
+                .warning(
+                    "Discovery", "The document names another issuer: \(metadata.issuer.absoluteString). Tokens will contain that issuer.")
             ]
         }
         return [.right("Discovery", "the issuer answers")]
@@ -139,7 +140,7 @@ struct Diagnosis {
         return [
             .wrong(
                 "Clock",
-                "This machine's clock is \(Int(clamping: abs(offset))) seconds \(direction) the issuer's. Set it; tokens look expired or not yet valid."
+                "This machine's clock is \(Int(clamping: abs(offset))) seconds \(direction) the issuer's. Correct it; otherwise tokens seem expired or not yet valid."
             )
         ]
     }
@@ -148,7 +149,8 @@ struct Diagnosis {
         do {
             let keys = try await client.jwks()
             return keys.isEmpty
-                ? [.wrong("Keys", "The issuer publishes no key; no token can be checked.")] : [.right("Keys", "\(keys.count) published")]
+                ? [.wrong("Keys", "The issuer publishes no keys, so tokens cannot be verified.")]
+                : [.right("Keys", "\(keys.count) published")]
         } catch {
             return [.wrong("Keys", "The key set can't be read: \(Outcome.explain(error))")]
         }

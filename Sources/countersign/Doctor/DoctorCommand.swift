@@ -4,7 +4,7 @@ import JOSE
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Read an Okta.plist, or take --issuer and --client-id, and ask the issuer what is wrong.",
+        commandName: "doctor", abstract: "Check the settings in an Okta.plist, or of --issuer and --client-id, against the issuer.",
         discussion: """
             Looks at the file, the issuer, the client, its grants and the clock. That needs no password and changes nothing. With a \
             redirect URI it begins a sign-in as a browser would, without a page.
@@ -14,7 +14,7 @@ struct DoctorCommand: AsyncParsableCommand {
             is asked for without showing it; where the standard input is no terminal, its first line is the password.
             """)
 
-    @Argument(help: "The property list; without it and --issuer, Okta.plist here.")
+    @Argument(help: "The property list; by default Okta.plist in the working directory, unless --issuer is given.")
     var file: String?
 
     @Option(help: ArgumentHelp("The issuer, instead of a property list.", valueName: "url"))
@@ -25,10 +25,10 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Where a browser returns to, with --issuer, for an app that signs in through one.", valueName: "uri"))
+        help: ArgumentHelp("With --issuer: the redirect URI of an app with browser sign-in.", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("What the app asks for, separated by spaces, with --issuer.", valueName: "scopes"))
+    @Option(help: ArgumentHelp("With --issuer: the scopes to request, separated by spaces.", valueName: "scopes"))
     var scopes = "openid profile email offline_access"
 
     @Option(help: ArgumentHelp("Also sign this user in as a test.", valueName: "name"))
@@ -39,9 +39,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (issuer == nil) == (clientID == nil), issuer == nil || file == nil else {
-            throw ValidationError("Give a property list, or both --issuer and --client-id.")
+            throw ValidationError("Pass a property list, or both --issuer and --client-id.")
         }
-        guard redirectURI == nil || issuer != nil else { throw ValidationError("--redirect-uri goes with --issuer and --client-id.") }
+        guard redirectURI == nil || issuer != nil else { throw ValidationError("--redirect-uri requires --issuer and --client-id.") }
     }
 
     private var settings: Diagnosis.Settings {

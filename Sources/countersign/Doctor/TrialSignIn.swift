@@ -68,7 +68,7 @@ struct TrialSignIn {
     private var unknownBeyondGrant: Finding {
         .right(
             "Client",
-            "\(clientID) may ask for the password grant. Whether an access rule and the app's assignment let a person in shows only when one signs in: name one with --user."
+            "\(clientID) may use the password grant. To check the access rules and the app's assignment too, name a user with --user."
         )
     }
 
@@ -84,24 +84,24 @@ struct TrialSignIn {
         case .invalidClient:
             return .wrong(
                 "Client",
-                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's general settings.")
+                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's settings.")
         case .unauthorizedClient where hasBrowser && person == nil,
             .other(code: "unsupported_grant_type") where hasBrowser && person == nil:
             return .right(
-                "Grant", "\(clientID) signs in through a browser alone: it is not allowed the password grant, and needs none for that.")
+                "Grant", "\(clientID) signs in only with the browser. It may not use the password grant, and does not need it.")
         case .unauthorizedClient:
             return .wrong(
                 "Grant",
-                "The client \(clientID) is not allowed the password grant. Allow it in the app's grant types, beside refresh_token. For an app that signs in through a browser alone, name its redirect URI."
+                "The client \(clientID) may not use the password grant. Add it to the app's grant types, beside refresh_token. For an app that uses only the browser, pass its redirect URI."
             )
         case .invalidScope: return .wrong("Scopes", "The issuer does not know one of the scopes \(scopes).")
         case .accessDenied:
             return .wrong(
                 "Policy",
-                "The issuer denies the sign-in: \(refusal.description ?? "it does not say why.") Look at who is assigned to the app, at the access rules of the authorization server (the password grant, the scopes) and at the app's sign-on policy."
+                "The issuer denies the sign-in: \(refusal.description ?? "it gives no reason.") Check the app's assignment, the access rules of the authorization server (password grant, scopes), and the app's sign-on policy."
             )
         case .other(code: "unsupported_grant_type"): return .wrong("Grant", "The issuer does not offer the password grant at all.")
-        default: return .warning("Client", "The issuer refused a trial sign-in with \(refusal.code.rawValue).")
+        default: return .warning("Client", "The issuer refused a test sign-in with \(refusal.code.rawValue).")
         }
     }
 }
@@ -121,7 +121,7 @@ struct TrialNavigation {
             guard let redirect = try await SilentNavigation(client: client).redirect(from: start, to: redirectUri) else {
                 return .right(
                     "Browser",
-                    "The issuer takes \(clientID) and shows a page although the request has prompt=none. `countersign sign-in browser` shows whether users can sign in there."
+                    "The issuer accepts \(clientID) and shows a page although the request has prompt=none. `countersign sign-in browser` shows whether users can sign in there."
                 )
             }
             let token = try await flow.resume(with: redirect)
@@ -140,20 +140,20 @@ struct TrialNavigation {
         case .network(error: .statusCode(400)):
             .wrong(
                 "Browser",
-                "The issuer shows an error instead of a sign-in. It does not know the client \(clientID), or not its redirect URI \(redirectUri.absoluteString): compare both, letter by letter, with the app's general settings."
+                "The issuer shows an error instead of a sign-in page: the client \(clientID) or its redirect URI \(redirectUri.absoluteString) is unknown. Compare both exactly with the app's settings."
             )
-        default: .wrong("Browser", "A sign-in through a browser can't begin: \(Outcome.explain(error))")
+        default: .wrong("Browser", "A sign-in with the browser cannot begin: \(Outcome.explain(error))")
         }
     }
 
     private func finding(for refusal: OAuth2ServerError) -> Finding {
         switch refusal.code.rawValue {
         case "login_required", "interaction_required", "consent_required", "account_selection_required":
-            .right("Browser", "\(clientID) may send people to sign in, and they return to \(redirectUri.absoluteString).")
+            .right("Browser", "\(clientID) can sign users in with the browser, and the redirect goes to \(redirectUri.absoluteString).")
         case "invalid_client":
             .wrong(
                 "Browser",
-                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's general settings.")
+                "The issuer does not know the client \(clientID), or it needs a secret. Compare clientId with the app's settings.")
         case "unauthorized_client":
             .wrong("Browser", "The client \(clientID) is not allowed the authorization_code grant. Allow it in the app's grant types.")
         case "invalid_scope": .wrong("Scopes", "The issuer does not know one of the scopes, or does not give it to \(clientID).")

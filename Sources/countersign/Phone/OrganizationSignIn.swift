@@ -46,12 +46,13 @@ struct OrganizationOptions: ParsableArguments {
     @Option(
         name: .customLong("client-id"),
         help: ArgumentHelp(
-            "The client that the authenticator is linked to; by default the sandbox's, \(sandbox.clientID).", valueName: "id"))
+            "The client of the authenticator; by default the sandbox's, \(sandbox.clientID).", valueName: "id"))
     var clientID: String?
 
     @Option(
         help: ArgumentHelp(
-            "A property list with the settings; without it and --issuer, Okta.plist here if there is one.", valueName: "file"))
+            "A property list with the settings; by default Okta.plist in the working directory if it exists, unless --issuer is given.",
+            valueName: "file"))
     var config: String?
 
     /// Whether any option was given.
@@ -66,7 +67,7 @@ struct OrganizationOptions: ParsableArguments {
         guard let issuer, !text.contains("://") || issuer.host()?.isEmpty == false,
             case let authenticator = DeviceAuthenticatorConfig(orgURL: issuer, oidcClientId: id),
             authenticator.orgURL.host()?.isEmpty == false
-        else { throw ValidationError("“\(text)” is no issuer. Give a URL, such as \(Self.sandbox.issuer).") }
+        else { throw ValidationError("“\(text)” is not an issuer. Use a URL such as \(Self.sandbox.issuer).") }
         return authenticator
     }
 

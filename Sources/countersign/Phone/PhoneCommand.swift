@@ -4,19 +4,19 @@ import Foundation
 import JOSE
 
 struct PhonePendingCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "pending", abstract: "Show the requests that wait for an answer.")
+    static let configuration = CommandConfiguration(commandName: "pending", abstract: "Show the pending requests.")
 
     @OptionGroup var phone: PhoneFolder
     @OptionGroup var account: PhoneAccountOption
 
-    @Option(help: ArgumentHelp("Wait so long for a request if there is none, up to 3600 seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How many seconds to wait for a request if there is none, up to 3600.", valueName: "seconds"))
     var wait = 0
 
     @Flag(help: "Write JSON.")
     var json = false
 
     func validate() throws {
-        guard (0...3600).contains(wait) else { throw ValidationError("--wait takes 0 to 3600 seconds.") }
+        guard (0...3600).contains(wait) else { throw ValidationError("--wait must be 0 to 3600 seconds.") }
     }
 
     func run() async throws {
@@ -57,7 +57,7 @@ struct PhoneListCommand: AsyncParsableCommand {
             if json {
                 Terminal.write(json: ["enrollments": .array(summaries.map(\.json))])
             } else if summaries.isEmpty {
-                Terminal.note("No account is on the phone in \(phone.url.path()).")
+                Terminal.note("The phone in \(phone.url.path()) has no accounts.")
             } else {
                 for summary in summaries { Terminal.write(summary.line) }
             }
@@ -95,11 +95,11 @@ struct PhoneListenCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How often to fetch, from 1 to 300 seconds.", valueName: "seconds"))
     var interval = 2
 
-    @Flag(help: "Write JSON, and ask nothing.")
+    @Flag(help: "Write JSON, without questions.")
     var json = false
 
     func validate() throws {
-        guard (1...300).contains(interval) else { throw ValidationError("--interval takes 1 to 300 seconds.") }
+        guard (1...300).contains(interval) else { throw ValidationError("--interval must be 1 to 300 seconds.") }
     }
 
     func run() async throws {
@@ -120,7 +120,7 @@ struct PhoneListenCommand: AsyncParsableCommand {
 
 struct PhoneAccountOption: ParsableArguments {
     @Option(
-        name: .customLong("account"), help: ArgumentHelp("One account, by its id or the beginning; all if it is left out.", valueName: "id")
+        name: .customLong("account"), help: ArgumentHelp("An account id or its beginning; by default all accounts.", valueName: "id")
     )
     var id: String?
 }
@@ -145,7 +145,7 @@ struct PhoneApproveCommand: AsyncParsableCommand {
                 throw CommandFailure("Approve with the number that the sign-in shows: --number \(choices.joined(separator: ", "))")
             }
             guard choices.contains(number) else {
-                throw CommandFailure("\(number) is none of the numbers of this request: \(choices.joined(separator: ", ")).")
+                throw CommandFailure("\(number) is not one of the numbers of this request: \(choices.joined(separator: ", ")).")
             }
             return .approve(number: number)
         }
@@ -158,7 +158,7 @@ struct PhoneDenyCommand: AsyncParsableCommand {
 
     @OptionGroup var options: PhoneAnswerOptions
 
-    @Flag(help: "Report that it was not you who wanted to sign in.")
+    @Flag(help: "Report that you did not start this sign-in.")
     var suspicious = false
 
     func run() async throws {
@@ -171,7 +171,7 @@ struct PhoneAnswerOptions: ParsableArguments {
     @OptionGroup var phone: PhoneFolder
     @OptionGroup var account: PhoneAccountOption
 
-    @Argument(help: "The request, by its id or the beginning.")
+    @Argument(help: "The request's id or its beginning.")
     var id: String
 
     @Flag(help: "Write JSON.")
@@ -204,10 +204,10 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
 
     @OptionGroup var phone: PhoneFolder
 
-    @Argument(help: "The account, by its id or the beginning; needed if there is more than one.")
+    @Argument(help: "The account's id or its beginning; required if there is more than one account.")
     var id: String?
 
-    @Flag(help: "Remove it here alone, without the organization.")
+    @Flag(help: "Remove it from this phone only, without contacting the organization.")
     var here = false
 
     @Flag(help: "Write JSON.")

@@ -4,7 +4,7 @@ import JOSE
 
 struct PhoneEnrollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enroll", abstract: "Sign in at the organization and make this terminal a phone of that account.",
+        commandName: "enroll", abstract: "Sign in at the organization and enroll this terminal as a phone of the account.",
         discussion: """
             The command asks for the password without showing it, and for a second factor if the user has one. The access token \
             of this sign-in is never stored, and revoked afterwards. Where the standard input is no terminal, its first line is the \
@@ -18,16 +18,16 @@ struct PhoneEnrollCommand: AsyncParsableCommand {
     @OptionGroup var organization: OrganizationOptions
     @OptionGroup var phone: PhoneFolder
 
-    @Argument(help: "The user name; asked for if it is left out.")
+    @Argument(help: "The user name; by default the command asks for it.")
     var username: String?
 
-    @Option(help: ArgumentHelp("What the QR code of a sign-in page holds, in place of a user name.", valueName: "address"))
+    @Option(help: ArgumentHelp("The content of a sign-in page's QR code, instead of a user name.", valueName: "address"))
     var uri: String?
 
-    @Flag(name: .customLong("user-verification"), help: "Make a second key, which a PIN opens, for organizations that want you verified.")
+    @Flag(name: .customLong("user-verification"), help: "Create a user verification key that a PIN protects.")
     var verifiesUser = false
 
-    @Flag(name: .customLong("ciba"), help: "Answer backchannel requests too.")
+    @Flag(name: .customLong("ciba"), help: "Also accept backchannel requests (CIBA).")
     var answersCIBA = false
 
     @Flag(help: "Write JSON.")

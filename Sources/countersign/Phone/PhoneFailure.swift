@@ -49,7 +49,7 @@ struct PhoneFolder: ParsableArguments {
     @Option(
         name: .customLong("phone"),
         help: ArgumentHelp(
-            "The folder of the phone; by default $COUNTERSIGN_PHONE, else one in ~/.local/share. Each folder is a phone of its own.",
+            "The folder of the phone; by default $COUNTERSIGN_PHONE or a folder in ~/.local/share. Each folder is a separate phone.",
             valueName: "folder"))
     var path: String?
 

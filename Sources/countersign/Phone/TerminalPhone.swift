@@ -29,13 +29,13 @@ struct TerminalPhone: Sendable {
         let all = enrollments
         guard !all.isEmpty else {
             throw CommandFailure(
-                "No account is on the phone in \(folder.path()). Add one: countersign phone enroll jane.doe@example.com")
+                "The phone in \(folder.path()) has no accounts. Add one: countersign phone enroll jane.doe@example.com")
         }
         guard let id else { return all }
         let found = all.filter { $0.enrollmentId == id }.first.map { [$0] } ?? all.filter { $0.enrollmentId.hasPrefix(id) }
-        guard found.count < 2 else { throw CommandFailure("More than one account begins with \(id). Give more of the id.") }
+        guard found.count < 2 else { throw CommandFailure("More than one account begins with \(id). Use a longer part of the id.") }
         guard !found.isEmpty else {
-            throw CommandFailure("There is no account \(id) on this phone. `countersign phone list` shows what there is.")
+            throw CommandFailure("There is no account \(id) on this phone. `countersign phone list` shows all accounts.")
         }
         return found
     }
@@ -63,7 +63,9 @@ struct TerminalPhone: Sendable {
     }
 
     private func known(_ made: any AuthenticatorEnrollmentProtocol) throws -> AuthenticatorEnrollment {
-        guard let enrollment = made as? AuthenticatorEnrollment else { throw CommandFailure("The account was stored in an unknown way.") }
+        guard let enrollment = made as? AuthenticatorEnrollment else {
+            throw CommandFailure("The account was stored in an unknown format.")
+        }
         return enrollment
     }
 
@@ -98,10 +100,10 @@ struct TerminalPhone: Sendable {
     func request(_ id: String, for enrollments: [AuthenticatorEnrollment]) async throws -> PhoneRequest {
         let all = try await requests(for: enrollments)
         let found = all.filter { $0.id == id }.first.map { [$0] } ?? all.filter { $0.id.hasPrefix(id) }
-        guard found.count < 2 else { throw CommandFailure("More than one request begins with \(id). Give more of the id.") }
+        guard found.count < 2 else { throw CommandFailure("More than one request begins with \(id). Use a longer part of the id.") }
         guard let request = found.first else {
             throw CommandFailure(
-                "No request \(id) waits for this phone. It was answered or cancelled, or it has expired; `countersign phone pending` shows what waits."
+                "There is no pending request \(id). It was answered or cancelled, or has expired. `countersign phone pending` lists pending requests."
             )
         }
         return request

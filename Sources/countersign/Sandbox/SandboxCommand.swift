@@ -7,13 +7,13 @@ import Logging
 
 struct SandboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sandbox", abstract: "Run a whole organization on this machine, to develop and test against.",
+        commandName: "sandbox", abstract: "Run a complete organization on this machine for development and tests.",
         discussion: """
             An authorization server, its apps, two people with a virtual phone each, and a resource server. Clients that insist on https \
             want --tls, and `countersign trust` once.
             """)
 
-    @Flag(help: "Speak TLS, with a certificate of the sandbox's own authority.")
+    @Flag(help: "Use TLS with a certificate of the sandbox's own authority.")
     var tls = false
 
     @Option(help: ArgumentHelp("The port without TLS.", valueName: "port"))
@@ -30,10 +30,10 @@ struct SandboxCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "An org file to run instead of the usual organization; its authorization server “default” is the issuer.", valueName: "file"))
+            "An org file for another organization, whose authorization server “default” is the issuer.", valueName: "file"))
     var config: String?
 
-    @Option(help: ArgumentHelp("A folder to keep its state in; without it, all is forgotten at the end.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder of its state; by default the state is lost at the end.", valueName: "folder"))
     var data: String?
 
     @Flag(help: "Log every request.")
@@ -86,7 +86,7 @@ enum SandboxPorts {
     static func validate(_ ports: [(flag: String, port: Int?)]) throws {
         for (flag, port) in ports {
             guard let port, !(0...65_535).contains(port) else { continue }
-            throw ValidationError("\(flag) is a port from 1 to 65535, or 0 for a free one, not \(port).")
+            throw ValidationError("\(flag) must be a port from 1 to 65535, or 0 for a free port; it is \(port).")
         }
     }
 }

@@ -35,7 +35,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if force, !now { throw ValidationError("--force goes with --now.") }
+        if force, !now { throw ValidationError("--force requires --now.") }
     }
 
     private var handover: KeyHandover { withdraw ? .withdrawing : force ? .forced : now ? .immediate : .scheduled }

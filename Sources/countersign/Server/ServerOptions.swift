@@ -16,12 +16,12 @@ struct ServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
     var host: String?
 
-    @Option(help: ArgumentHelp("The port to listen on; 0 takes a free one.", valueName: "port"))
+    @Option(help: ArgumentHelp("The port to listen on; 0 selects a free port.", valueName: "port"))
     var port: String?
 
     @Option(
         name: .customLong("public-origin"),
-        help: ArgumentHelp("What clients reach the server by, if not the org file's origin.", valueName: "url"))
+        help: ArgumentHelp("The origin that clients use, if it differs from the org file's.", valueName: "url"))
     var publicOrigin: String?
 
     @Option(name: .customLong("tls-certificate"), help: ArgumentHelp("The certificate chain in PEM.", valueName: "file"))
@@ -59,7 +59,7 @@ struct ServerOptions: ParsableArguments {
 
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init", abstract: "Write a commented org file to begin with.",
+        commandName: "init", abstract: "Write an org file with comments as a starting point.",
         discussion: "An existing file is never overwritten.")
 
     @Argument(help: "The file to write.")
@@ -70,7 +70,7 @@ struct InitCommand: AsyncParsableCommand {
             do {
                 try Data(OrgFile.template.utf8).write(to: URL(filePath: file), options: .withoutOverwriting)
             } catch let error as CocoaError where error.code == .fileWriteFileExists {
-                throw CommandFailure("\(file) exists already; it was left as it is. Name another file.")
+                throw CommandFailure("\(file) already exists and was not changed. Name another file.")
             }
             Terminal.write("Wrote \(file). Edit it, then: countersign serve --config \(file) --data data")
         }

@@ -13,10 +13,13 @@ struct ClientOptions: ParsableArguments {
     @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id.", valueName: "id"))
     var clientID: String?
 
-    @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scopes"))
+    @Option(help: ArgumentHelp("The scopes to request, separated by spaces.", valueName: "scopes"))
     var scopes: String?
 
-    @Option(help: ArgumentHelp("A property list with the settings; without it and --issuer, Okta.plist here.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A property list with the settings; by default Okta.plist in the working directory, unless --issuer is given.",
+            valueName: "file"))
     var config: String?
 
     /// Returns the settings. Flags override the file.
@@ -26,7 +29,7 @@ struct ClientOptions: ParsableArguments {
             return try OAuth2Client.Configuration(plist: OAuth2Client.PropertyListConfiguration(settings))
         }
         if issuer != nil || clientID != nil, config == nil {
-            throw ValidationError("Give both --issuer and --client-id, or a property list with --config.")
+            throw ValidationError("Pass both --issuer and --client-id, or a property list with --config.")
         }
         var list =
             try config.map { try OAuth2Client.PropertyListConfiguration(plist: URL(filePath: $0)) }
@@ -40,7 +43,8 @@ struct ClientOptions: ParsableArguments {
 
 struct VaultOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The folder of the credentials; by default $COUNTERSIGN_VAULT, else one in ~/.local/share.", valueName: "folder")
+        help: ArgumentHelp(
+            "The folder of the credentials; by default $COUNTERSIGN_VAULT or a folder in ~/.local/share.", valueName: "folder")
     )
     var vault: String?
 
@@ -53,14 +57,14 @@ struct VaultOptions: ParsableArguments {
 }
 
 struct BrowserUse: ParsableArguments {
-    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser; it has to be opened on this machine.")
+    @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser. Open it on this machine.")
     var showsAddress = false
 
-    @Option(help: ArgumentHelp("How long the browser may take to return.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How many seconds the sign-in in the browser may take.", valueName: "seconds"))
     var timeout = 600.0
 
     func validate() throws {
-        guard (1...86_400).contains(timeout) else { throw ValidationError("Give a --timeout of 1 to 86400 seconds.") }
+        guard (1...86_400).contains(timeout) else { throw ValidationError("--timeout must be 1 to 86400 seconds.") }
     }
 
     /// Returns a browser sign-in and sign-out for a client. `json` selects the format of a shown address. Throws

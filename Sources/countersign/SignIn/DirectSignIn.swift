@@ -33,7 +33,7 @@ struct DirectSignIn: Sendable {
 
     private func token(by flow: DirectAuthenticationFlow, after status: DirectAuthenticationFlow.Status) async throws -> Token {
         guard takesSecondFactor else {
-            throw CommandFailure("\(issuer) asks for a second factor. Use `countersign sign-in direct`.")
+            throw CommandFailure("\(issuer) requires a second factor. Use `countersign sign-in direct`.")
         }
         var status = status
         if case .mfaRequired(let context) = status {
@@ -46,7 +46,7 @@ struct DirectSignIn: Sendable {
             }
             if !offered.contains(.oobMFA) {
                 throw CommandFailure(
-                    "\(issuer) asks for a second factor, and offers none that this command can give: \(offered.map(\.rawValue).joined(separator: ", "))."
+                    "\(issuer) requires a second factor, and this command supports none of those offered: \(offered.map(\.rawValue).joined(separator: ", "))."
                 )
             }
             status = try await waiting(number: nil) { try await flow.resume(with: .oob(channel: .push)) }
@@ -59,7 +59,7 @@ struct DirectSignIn: Sendable {
 
     private func token(of status: DirectAuthenticationFlow.Status) throws -> Token {
         guard case .success(let token) = status else {
-            throw CommandFailure("\(issuer) asks for a further step, which this command can't take.")
+            throw CommandFailure("\(issuer) requires a further step that this command does not support.")
         }
         return token
     }
@@ -106,7 +106,7 @@ struct CodePrompt: Sendable {
         for attempt in 1... {
             guard let code = try await TerminalInput.line(prompt), !code.isEmpty else {
                 if canPush { return nil }
-                throw CommandFailure("No code was given.")
+                throw CommandFailure("The code is missing.")
             }
             do {
                 return try await send(code)

@@ -8,7 +8,7 @@ import OktaDirectAuth
 
 struct SignInCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sign-in", abstract: "Sign a person in and keep the credential.",
+        commandName: "sign-in", abstract: "Sign in and store the credential.",
         subcommands: [
             SignInPasswordCommand.self, SignInDirectCommand.self, SignInBrowserCommand.self, SignInDeviceCommand.self,
             SignInClassicCommand.self,
@@ -18,7 +18,8 @@ struct SignInCommand: AsyncParsableCommand {
 struct SignInPasswordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password", abstract: "Sign in with user name and password.",
-        discussion: "The password is asked for without showing it; where the standard input is no terminal, its first line is the password."
+        discussion:
+            "The command asks for the password without showing it. If standard input is not a terminal, its first line is the password."
     )
 
     @OptionGroup var options: SignInOptions
@@ -59,9 +60,9 @@ struct SignInOptions: ParsableArguments {
 struct SignInDirectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "direct",
-        abstract: "Sign in with user name, password and, if the issuer asks for it, an approval on your phone or a code.",
+        abstract: "Sign in with user name, password and, if the issuer requires it, an approval on your phone or a code.",
         discussion: """
-            The password is asked for without showing it; where the standard input is no terminal, its first line is the password. \
+            The command asks for the password without showing it. If standard input is not a terminal, its first line is the password. \
             While the command waits for the phone, it shows the number of a number challenge. Ctrl-C cancels the sign-in: the issuer is \
             told, and the phone then shows that it was cancelled; the exit code is 130.
 
@@ -74,7 +75,7 @@ struct SignInDirectCommand: AsyncParsableCommand {
 
     @OptionGroup var options: SignInOptions
 
-    @Argument(help: "The user name; asked for if it is left out.")
+    @Argument(help: "The user name; by default the command asks for it.")
     var username: String?
 
     func run() async throws {
@@ -92,7 +93,9 @@ struct SignInDirectCommand: AsyncParsableCommand {
 enum UserName {
     static func ask(unless given: String?) async throws -> String {
         if let given { return given }
-        guard let name = try await TerminalInput.line("User name: "), !name.isEmpty else { throw CommandFailure("No user name was given.") }
+        guard let name = try await TerminalInput.line("User name: "), !name.isEmpty else {
+            throw CommandFailure("The user name is missing.")
+        }
         return name
     }
 }
@@ -111,16 +114,16 @@ struct SignInBrowserCommand: AsyncParsableCommand {
     @OptionGroup var options: SignInOptions
     @OptionGroup var browser: BrowserUse
 
-    @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("Where the browser returns to after signing in.", valueName: "url"))
+    @Option(name: .customLong("redirect-uri"), help: ArgumentHelp("The redirect URI of the sign-in.", valueName: "url"))
     var redirectURI: String?
 
-    @Option(name: .customLong("logout-redirect-uri"), help: ArgumentHelp("Where it returns to after signing out.", valueName: "url"))
+    @Option(name: .customLong("logout-redirect-uri"), help: ArgumentHelp("The redirect URI of the sign-out.", valueName: "url"))
     var logoutRedirectURI: String?
 
-    @Option(name: .customLong("login-hint"), help: ArgumentHelp("The user name to begin with.", valueName: "name"))
+    @Option(name: .customLong("login-hint"), help: ArgumentHelp("The user name to fill in.", valueName: "name"))
     var loginHint: String?
 
-    @Flag(help: "Ask for the credentials, whatever session the browser has.")
+    @Flag(help: "Require the credentials even if the browser has a session.")
     var ephemeral = false
 
     func run() async throws {
@@ -146,7 +149,7 @@ struct SignInBrowserCommand: AsyncParsableCommand {
 
     private static func url(_ text: String?) throws -> URL? {
         guard let text else { return nil }
-        guard let url = URL(string: text), url.scheme != nil else { throw ValidationError("“\(text)” is no URL.") }
+        guard let url = URL(string: text), url.scheme != nil else { throw ValidationError("“\(text)” is not a URL.") }
         return url
     }
 }
@@ -154,7 +157,7 @@ struct SignInBrowserCommand: AsyncParsableCommand {
 /// Signs the user in through another device's browser (RFC 8628).
 struct SignInDeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Sign in with another device's browser: for machines that have none.",
+        commandName: "device", abstract: "Sign in with the browser of another device, for machines without one.",
         discussion: """
             The command shows an address and a code, and the address as a QR code for a phone's camera. Open it on any device, sign in \
             there, and allow the device. This command waits meanwhile. Ctrl-C cancels it with the exit code 130.

@@ -17,7 +17,7 @@ struct SignOutCommand: AsyncParsableCommand {
     @OptionGroup var options: CredentialOptions
     @OptionGroup var browser: BrowserUse
 
-    @Flag(name: .customLong("keep-session"), help: "Leave the browser signed in: revoke and remove the tokens only.")
+    @Flag(name: .customLong("keep-session"), help: "Keep the browser session; only revoke and remove the tokens.")
     var keepsSession = false
 
     func run() async throws {

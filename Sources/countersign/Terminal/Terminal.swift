@@ -85,7 +85,7 @@ enum PasswordPrompt {
     /// Throws ``CommandFailure`` if no password is given, and `CancellationError` after Ctrl-C.
     static func ask(_ prompt: TerminalText) async throws -> String {
         guard let answer = try await TerminalInput.line(prompt, isSecret: true), !answer.isEmpty else {
-            throw CommandFailure("No password was given.")
+            throw CommandFailure("The password is missing.")
         }
         return answer
     }

@@ -17,7 +17,7 @@ enum TokenInput {
             Thread.detachNewThread { continuation.resume(returning: readLine(strippingNewline: true)) }
         }
         let token = (text ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !token.isEmpty else { throw CommandFailure("Give the token on the standard input: countersign token decode < token.txt") }
+        guard !token.isEmpty else { throw CommandFailure("Pass the token on standard input: countersign token decode < token.txt") }
         return token
     }
 
@@ -26,7 +26,8 @@ enum TokenInput {
         guard parts.count == 3, let header = try? JSONValue(parsing: Base64URL.decode(parts[0])),
             let claims = try? JSONValue(parsing: Base64URL.decode(parts[1]))
         else {
-            throw CommandFailure("This is no JSON Web Token: three parts in base64url, separated by dots. Refresh tokens can't be decoded.")
+            throw CommandFailure(
+                "This is not a JSON Web Token, which has three base64url parts separated by dots. Refresh tokens cannot be decoded.")
         }
         return (header, claims)
     }
@@ -34,7 +35,7 @@ enum TokenInput {
 
 struct TokenDecodeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decode", abstract: "Show what the token on the standard input says, without checking it.")
+        commandName: "decode", abstract: "Show the content of the token on standard input without verifying it.")
 
     @Flag(help: "Write JSON.")
     var json = false
@@ -100,7 +101,7 @@ struct TokenPrintCommand: AsyncParsableCommand {
 
 struct TokenVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Verify the access token on the standard input as a resource server would.")
+        commandName: "verify", abstract: "Verify the access token on standard input like a resource server.")
 
     @Option(help: ArgumentHelp("The issuer; the token's own claim is not enough.", valueName: "url"))
     var issuer: String
@@ -108,10 +109,10 @@ struct TokenVerifyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The audience.", valueName: "audience"))
     var audience = "api://default"
 
-    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client that the token must have been given to.", valueName: "id"))
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client id that the token must contain.", valueName: "id"))
     var clientID: String?
 
-    @Option(name: .customLong("scope"), help: ArgumentHelp("A scope that the token must have; may be repeated.", valueName: "scope"))
+    @Option(name: .customLong("scope"), help: ArgumentHelp("A required scope; can be repeated.", valueName: "scope"))
     var scopes: [String] = []
 
     @Flag(help: "Write JSON.")

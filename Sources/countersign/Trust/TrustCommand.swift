@@ -11,7 +11,7 @@ struct TrustCommand: AsyncParsableCommand {
             --tls` creates the authority, and so does --install if there is none yet.
             """)
 
-    @Flag(help: "Run the commands for this system; most need an administrator.")
+    @Flag(help: "Run the commands for this system. Most need administrator rights.")
     var install = false
 
     @Option(help: ArgumentHelp("The folder of the sandbox, if it was started with --data.", valueName: "folder"))
@@ -37,7 +37,7 @@ struct TrustCommand: AsyncParsableCommand {
             Terminal.write("  curl --cacert \(file) …\n  SSL_CERT_FILE=\(file) python3 …")
             guard install else { return }
             guard let target = TrustTarget.current(certificate: file, named: name) else {
-                throw CommandFailure("This system has no trust store that the command knows. Add the file above by hand.")
+                throw CommandFailure("The command does not support this system's trust store. Add the file above manually.")
             }
             for command in target.commands { try await run(command) }
             Terminal.write("Installed for \(target.name).")

@@ -77,7 +77,7 @@ struct ClassicCommandTests {
             #expect(left.status == 1)
             let lines = try left.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
             #expect(lines.first?["status"]?.stringValue == "MFA_REQUIRED")
-            #expect(lines.last?["error"]?.stringValue?.contains("there is no answer") == true)
+            #expect(lines.last?["error"]?.stringValue?.contains("there was no answer") == true)
             #expect(sandbox.requests.count { $0.path.hasSuffix("/authn/cancel") } == 2)
         }
     }

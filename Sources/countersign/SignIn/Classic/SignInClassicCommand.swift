@@ -26,7 +26,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
     @OptionGroup var client: ClientOptions
     @OptionGroup var vault: VaultOptions
 
-    @Argument(help: "The user name; asked for if it is left out.")
+    @Argument(help: "The user name; by default the command asks for it.")
     var username: String?
 
     @Option(help: ArgumentHelp("Recover a forgotten password.", valueName: "sms|call|email"))
@@ -40,7 +40,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("device-token"),
-        help: ArgumentHelp("What names this device to the server; the same each time that it shall be known.", valueName: "token"))
+        help: ArgumentHelp("A stable identifier of this device, by which the server can remember it.", valueName: "token"))
     var deviceToken: String?
 
     @Option(
@@ -54,7 +54,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if recover != nil, unlock != nil { throw ValidationError("Give --recover or --unlock, not both.") }
+        if recover != nil, unlock != nil { throw ValidationError("Use either --recover or --unlock, not both.") }
     }
 
     func run() async throws {
@@ -89,7 +89,7 @@ struct SignInClassicCommand: AsyncParsableCommand {
     private func organization(_ configuration: OAuth2Client.Configuration?) throws -> URL {
         if let configuration { return configuration.issuerURL }
         guard let url = client.issuer.flatMap({ URL(string: $0) }), url.scheme != nil else {
-            throw ValidationError("Give the --issuer, or the URL of the organization, as a URL.")
+            throw ValidationError("--issuer must be the URL of an issuer or of the organization.")
         }
         return url
     }
