@@ -119,7 +119,7 @@ private struct AnswerReading: Sendable {
         response = try ChallengeResponse(
             verifying: token, target: target, transactionType: challenge.transactionType, issuer: snapshot.origin, enrollment: enrollment,
             device: enrolled.device, now: now)
-        let user = try GrantHolder.user(id: enrollment.userID, in: view)
+        let user = try GrantUserReader.user(id: enrollment.userID, in: view)
         if let refusal = DeviceRefusal.account(user) ?? enrolled.refusal { throw refusal }
         guard enrolled.isUsable else { throw DeviceRefusal.accessDenied("Push is turned off.", reason: "authenticator is off") }
     }

@@ -81,7 +81,7 @@ struct DeviceAccess {
         guard let userID = grant.userID else {
             throw DeviceRefusal.accessDenied("The token belongs to a client. Sign in as a user.", reason: "access token without a user")
         }
-        let user = try GrantHolder.user(id: userID, in: view)
+        let user = try GrantUserReader.user(id: userID, in: view)
         // Checked before the grant, so that a device learns that the account is suspended or deleted.
         if let refusal = DeviceRefusal.account(user) { throw refusal }
         if let closure = grant.closure(by: user) { throw DeviceRefusal.invalidToken("access token: \(closure)") }
@@ -112,7 +112,7 @@ struct DeviceAccess {
         }
         let use = verified.use(by: enrolled.enrollment.id)
         guard try !use.isMade(in: view) else { throw DeviceRefusal.invalidToken("signed authorization: used") }
-        let user = try GrantHolder.user(id: enrolled.enrollment.userID, in: view)
+        let user = try GrantUserReader.user(id: enrolled.enrollment.userID, in: view)
         if let refusal = DeviceRefusal.account(user) ?? enrolled.refusal { throw refusal }
         guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
         return DeviceCaller(

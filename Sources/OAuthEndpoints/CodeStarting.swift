@@ -21,21 +21,21 @@ extension Engine {
         _ channel: CodeChannel, _ request: TokenRequest, context: RequestContext,
         find: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> ChallengeStart
     ) async throws -> Result<StartedChallenge, Refusal> {
-        try await transact(request, context: context) { (refusal, admitted, _: FoundCode?) in
+        try await transact(request, context: context) { (refusal, admitted, _: CodeTarget?) in
             let isDenied = refusal.code == .accessDenied
             guard isDenied || admitted?.application.isConfidential == true else { return nil }
             return LoggedEvent(
                 "user.mfa.code.send", isDenied ? .denied : .failure, reason: refusal.reason, clientID: admitted?.application.id,
                 server: request.server)
         } read: { admitted, reading in
-            try FoundCode(channel, find(admitted, reading), admitted, reading.view)
-        } decide: { (found: FoundCode) in
+            try CodeTarget(channel, find(admitted, reading), admitted, reading.view)
+        } decide: { (found: CodeTarget) in
             try plan(found, channel, context: context)
         }
     }
 
     private func plan(
-        _ code: FoundCode, _ channel: CodeChannel, context: RequestContext
+        _ code: CodeTarget, _ channel: CodeChannel, context: RequestContext
     ) throws -> Plan<Result<StartedChallenge, Refusal>> {
         let start = code.start
         var next = start.transaction
@@ -69,7 +69,7 @@ extension Engine {
 }
 
 /// The sign-in and the enrolment that receives the code, as one read returns them.
-private struct FoundCode: Sendable {
+private struct CodeTarget: Sendable {
     let start: ChallengeStart
     let enrollment: Enrollment
     let snapshot: OrgSnapshot

@@ -27,7 +27,7 @@ package struct ApprovalWait<Value: Sendable> {
     private let end: Date
     private let clock: any OAuth2Clock
     private let tooLate: any Error
-    private let ask: (RequestPassage) async throws -> Value
+    private let ask: (RequestState) async throws -> Value
 
     /// - Parameters:
     ///   - interval: The server's interval in seconds.
@@ -36,7 +36,7 @@ package struct ApprovalWait<Value: Sendable> {
     ///   - ask: Sends one request to the server.
     package init(
         interval: TimeInterval, end: Date, clock: any OAuth2Clock, tooLate: any Error,
-        ask: @escaping (RequestPassage) async throws -> Value
+        ask: @escaping (RequestState) async throws -> Value
     ) {
         self.interval = interval
         self.end = end
@@ -51,7 +51,7 @@ package struct ApprovalWait<Value: Sendable> {
         var patience = min(end.timeIntervalSince(clock.now), Self.longestLifetime)
         while true {
             try Task.checkCancellation()
-            let passage = RequestPassage(waitsForRateLimit: false, preferredWait: Self.preferredWait)
+            let passage = RequestState(waitsForRateLimit: false, preferredWait: Self.preferredWait)
             let sentAt = clock.now
             var failure: APIClientError?
             var isPending = false
@@ -113,7 +113,7 @@ extension URLError {
 /// The state of a request: whether its caller still waits, and the server's rate limit. A request that was sent is completed even if its
 /// caller is gone, because its response may contain tokens to revoke. A request delayed by the rate limit is then not sent again. Safe from
 /// any thread or task.
-package final class RequestPassage: Sendable {
+package final class RequestState: Sendable {
     private struct State {
         var isAbandoned = false
         var isHeldBack = false

@@ -40,11 +40,11 @@ final class CallbackListener: Sendable {
         // A failure is harmless: at worst, the browser process inherits the pipe.
         for end in ends { try? LoopbackSocket.prepare(end) }
         let thread = Thread { [self, ear = ends[0]] in
-            var desk = Desk(listeners: sockets.map(\.descriptor), ear: ear, rules: rules)
-            let result = desk.serve()
+            var loop = CallbackEventLoop(listeners: sockets.map(\.descriptor), ear: ear, rules: rules)
+            let result = loop.serve()
             // Close the write end first: writing to a pipe without a reader raises SIGPIPE.
             if let bell = bell.withLock({ $0.take() }) { closeDescriptor(bell) }
-            desk.close()
+            loop.close()
             redirect.decide(result)
             closed.decide(.success(()))
         }
@@ -100,7 +100,7 @@ private func closeDescriptor(_ descriptor: Int32) {
 }
 
 /// The event loop of the listener's thread.
-private struct Desk {
+private struct CallbackEventLoop {
     private struct Connection {
         let descriptor: Int32
         var received: [UInt8] = []

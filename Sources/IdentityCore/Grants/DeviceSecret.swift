@@ -38,7 +38,7 @@ extension StoreView {
         guard case .fresh(let ticket) = try ticket(.deviceSecret, digest: digest, now: now),
             let grant = try record(.grant, id: ticket.owner.id).map(Grant.init), grant.server == server, grant.revokedAt == nil,
             now < grant.expiresAt, snapshot.application(grant.clientID)?.isActive == true,
-            let user = try grant.userID.flatMap({ try GrantHolder.user(id: $0, in: self) }), grant.closure(by: user) == nil
+            let user = try grant.userID.flatMap({ try GrantUserReader.user(id: $0, in: self) }), grant.closure(by: user) == nil
         else { return nil }
         return (grant, user)
     }

@@ -65,7 +65,7 @@ package struct TokenFinder {
         guard let grant = try view.record(.grant, id: id).map(Grant.init), grant.server == server.id,
             snapshot.application(grant.clientID)?.isActive == true
         else { return nil }
-        return (grant, try grant.userID.flatMap { try GrantHolder.user(id: $0, in: view) })
+        return (grant, try grant.userID.flatMap { try GrantUserReader.user(id: $0, in: view) })
     }
 }
 

@@ -93,7 +93,7 @@ struct GrantRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let bodyParameters: [String: any APIRequestArgument]?
     let tokenContext: Token.Context
     let tokenValidatorContext: any IDTokenValidatorContext
-    let passage: RequestPassage
+    let passage: RequestState
 
     var headers: [String: (any APIRequestArgument)?]? { passage.headers }
     var timeoutInterval: TimeInterval { passage.timeoutInterval }
@@ -113,7 +113,7 @@ extension OAuth2Client {
     func tokens(
         _ grant: GrantType, _ parameters: [String: any APIRequestArgument], context: some AuthenticationContext,
         flow: [String: any APIRequestArgument]?, expectations: any IDTokenValidatorContext = NullIDTokenValidatorContext(),
-        passage: RequestPassage = RequestPassage()
+        passage: RequestState = RequestState()
     ) async throws -> Token {
         var body = self.parameters(for: .token, flow: flow, context: context)
         body.merge(parameters) { $1 }

@@ -28,7 +28,7 @@ struct AuthorizationCodeGrant: GrantHandler {
         let found = try view.transaction(.authorizationCode, secret: code, now: now)
         state = found?.1 ?? .unknown
         transaction = found?.0.value
-        user = try transaction?.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
+        user = try transaction?.userID.flatMap { try GrantUserReader.user(id: $0, in: view) }
         isSessionOpen = try transaction?.sessionID.map { [user] in try view.isSessionOpen(id: $0, of: user, now: now) } ?? false
         if case .taken(_, _, let gave) = state {
             given = try view.record(.grant, id: String(decoding: gave, as: UTF8.self)).map(Grant.init)

@@ -27,7 +27,7 @@ struct DeviceCodeGrant: PollGrantHandler {
         else { throw Self.invalid("device_code: unknown or another client's") }
         self.state = state
         (transaction, version) = (stored.value, stored.version)
-        user = try transaction.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
+        user = try transaction.userID.flatMap { try GrantUserReader.user(id: $0, in: view) }
         isSessionOpen = try transaction.sessionID.map { [user] in try view.isSessionOpen(id: $0, of: user, now: now) } ?? false
     }
 

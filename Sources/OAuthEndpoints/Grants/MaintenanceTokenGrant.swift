@@ -43,7 +43,7 @@ struct MaintenanceTokenGrant: AssertionHandler {
             throw JWTBearerGrant.invalid("assertion: \(error.code.rawValue)")
         }
         use = token.use(by: enrolled.enrollment.id)
-        user = try GrantHolder.user(id: enrolled.enrollment.userID, in: view)
+        user = try GrantUserReader.user(id: enrolled.enrollment.userID, in: view)
         refusal = try Self.refusal(of: enrolled, user, isUsed: use.isMade(in: view), client: request.application.id)
     }
 

@@ -41,7 +41,7 @@ struct RefreshTokenGrant: GrantHandler {
             successor = nil
         }
         grant = try state.ticket.flatMap { try view.record($0.owner.kind, id: $0.owner.id) }.map(Grant.init)
-        user = try grant?.userID.flatMap { try GrantHolder.user(id: $0, in: view) }
+        user = try grant?.userID.flatMap { try GrantUserReader.user(id: $0, in: view) }
     }
 
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision {

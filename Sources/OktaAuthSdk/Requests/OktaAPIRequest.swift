@@ -141,9 +141,9 @@ public class OktaAPIRequest {
             return MainQueue.runLater { self.end(.error(reason)) }
         }
         // Retains the request until the response arrives.
-        let parcel = Parcel(contents: self)
+        let transfer = MainQueueTransfer(contents: self)
         let arrive: @Sendable (Data?, URLResponse?, (any Error)?) -> Void = { data, response, error in
-            MainQueue.runLater { parcel.contents.arrive(data, response, error) }
+            MainQueue.runLater { transfer.contents.arrive(data, response, error) }
         }
         switch transport {
         case .listener(let listener): listener.sendRequest(request, completionHandler: arrive)

@@ -81,15 +81,15 @@ enum MainQueue: Sendable {
 
     /// Enqueues the work on the main queue.
     static func runLater(_ work: @escaping () -> Void) {
-        let parcel = Parcel(contents: work)
-        DispatchQueue.main.async { parcel.contents() }
+        let transfer = MainQueueTransfer(contents: work)
+        DispatchQueue.main.async { transfer.contents() }
     }
 }
 
 /// Transfers a value that is not `Sendable` to the main queue: a closure of the app, a status, a factor or a request.
 /// `@unchecked Sendable` is safe because `contents` is constant and is used only on the main queue. An app that calls from another queue
 /// must not use the object until the SDK calls back.
-struct Parcel<Contents>: @unchecked Sendable {
+struct MainQueueTransfer<Contents>: @unchecked Sendable {
     let contents: Contents
 }
 
@@ -103,19 +103,19 @@ extension MainQueue {
         _ start: (_ onValue: @escaping (Value) -> Void, _ onError: @escaping (OktaError) -> Void) -> Void
     ) async throws -> Value {
         try Task.checkCancellation()
-        let decision = Decision<Parcel<Value>>()
+        let decision = Decision<MainQueueTransfer<Value>>()
         do {
             let caller = Caller(decision)
-            start({ caller.decision.decide(.success(Parcel(contents: $0))) }, { caller.decision.decide(.failure($0)) })
+            start({ caller.decision.decide(.success(MainQueueTransfer(contents: $0))) }, { caller.decision.decide(.failure($0)) })
         }
         return try await decision.valueUnlessCancelled().contents
     }
 
     /// Retained only by the two closures, so that its deinitialization means that neither can be called.
     private final class Caller<Value> {
-        let decision: Decision<Parcel<Value>>
+        let decision: Decision<MainQueueTransfer<Value>>
 
-        init(_ decision: Decision<Parcel<Value>>) { self.decision = decision }
+        init(_ decision: Decision<MainQueueTransfer<Value>>) { self.decision = decision }
 
         deinit { decision.decide(.failure(CancellationError())) }
     }

@@ -6,7 +6,7 @@ internal import AuthFoundation
 final class Transaction: Sendable {
     /// The progress of a cancellation.
     private enum Ending {
-        case asked([Parcel<() -> Void>])
+        case asked([MainQueueTransfer<() -> Void>])
         case done
     }
 
@@ -31,10 +31,10 @@ final class Transaction: Sendable {
 
     /// Delivers a response now, after a failed cancellation, or never if the transaction is cancelled.
     func deliver(for stateToken: String?, _ answer: @escaping () -> Void) {
-        let parcel = Parcel(contents: answer)
+        let transfer = MainQueueTransfer(contents: answer)
         let isOpen = state.withLock { state in
             guard let stateToken, let ending = state.endings[stateToken] else { return true }
-            if case .asked(let waiting) = ending { state.endings[stateToken] = .asked(waiting + [parcel]) }
+            if case .asked(let waiting) = ending { state.endings[stateToken] = .asked(waiting + [transfer]) }
             return false
         }
         if isOpen { answer() }
@@ -47,7 +47,7 @@ final class Transaction: Sendable {
     }
 
     func endCancelling(_ stateToken: String, isDone: Bool) {
-        let late: [Parcel<() -> Void>] = state.withLock { state in
+        let late: [MainQueueTransfer<() -> Void>] = state.withLock { state in
             guard case .asked(let waiting) = state.endings[stateToken] else { return [] }
             state.endings[stateToken] = isDone ? .done : nil
             return isDone ? [] : waiting

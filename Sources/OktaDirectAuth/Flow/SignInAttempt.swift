@@ -63,7 +63,7 @@ struct SignInAttempt: Sendable {
         case (.transfer, .transfer(let binding, _)):
             return try await approval(binding)
         case (.prompt(let code), .prompt(let binding)):
-            return try await outOfBandTokens(binding, bindingCode: code, passage: RequestPassage())
+            return try await outOfBandTokens(binding, bindingCode: code, passage: RequestState())
         case (.webAuthn(let response), .webAuthn(let asked)):
             var parameters: [String: any APIRequestArgument] = [
                 "clientDataJSON": response.clientDataJSON, "authenticatorData": response.authenticatorData, "signature": response.signature,
@@ -118,7 +118,7 @@ struct SignInAttempt: Sendable {
     }
 
     private func outOfBandTokens(
-        _ binding: Flow.ContinuationType.BindingContext, bindingCode: String?, passage: RequestPassage
+        _ binding: Flow.ContinuationType.BindingContext, bindingCode: String?, passage: RequestState
     ) async throws -> Flow.Status {
         var parameters: [String: any APIRequestArgument] = ["oob_code": binding.challenge.code]
         if let mfaContext = binding.mfaContext { parameters["mfa_token"] = mfaContext.mfaToken }
@@ -127,7 +127,7 @@ struct SignInAttempt: Sendable {
     }
 
     private func tokens(
-        _ grant: GrantType, _ parameters: [String: any APIRequestArgument], passage: RequestPassage = RequestPassage()
+        _ grant: GrantType, _ parameters: [String: any APIRequestArgument], passage: RequestState = RequestState()
     ) async throws -> Flow.Status {
         let request = DirectTokenRequest(
             openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, context: context,
@@ -155,7 +155,7 @@ struct SignInAttempt: Sendable {
     private func post<Response: Decodable & Sendable>(
         _ endpoint: String, _ parameters: [String: any APIRequestArgument], as type: Response.Type
     ) async throws -> Response {
-        let passage = RequestPassage()
+        let passage = RequestState()
         let request = try ChallengeRequest<Response>(
             openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration, context: context,
             endpoint: endpoint, parameters: parameters, passage: passage)

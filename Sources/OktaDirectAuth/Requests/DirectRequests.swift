@@ -14,7 +14,7 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     let supportedGrants: [GrantType]
     let additionalParameters: [String: any APIRequestArgument]?
     let parameters: [String: any APIRequestArgument]
-    let passage: RequestPassage
+    let passage: RequestState
 
     var headers: [String: (any APIRequestArgument)?]? { passage.headers }
     var timeoutInterval: TimeInterval { passage.timeoutInterval }
@@ -65,13 +65,13 @@ struct ChallengeRequest<Response: Decodable & Sendable>: FormRequest, APIParsing
     let context: DirectAuthenticationFlow.Context
     let url: URL
     let parameters: [String: any APIRequestArgument]
-    let passage: RequestPassage
+    let passage: RequestState
 
     /// Creates a request to an endpoint next to the token endpoint, because the discovery document does not contain its URL.
     init(
         openIdConfiguration: OpenIdConfiguration, clientConfiguration: OAuth2Client.Configuration,
         context: DirectAuthenticationFlow.Context,
-        endpoint: String, parameters: [String: any APIRequestArgument], passage: RequestPassage
+        endpoint: String, parameters: [String: any APIRequestArgument], passage: RequestState
     ) throws {
         self.openIdConfiguration = openIdConfiguration
         self.clientConfiguration = clientConfiguration

@@ -73,7 +73,7 @@ struct AccountEnumerationAttacks {
     func backchannel() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            let desk = Desk(server, .staffDesk)
+            let desk = BackchannelClient(server, .staffDesk)
             let own = try await desk.authorize()
             try expectRefusal(own, 400, "unknown_user_id")
             #expect(try await Visible(desk.authorize(["login_hint": Self.unknown])) == Visible(own))
@@ -102,7 +102,7 @@ struct AccountEnumerationAttacks {
             case .push: return try await DirectClient(server, id: "staff-app").primary(["login_hint": login])
             case .text: return try await DirectClient(server, id: "staff-app").primary(["login_hint": login, "channel_hint": "sms"])
             case .call: return try await DirectClient(server, id: "staff-app").primary(["login_hint": login, "channel_hint": "voice"])
-            case .backchannel: return try await Desk(server, .staffDesk).authorize(["login_hint": login])
+            case .backchannel: return try await BackchannelClient(server, .staffDesk).authorize(["login_hint": login])
             case .classic: return try await classic.signIn(login, "wrong")
             case .recoveryByMail: return try await recover("password", "EMAIL")
             case .recoveryByText: return try await recover("password", "SMS")

@@ -175,7 +175,7 @@ struct NumberTests {
         try await PushServer.with { server in
             for number in HostileNumber.text {
                 let text = number.removingPercentEncoding ?? number
-                let response = try await Desk(server).authorize(["request_expiry": text])
+                let response = try await BackchannelClient(server).authorize(["request_expiry": text])
                 #expect(response.status == 400, "\(number): \(response.status)")
                 #expect(response.body.contains("request_expiry"), "\(number): \(response.body)")
             }

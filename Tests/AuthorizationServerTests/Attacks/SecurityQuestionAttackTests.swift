@@ -61,7 +61,7 @@ struct SecurityQuestionAttackTests {
         /// Begins a recovery on the pages and advances it to the question.
         func page() async throws -> (WireBrowser, WireResponse) {
             server.clock.advance(by: 61)
-            let desk = RecoveryDesk(server: server, browser: WireBrowser(server.wire))
+            let desk = RecoveryBrowser(server: server, browser: WireBrowser(server.wire))
             return (desk.browser, try await desk.browser.submit(try await desk.open(try await desk.link()), "recover"))
         }
     }

@@ -156,7 +156,7 @@ struct SessionFixationAttackTests {
 
     @Test("An attacker who knows the recovery code cannot continue after the victim answered the security question")
     func knownCode() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             try await desk.giveQuestion()
             let page = try await desk.ask("sms")
             let code = try #require(await desk.server.messages.received()?.code)
@@ -167,7 +167,7 @@ struct SessionFixationAttackTests {
             let next = try await victim.submit(question, "answer", ["answer": "Swimming cup"])
             #expect(next.body.contains("Choose a new password"))
             #expect(try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }).status == 403)
-            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Password changed"))
+            #expect(try await desk.set(RecoveryBrowser.new, on: next, in: victim).body.contains("Password changed"))
         }
     }
 
@@ -237,7 +237,7 @@ struct SessionFixationAttackTests {
 
     @Test("An attacker who planted the browser cookie can't set the password after the victim entered the recovery code")
     func recovery() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let page = try await desk.ask("sms")
             let code = try #require(await desk.server.messages.received()?.code)
             let form = try WireBrowser.form(page, "code")
@@ -257,14 +257,14 @@ struct SessionFixationAttackTests {
             #expect(try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }).status == 403)
             let next = try await victim.follow(step)
             #expect(next.body.contains("Choose a new password"))
-            #expect(try await desk.set(RecoveryDesk.new, on: next, in: victim).body.contains("Password changed"))
-            #expect(try await desk.code(RecoveryDesk.new) != nil)
+            #expect(try await desk.set(RecoveryBrowser.new, on: next, in: victim).body.contains("Password changed"))
+            #expect(try await desk.code(RecoveryBrowser.new) != nil)
         }
     }
 
     @Test("A browser that submitted the recovery code twice, or lost the response, continues the recovery")
     func recoveryTwice() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let page = try await desk.ask("sms")
             let code = try #require(await desk.server.messages.received()?.code)
             let form = try WireBrowser.form(page, "code")
@@ -279,13 +279,13 @@ struct SessionFixationAttackTests {
             let again = try await desk.browser.follow(
                 try await desk.browser.post(form.action, form.fields.merging(["code": code]) { $1 }))
             #expect(again.body.contains("Choose a new password"))
-            #expect(try await desk.set(RecoveryDesk.new, on: again).body.contains("Password changed"))
+            #expect(try await desk.set(RecoveryBrowser.new, on: again).body.contains("Password changed"))
         }
     }
 
     @Test("A browser can repeat a correct recovery code three times without seeing an old error, and is then refused")
     func recoveryRepeats() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let page = try await desk.ask("sms")
             let code = try #require(await desk.server.messages.received()?.code)
             let form = try WireBrowser.form(page, "code")
@@ -306,7 +306,7 @@ struct SessionFixationAttackTests {
 
     @Test("An attacker who planted the browser cookie cannot continue a recovery after the victim opened the mailed link")
     func recoveryLink() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await desk.link()
             let victim = WireBrowser(desk.server.wire)
             victim.cookies = desk.browser.cookies
@@ -324,8 +324,8 @@ struct SessionFixationAttackTests {
             victim.cookies = proved.filter { !$0.key.hasPrefix("signin-") }
             #expect(try await victim.get(address).status == 403)
             victim.cookies = proved
-            #expect(try await desk.set(RecoveryDesk.new, on: page, in: victim).body.contains("Password changed"))
-            #expect(try await desk.code(RecoveryDesk.new) != nil)
+            #expect(try await desk.set(RecoveryBrowser.new, on: page, in: victim).body.contains("Password changed"))
+            #expect(try await desk.code(RecoveryBrowser.new) != nil)
         }
     }
 }

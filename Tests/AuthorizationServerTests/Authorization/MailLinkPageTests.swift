@@ -115,7 +115,7 @@ struct MailLinkPageTests {
             #expect(try await browser.get(address).body.contains("Enter the code"))
             func look(_ link: String) async throws -> String {
                 let browser = WireBrowser(server.wire)
-                return RecoveryDesk.look(try await browser.follow(try await browser.get(link)))
+                return RecoveryBrowser.look(try await browser.follow(try await browser.get(link)))
             }
             let bad = try await look("/signin/mail/ml_" + String(repeating: "a", count: 43))
             #expect(bad.hasPrefix("400 "))

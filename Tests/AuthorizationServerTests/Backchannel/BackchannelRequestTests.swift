@@ -11,7 +11,7 @@ struct BackchannelRequestTests {
     func success(base: String) async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            let response = try await Desk(server, base: base).authorize()
+            let response = try await BackchannelClient(server, base: base).authorize()
             #expect(response.status == 200)
             expectProtocolHeaders(response)
             var body = try #require(try response.json.objectValue)
@@ -24,7 +24,9 @@ struct BackchannelRequestTests {
     func question(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            _ = try await Desk(server, base: base).authorize(["binding_message": "Order 7%: 20% off & \"more\"", "request_expiry": "90"])
+            _ = try await BackchannelClient(server, base: base).authorize([
+                "binding_message": "Order 7%: 20% off & \"more\"", "request_expiry": "90",
+            ])
             let challenge = try await phone.challenge()
             #expect(challenge.context["transactionType"] == "CIBA")
             // The server percent-encodes at least every %, because the device decodes the message.
@@ -52,7 +54,7 @@ struct BackchannelRequestTests {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"], verifiesUser: true))
             let message = String(repeating: character, count: 100)
-            #expect(try await Desk(server).authorize(["binding_message": message]).status == 200)
+            #expect(try await BackchannelClient(server).authorize(["binding_message": message]).status == 200)
             let push = try #require(await server.pushes.next())
             #expect(push.payload.count <= 4_096)
             #expect(try await phone.challenge().context["bindingMessage"]?.stringValue?.removingPercentEncoding == message)
@@ -63,7 +65,7 @@ struct BackchannelRequestTests {
     func idTokenHint() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let signIn = [
                 "grant_type": "password", "username": PushOrganization.jane, "password": PushOrganization.janesPassword, "scope": "openid",
             ]
@@ -83,7 +85,7 @@ struct BackchannelRequestTests {
     func expiredHint(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            let desk = Desk(server, base: base)
+            let desk = BackchannelClient(server, base: base)
             let signIn = [
                 "grant_type": "password", "username": PushOrganization.jane, "password": PushOrganization.janesPassword, "scope": "openid",
             ]
@@ -106,7 +108,7 @@ struct BackchannelRequestTests {
 
     struct Row: Sendable, CustomTestStringConvertible {
         var why: String
-        var client = Desk.Client.desk
+        var client = BackchannelClient.Client.desk
         /// Changes to the parameters of a valid request. An empty value omits the parameter.
         var changes: [String: String] = [:]
         var status = 400
@@ -153,7 +155,8 @@ struct BackchannelRequestTests {
     func documented(row: Row) async throws {
         let shared = try await PushServer.refusing()
         for base in Self.bases {
-            try expectRefusal(try await Desk(shared.server, row.client, base: base).authorize(row.changes), row.status, row.error)
+            try expectRefusal(
+                try await BackchannelClient(shared.server, row.client, base: base).authorize(row.changes), row.status, row.error)
         }
     }
 
@@ -161,7 +164,7 @@ struct BackchannelRequestTests {
     func nobodyAsked() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            for row in Self.rows { #expect(try await Desk(server, row.client).authorize(row.changes).status >= 400) }
+            for row in Self.rows { #expect(try await BackchannelClient(server, row.client).authorize(row.changes).status >= 400) }
             #expect(try await phone.waiting().isEmpty)
         }
     }
@@ -170,13 +173,13 @@ struct BackchannelRequestTests {
     func notEnabled() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(.init(transactionTypes: ["LOGIN"]))
-            try expectRefusal(try await Desk(server).authorize(), 400, "unknown_user_id")
+            try expectRefusal(try await BackchannelClient(server).authorize(), 400, "unknown_user_id")
             #expect(try await phone.waiting().isEmpty)
         }
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
             try await server.apply(PushOrganization(isActive: false))
-            try expectRefusal(try await Desk(server).authorize(), 400, "unknown_user_id")
+            try expectRefusal(try await BackchannelClient(server).authorize(), 400, "unknown_user_id")
         }
     }
 
@@ -184,8 +187,8 @@ struct BackchannelRequestTests {
     func personLimit() async throws {
         try await PushServer.with { server in
             _ = try await server.enroll(.init(transactionTypes: ["LOGIN", "CIBA"]))
-            for _ in 0..<5 { #expect(try await Desk(server).authorize().status == 200) }
-            let refused = try await Desk(server).authorize()
+            for _ in 0..<5 { #expect(try await BackchannelClient(server).authorize().status == 200) }
+            let refused = try await BackchannelClient(server).authorize()
             try expectRefusal(refused, 429, "invalid_grant", isForUser: true)
         }
     }

@@ -11,7 +11,7 @@ struct BackchannelTokenTests {
     func success(base: String) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server, base: base)
+            let desk = BackchannelClient(server, base: base)
             let request = try await desk.begin(["scope": "openid profile offline_access", "binding_message": "Order 7"])
             try expectRefusal(try await desk.poll(request), 400, "authorization_pending")
             try await phone.approve()
@@ -39,7 +39,7 @@ struct BackchannelTokenTests {
             var options = Self.both
             options.verifiesUser = true
             let phone = try await server.enroll(options)
-            let desk = Desk(server, .strictDesk)
+            let desk = BackchannelClient(server, .strictDesk)
             let request = try await desk.begin()
             let challenge = try await phone.challenge()
             #expect(challenge.claims["userVerification"] == "REQUIRED")
@@ -50,7 +50,7 @@ struct BackchannelTokenTests {
         }
         try await PushServer.with { server in
             _ = try await server.enroll(Self.both)
-            try expectRefusal(try await Desk(server, .strictDesk).authorize(), 400, "unknown_user_id")
+            try expectRefusal(try await BackchannelClient(server, .strictDesk).authorize(), 400, "unknown_user_id")
         }
     }
 
@@ -58,7 +58,7 @@ struct BackchannelTokenTests {
     func pace() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let request = try await desk.begin()
             try expectRefusal(try await desk.poll(request), 400, "authorization_pending")
             try expectRefusal(try await desk.poll(request), 400, "slow_down")
@@ -73,7 +73,7 @@ struct BackchannelTokenTests {
     func denied() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let request = try await desk.begin()
             try await phone.deny()
             try expectRefusal(try await desk.poll(request), 400, "access_denied")
@@ -85,7 +85,7 @@ struct BackchannelTokenTests {
     func expiry(seconds: Int?) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let response = try await desk.authorize(seconds.map { ["request_expiry": String($0)] } ?? [:])
             #expect(try response.json["expires_in"] == .integer(Int64(seconds ?? 300)))
             let request = try #require(try response.json["auth_req_id"]?.stringValue)
@@ -103,15 +103,15 @@ struct BackchannelTokenTests {
     func bounds() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let request = try await desk.begin()
             try await phone.approve()
-            try expectRefusal(try await Desk(server, .strictDesk).poll(request), 400, "invalid_grant")
-            try expectRefusal(try await Desk(server, base: DirectClient.org).poll(request), 400, "invalid_grant")
-            try expectRefusal(try await Desk(server, .silentDesk).poll(request), 401, "invalid_client")
-            try expectRefusal(try await Desk(server, .wrongSecret).poll(request), 401, "invalid_client")
-            try expectRefusal(try await Desk(server, .publicDesk).poll(request), 400, "unauthorized_client")
-            try expectRefusal(try await Desk(server, .muteDesk).poll(request), 400, "unauthorized_client")
+            try expectRefusal(try await BackchannelClient(server, .strictDesk).poll(request), 400, "invalid_grant")
+            try expectRefusal(try await BackchannelClient(server, base: DirectClient.org).poll(request), 400, "invalid_grant")
+            try expectRefusal(try await BackchannelClient(server, .silentDesk).poll(request), 401, "invalid_client")
+            try expectRefusal(try await BackchannelClient(server, .wrongSecret).poll(request), 401, "invalid_client")
+            try expectRefusal(try await BackchannelClient(server, .publicDesk).poll(request), 400, "unauthorized_client")
+            try expectRefusal(try await BackchannelClient(server, .muteDesk).poll(request), 400, "unauthorized_client")
             try expectRefusal(try await desk.poll(""), 400, "invalid_request")
             try expectRefusal(try await desk.poll("ft_unknown"), 400, "invalid_grant")
             #expect(try await desk.poll(request).status == 200)
@@ -122,7 +122,7 @@ struct BackchannelTokenTests {
     func kinds() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let request = try await desk.begin()
             let challenge = try await phone.challenge()
             // An answer with the transaction type of a sign-in is rejected.
@@ -140,7 +140,7 @@ struct BackchannelTokenTests {
     func scopes() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let request = try await desk.begin()
             try await phone.approve()
             #expect(try await desk.poll(request, ["scope": "openid messages.read offline_access"]).json["scope"] == "openid")
@@ -151,7 +151,7 @@ struct BackchannelTokenTests {
     func accessPolicy() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server, base: "/oauth2/closed/v1")
+            let desk = BackchannelClient(server, base: "/oauth2/closed/v1")
             let request = try await desk.begin()
             try await phone.approve()
             try expectRefusal(try await desk.poll(request), 400, "access_denied")
@@ -162,7 +162,7 @@ struct BackchannelTokenTests {
     func revoked() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)
-            let desk = Desk(server)
+            let desk = BackchannelClient(server)
             let request = try await desk.begin()
             let challenge = try await phone.challenge()
             let response = try await desk.post("revoke", ["token": request])

@@ -15,7 +15,7 @@ struct HeldPollPaceTests {
             let client = DirectClient(server.push)
             let challenge = try await client.challenge(try await client.mfaToken())
             let first = try await DirectClient(server.push, id: "easy-app").primary()
-            let backchannel = try await Desk(server.push).authorize()
+            let backchannel = try await BackchannelClient(server.push).authorize()
             let device = try await WireDevice(server.wire).authorize()
             for response in [challenge, first, backchannel, device] {
                 #expect(response.status == 200, "\(response.body)")

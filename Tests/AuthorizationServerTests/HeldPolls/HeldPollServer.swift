@@ -133,7 +133,7 @@ enum PollKind: String, CaseIterable, Sendable {
             }
         case .backchannel:
             return try await asking(push) {
-                let desk = Desk(push)
+                let desk = BackchannelClient(push)
                 let request = try await desk.begin()
                 return { try await desk.poll(request) }
             }

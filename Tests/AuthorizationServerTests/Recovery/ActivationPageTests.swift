@@ -8,7 +8,7 @@ import Testing
 @Suite("Activation pages")
 struct ActivationPageTests {
     /// Sends the activation mail to a user without a password and returns its link.
-    private static func link(_ desk: RecoveryDesk, _ login: String = PushOrganization.newcomer) async throws -> String {
+    private static func link(_ desk: RecoveryBrowser, _ login: String = PushOrganization.newcomer) async throws -> String {
         let id = try #require(try await desk.server.engine.user(login: login)?.id)
         #expect(try await desk.server.running.server.welcome(userID: id))
         let mail = try #require(await desk.server.messages.received())
@@ -18,7 +18,7 @@ struct ActivationPageTests {
 
     @Test("The first password must satisfy the password policy, starts no session, and sign-in applies the sign-on policy")
     func firstPassword() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await Self.link(desk)
             #expect(link.hasPrefix("/signin/set-up/at_"))
             var page = try await desk.open(link)
@@ -28,16 +28,16 @@ struct ActivationPageTests {
             #expect(page.body.contains("At least 8 characters") && !desk.browser.hasLink)
             page = try await desk.set("short", on: page)
             #expect(page.body.contains("Choose a different password:"))
-            page = try await desk.set(RecoveryDesk.new, "Another-Horse-9", on: page)
+            page = try await desk.set(RecoveryBrowser.new, "Another-Horse-9", on: page)
             #expect(page.body.contains("The passwords do not match."))
             #expect(try await desk.server.engine.user(login: PushOrganization.newcomer)?.status == .staged)
-            page = try await desk.set(RecoveryDesk.new, on: page)
+            page = try await desk.set(RecoveryBrowser.new, on: page)
             #expect(page.body.contains("Your account is set up") && page.body.contains("Go back to the application"))
             #expect(desk.browser.cookies["session"] == nil && !page.body.contains("class=\"button\""))
-            #expect(try await desk.code(RecoveryDesk.new, PushOrganization.newcomer) != nil)
+            #expect(try await desk.code(RecoveryBrowser.new, PushOrganization.newcomer) != nil)
             let browser = WireBrowser(desk.server.wire)
             let asked = try await browser.signIn(
-                try await WireRelyingParty.browserApp.begin(browser), PushOrganization.newcomer, RecoveryDesk.new)
+                try await WireRelyingParty.browserApp.begin(browser), PushOrganization.newcomer, RecoveryBrowser.new)
             #expect(asked.body.contains("Set up an authenticator app"))
             #expect(try await desk.server.logged("user.lifecycle.activate") == 1)
             // The account is active: the link is invalid, and no other mail is sent.
@@ -51,26 +51,26 @@ struct ActivationPageTests {
     @Test(
         "A user with a password set by an administrator keeps it at activation, or replaces it if it is expired", arguments: [false, true])
     func givenPassword(isDue: Bool) async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let id = try #require(try await desk.server.engine.user(login: PushOrganization.newcomer)?.id)
             let context = RequestContext(now: desk.server.clock.now, requestID: "given")
-            _ = try await desk.server.engine.setPassword(userID: id, to: RecoveryDesk.new, context: context)
+            _ = try await desk.server.engine.setPassword(userID: id, to: RecoveryBrowser.new, context: context)
             if isDue { _ = try await desk.server.engine.expirePassword(userID: id, context: context) }
-            #expect(try await desk.code(RecoveryDesk.new, PushOrganization.newcomer) == nil)
+            #expect(try await desk.code(RecoveryBrowser.new, PushOrganization.newcomer) == nil)
             var page = try await desk.browser.submit(try await desk.open(try await Self.link(desk)), "recover")
             if isDue {
                 #expect(page.body.contains("Choose a password"))
                 page = try await desk.set("Chosen-Horse-9", on: page)
             }
             #expect(page.body.contains("Your account is set up") && desk.browser.cookies["session"] == nil)
-            #expect(try await desk.code(RecoveryDesk.new, PushOrganization.newcomer) != nil || isDue)
+            #expect(try await desk.code(RecoveryBrowser.new, PushOrganization.newcomer) != nil || isDue)
             #expect(try await desk.code("Chosen-Horse-9", PushOrganization.newcomer) != nil || !isDue)
         }
     }
 
     @Test("An activation link is consumed by its form in the same browser, not by opening it, and is invalid at the Authn API")
     func binding() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await Self.link(desk)
             let token = try #require(link.split(separator: "/").last).description
             for _ in 1...2 { #expect(try await desk.open(link, in: WireBrowser(desk.server.wire)).status == 200) }
@@ -83,7 +83,7 @@ struct ActivationPageTests {
             #expect(try await other.get(address).status == 403)
             let state = try #require(address.split(separator: "/").last).description
             let classic = ClassicClient(desk.server)
-            let body: [String: JSONValue] = ["stateToken": .string(state), "newPassword": .string(RecoveryDesk.new)]
+            let body: [String: JSONValue] = ["stateToken": .string(state), "newPassword": .string(RecoveryBrowser.new)]
             try expectClassicRefusal(try await classic.post("/credentials/reset_password", .object(body)), 401, "E0000011")
             // The consumed token is invalid at the API.
             try expectClassicRefusal(try await classic.post("", ["token": .string(token)]), 401, "E0000004")

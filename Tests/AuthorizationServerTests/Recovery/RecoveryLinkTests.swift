@@ -6,7 +6,7 @@ import Testing
 struct RecoveryLinkTests {
     @Test("A recovery link sets a new password in any browser, once, and the old password becomes invalid")
     func setsPassword() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await desk.link()
             #expect(link.hasPrefix("/signin/reset-password/rt_"))
             let other = WireBrowser(desk.server.wire)
@@ -17,10 +17,10 @@ struct RecoveryLinkTests {
             #expect(!other.hasLink)
             next = try await desk.set("short", on: next, in: other)
             #expect(next.body.contains("Choose a different password:") && next.body.contains("aria-invalid"))
-            next = try await desk.set(RecoveryDesk.new, "Another-Horse-9", on: next, in: other)
+            next = try await desk.set(RecoveryBrowser.new, "Another-Horse-9", on: next, in: other)
             #expect(next.body.contains("The passwords do not match."))
             let asking = next
-            next = try await desk.set(RecoveryDesk.new, on: next, in: other)
+            next = try await desk.set(RecoveryBrowser.new, on: next, in: other)
             #expect(next.body.contains("Password changed") && next.body.contains("Go back to the application"))
             #expect(!next.body.contains("class=\"button\""))
             // The recovery starts no session.
@@ -29,27 +29,27 @@ struct RecoveryLinkTests {
             #expect(try await desk.set("Third-Horse-9", on: asking, in: other).body.contains("Password changed"))
             #expect(try await desk.code(PushOrganization.janesPassword) == nil)
             #expect(try await desk.code("Third-Horse-9") == nil)
-            #expect(try await desk.code(RecoveryDesk.new) != nil)
+            #expect(try await desk.code(RecoveryBrowser.new) != nil)
             #expect(try await desk.server.logged("user.account.reset_password") == 1)
         }
     }
 
     @Test("In the same browser, a recovery link leads back to the sign-in from which it was requested")
     func leadsBack() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await desk.link()
             var page = try await desk.browser.submit(try await desk.open(link), "recover")
-            page = try await desk.set(RecoveryDesk.new, on: page)
+            page = try await desk.set(RecoveryBrowser.new, on: page)
             let back = try #require(page.body.firstMatch(of: /class="button" href="([^"]*)"/)?.1)
             page = try await desk.browser.get(String(back))
             #expect(page.body.contains("value=\"\(PushOrganization.jane)\""))
-            _ = try RecoveryDesk.app.code(try await desk.browser.signIn(page, PushOrganization.jane, RecoveryDesk.new))
+            _ = try RecoveryBrowser.app.code(try await desk.browser.signIn(page, PushOrganization.jane, RecoveryBrowser.new))
         }
     }
 
     @Test("Opening a recovery link does not consume it, and a redirect removes its secret from the address")
     func opening() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await desk.link()
             let secret = try #require(link.split(separator: "/").last).description
             // Mail scanners open links with or without cookies, and submit no form.
@@ -73,43 +73,44 @@ struct RecoveryLinkTests {
 
     @Test("Consumed, expired, forged and revoked recovery links show the same page and have no effect")
     func useless() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let used = try await desk.link()
             let page = try await desk.browser.submit(try await desk.open(used), "recover")
-            let seen = RecoveryDesk.look(try await desk.open(used))
+            let seen = RecoveryBrowser.look(try await desk.open(used))
             #expect(seen.hasPrefix("400 ") && seen.contains("This link is invalid or expired"))
             func look(_ link: String) async throws -> String {
-                RecoveryDesk.look(try await desk.open(link, in: WireBrowser(desk.server.wire)))
+                RecoveryBrowser.look(try await desk.open(link, in: WireBrowser(desk.server.wire)))
             }
             #expect(try await look(used) == seen)
             #expect(try await look("/signin/reset-password/rt_\(String(repeating: "a", count: 43))") == seen)
             #expect(try await look("/signin/unlock/x%22%3B") == seen)
-            #expect(RecoveryDesk.look(try await desk.server.wire.get("/signin/link/aaaaaaaaaaaaaaaa/recover")) == seen)
+            #expect(RecoveryBrowser.look(try await desk.server.wire.get("/signin/link/aaaaaaaaaaaaaaaa/recover")) == seen)
             // John's new password revokes his other open link.
             let john = try await desk.link(as: PushOrganization.john)
             desk.server.clock.advance(by: 60)
             let late = try await desk.link(as: PushOrganization.john)
             let other = WireBrowser(desk.server.wire)
-            _ = try await desk.set(RecoveryDesk.new, on: try await other.submit(try await desk.open(late, in: other), "recover"), in: other)
+            _ = try await desk.set(
+                RecoveryBrowser.new, on: try await other.submit(try await desk.open(late, in: other), "recover"), in: other)
             #expect(try await look(john) == seen)
-            #expect(try await desk.code(RecoveryDesk.new, PushOrganization.john) != nil)
+            #expect(try await desk.code(RecoveryBrowser.new, PushOrganization.john) != nil)
             // Jane's recovery is not affected.
-            _ = try await desk.set(RecoveryDesk.new, on: page)
-            #expect(try await desk.code(RecoveryDesk.new) != nil)
+            _ = try await desk.set(RecoveryBrowser.new, on: page)
+            #expect(try await desk.code(RecoveryBrowser.new) != nil)
             desk.server.clock.advance(by: 60)
             let old = try await desk.link()
             let browser = WireBrowser(desk.server.wire)
             let form = try await desk.open(old, in: browser)
             desk.server.clock.advance(by: 3_600)
             let sent = try WireBrowser.form(form, "recover")
-            #expect(RecoveryDesk.look(try await browser.get(sent.action)) == seen)
-            #expect(RecoveryDesk.look(try await browser.post(sent.action, sent.fields)) == seen)
+            #expect(RecoveryBrowser.look(try await browser.get(sent.action)) == seen)
+            #expect(RecoveryBrowser.look(try await browser.post(sent.action, sent.fields)) == seen)
         }
     }
 
     @Test("A recovery link is accepted only from its form in the same browser, and the recovery continues only there")
     func binding() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let link = try await desk.link()
             let form = try WireBrowser.form(try await desk.open(link), "recover")
             let other = WireBrowser(desk.server.wire)
@@ -126,7 +127,7 @@ struct RecoveryLinkTests {
             let token = try #require(address.split(separator: "/").last).description
             let classic = ClassicClient(desk.server)
             for path in ["", "/credentials/reset_password", "/cancel"] {
-                let answer = try await classic.post(path, ["stateToken": .string(token), "newPassword": .string(RecoveryDesk.new)])
+                let answer = try await classic.post(path, ["stateToken": .string(token), "newPassword": .string(RecoveryBrowser.new)])
                 #expect(answer.status == 401, "\(path) \(answer.body)")
             }
             // A state token of the API is not a token of a page.
@@ -139,7 +140,7 @@ struct RecoveryLinkTests {
 
     @Test("A recovery link is accepted only from its own form, even after the browser opened another link, and not by the API")
     func otherLink() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let janes = try await desk.link()
             let form = try WireBrowser.form(try await desk.open(janes), "recover")
             desk.server.clock.advance(by: 31)
@@ -161,7 +162,7 @@ struct RecoveryLinkTests {
 
     @Test("An unlock link unlocks the account once and keeps its password")
     func unlocks() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             try await desk.lock()
             #expect(try await desk.code(PushOrganization.janesPassword) == nil)
             let link = try await desk.link(isUnlock: true)

@@ -7,7 +7,7 @@ import Testing
 struct RecoveryPageTests {
     @Test("A code by text message and the security answer allow a new password and lead back to the sign-in")
     func byText() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             try await desk.giveQuestion()
             var page = try await desk.ask("sms", isUnlock: false, ["ui_locales": "de"])
             #expect(page.body.contains("lang=\"de\"") && page.body.contains("haben wir eine SMS mit einem Code dorthin gesendet"))
@@ -26,23 +26,23 @@ struct RecoveryPageTests {
             #expect(page.body.contains("Die Antwort ist falsch"))
             page = try await desk.browser.submit(page, "answer", ["answer": " swimming  CUP "])
             #expect(page.body.contains("Neues Passwort wählen") && page.body.contains("autocomplete=\"new-password\""))
-            page = try await desk.set(RecoveryDesk.new, on: page)
+            page = try await desk.set(RecoveryBrowser.new, on: page)
             #expect(page.body.contains("Passwort geändert"))
             let back = try #require(page.body.firstMatch(of: /class="button" href="(\/signin\/[0-9A-Za-z]+)"/)?.1)
             let signIn = try await desk.browser.get(String(back))
-            _ = try RecoveryDesk.app.code(try await desk.browser.signIn(signIn, PushOrganization.jane, RecoveryDesk.new))
+            _ = try RecoveryBrowser.app.code(try await desk.browser.signIn(signIn, PushOrganization.jane, RecoveryBrowser.new))
         }
     }
 
     @Test("A password that is set after two mismatched ones is confirmed on a page without an error")
     func mismatchThenSuccess() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             var page = try await desk.ask("sms")
             let code = try #require(await desk.server.messages.received()?.code)
             page = try await desk.browser.submit(page, "code", ["code": code])
-            page = try await desk.set(RecoveryDesk.new, "Different-Horse-9", on: page)
+            page = try await desk.set(RecoveryBrowser.new, "Different-Horse-9", on: page)
             #expect(page.body.contains("The passwords do not match") && page.body.contains("<title>Problem: "))
-            page = try await desk.set(RecoveryDesk.new, on: page)
+            page = try await desk.set(RecoveryBrowser.new, on: page)
             #expect(page.body.contains("Password changed"))
             #expect(!page.body.contains("role=\"alert\"") && !page.body.contains("Problem: "), "\(page.body)")
         }
@@ -50,7 +50,7 @@ struct RecoveryPageTests {
 
     @Test("The recovery and sign-in pages show a wait notice until another message can be requested")
     func waiting() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let code = try await desk.ask("sms")
             let again = try await desk.browser.submit(code, "resend")
             let notice = "A message was sent moments ago."
@@ -74,7 +74,7 @@ struct RecoveryPageTests {
 
     @Test("A code from a call unlocks the account and keeps its password")
     func byCall() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             try await desk.lock()
             var page = try await desk.ask("call", isUnlock: true)
             #expect(page.body.contains("you will get a call with a code") && page.body.contains("Call again"))
@@ -89,12 +89,12 @@ struct RecoveryPageTests {
     @Test(
         "Recovery pages, limits and outcomes are the same for known, suspended and unknown user names", arguments: ["sms", "call", "email"])
     func enumeration(channel: String) async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             var looks: [[String]] = []
             // A user with a phone number and an address, a user without them, a suspended user, and an unknown name.
             for login in [PushOrganization.jane, PushOrganization.john, "suspended@example.com", "unknown@example.com"] {
-                let desk = RecoveryDesk(server: desk.server, browser: WireBrowser(desk.server.wire))
-                func look(_ page: WireResponse) -> String { RecoveryDesk.look(page, without: login) }
+                let desk = RecoveryBrowser(server: desk.server, browser: WireBrowser(desk.server.wire))
+                func look(_ page: WireResponse) -> String { RecoveryBrowser.look(page, without: login) }
                 var seen: [String] = []
                 var page = try await desk.ask(channel, as: login)
                 seen.append(look(page))
@@ -122,7 +122,7 @@ struct RecoveryPageTests {
 
     @Test("Wrong codes count across recoveries, and at the limit the server rejects even the right code")
     func bruteForce() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             for wrong in [3, 2] {
                 var page = try await desk.ask("sms")
                 let code = try #require(await desk.server.messages.received()?.code)
@@ -145,7 +145,7 @@ struct RecoveryPageTests {
 
     @Test("Too many wrong security answers lock the account and end the recovery")
     func guessedAnswer() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             try await desk.giveQuestion()
             var page = try await desk.browser.submit(try await desk.open(try await desk.link()), "recover")
             for _ in 1...4 {
@@ -163,19 +163,19 @@ struct RecoveryPageTests {
 
     @Test("No recovery step can be skipped, and forms of other sites or browsers are rejected")
     func order() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let page = try await desk.ask("sms")
             let form = try WireBrowser.form(page, "code")
             let base = form.action.replacing("/code", with: "")
-            let fields = form.fields.merging(["password": RecoveryDesk.new, "repeated": RecoveryDesk.new, "answer": "x"]) { $1 }
+            let fields = form.fields.merging(["password": RecoveryBrowser.new, "repeated": RecoveryBrowser.new, "answer": "x"]) { $1 }
             for step in ["new-password", "answer"] {
                 let answer = try await desk.browser.follow(try await desk.browser.post("\(base)/\(step)", fields))
                 #expect(answer.body.contains("Enter the code"))
             }
             #expect(try await desk.browser.post("\(base)/elsewhere", fields).status == 404)
-            #expect(try await desk.code(RecoveryDesk.new) == nil)
+            #expect(try await desk.code(RecoveryBrowser.new) == nil)
             let other = WireBrowser(desk.server.wire)
-            _ = try await RecoveryDesk.app.begin(other)
+            _ = try await RecoveryBrowser.app.begin(other)
             let code = try #require(await desk.server.messages.received()?.code)
             #expect(try await other.post("\(base)/code", form.fields.merging(["code": code]) { $1 }).status == 403)
             #expect(try await desk.browser.post("\(base)/code", ["code": code]).status == 403)
@@ -190,7 +190,7 @@ struct RecoveryPageTests {
 
     @Test("Recovery pages link only to this server, whatever return address a request names")
     func wayBack() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let form = try await desk.form()
             let address = try WireBrowser.form(form, "forgot").action
             for evil in ["https://evil.example.com", "//evil.example.com"] {
@@ -211,7 +211,7 @@ struct RecoveryPageTests {
 
     @Test("Recovery pages forbid scripts, framing, other sources, caching and referrers")
     func headers() async throws {
-        try await RecoveryDesk.with { desk in
+        try await RecoveryBrowser.with { desk in
             let mailed = try await desk.ask("email")
             let link = try #require(await desk.server.messages.received()?.link)
             let linked = try await desk.open(link)
@@ -219,7 +219,7 @@ struct RecoveryPageTests {
             let code = try #require(await desk.server.messages.received()?.code)
             let reset = try await desk.browser.submit(asked, "code", ["code": code])
             let form = try await desk.form()
-            let done = try await desk.set(RecoveryDesk.new, on: reset)
+            let done = try await desk.set(RecoveryBrowser.new, on: reset)
             let useless = try await desk.open(link)
             for page in [mailed, linked, asked, reset, form, done, useless] {
                 #expect(page["Content-Security-Policy"]?.contains("frame-ancestors 'none'") == true)
@@ -241,7 +241,7 @@ struct RecoveryPageTests {
         ] as [(ClassicPolicy?, [String])] {
             try await PushServer.with(PushOrganization(classic: policy)) { server in
                 let browser = WireBrowser(server.wire)
-                let page = try await RecoveryDesk.app.begin(browser)
+                let page = try await RecoveryBrowser.app.begin(browser)
                 #expect(page.body.matches(of: /<a href="[^"]*\/([a-z]+)"/).map { String($0.1) } == links)
                 let address = try WireBrowser.form(page, "password").action.replacing("/password", with: "")
                 for path in ["forgot", "unlock", "forgot-mailed", "unlock-mailed"] where !links.contains(where: { path.hasPrefix($0) }) {
@@ -265,11 +265,11 @@ struct RecoveryPageTests {
 
     @Test("Too many recovery attempts show the same notice for known and unknown user names")
     func limited() async throws {
-        var organization = PushOrganization(classic: RecoveryDesk.policy)
+        var organization = PushOrganization(classic: RecoveryBrowser.policy)
         organization.rateLimits.perUser = 2
         try await PushServer.with(organization) { (server) async throws in
             for login in [PushOrganization.jane, "unknown@example.com"] {
-                let desk = RecoveryDesk(server: server, browser: WireBrowser(server.wire))
+                let desk = RecoveryBrowser(server: server, browser: WireBrowser(server.wire))
                 for _ in 1...2 {
                     #expect(try await desk.ask("email", as: login).body.contains("Check your email"))
                     server.clock.advance(by: 6)

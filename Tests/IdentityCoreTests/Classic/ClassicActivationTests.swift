@@ -11,8 +11,8 @@ struct ClassicActivationTests {
     private static let nora = "nora.newman@example.com"
     private static let password = "First-Horse-1"
 
-    private static func desk(twoFactors: Bool = false) async throws -> ClassicDesk {
-        try await ClassicDesk(ClassicPolicy(signOnPolicy: "first", recovery: [.email])) {
+    private static func desk(twoFactors: Bool = false) async throws -> ClassicTestClient {
+        try await ClassicTestClient(ClassicPolicy(signOnPolicy: "first", recovery: [.email])) {
             $0.passwordPolicy.lockoutAttempts = 5
             $0.signOnPolicies.append(
                 SignOnPolicy(name: "first", rules: [SignOnRule(name: "any", assurance: twoFactors ? .twoFactors : .oneFactor)]))
@@ -21,21 +21,22 @@ struct ClassicActivationTests {
         }
     }
 
-    private static func token(_ desk: ClassicDesk, _ login: String = nora, lifetime: TimeInterval = 3_600) async throws -> String? {
+    private static func token(_ desk: ClassicTestClient, _ login: String = nora, lifetime: TimeInterval = 3_600) async throws -> String? {
         let id = try #require(try await desk.engine.user(login: login)?.id)
         return try await desk.engine.activationToken(forUser: id, lifetime: lifetime, context: desk.context)
     }
 
-    private static func begin(_ desk: ClassicDesk, _ token: String?) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+    private static func begin(_ desk: ClassicTestClient, _ token: String?) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await desk.engine.classicActivateAccount(
             by: token ?? "", ClassicRequest(username: "", password: ""), caller: ClassicCaller(), context: desk.context)
     }
 
-    private static func reset(_ desk: ClassicDesk, _ status: ClassicTransaction) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+    private static func reset(_ desk: ClassicTestClient, _ status: ClassicTransaction) async throws -> Result<ClassicAnswer, ClassicRefusal>
+    {
         try await desk.engine.classicResetPassword(to: password, stateToken: status.stateToken ?? "", context: desk.context)
     }
 
-    private static func mail(_ desk: ClassicDesk, _ login: String = nora) async throws -> OutgoingMessage {
+    private static func mail(_ desk: ClassicTestClient, _ login: String = nora) async throws -> OutgoingMessage {
         let id = try #require(try await desk.engine.user(login: login)?.id)
         desk.now += 61
         #expect(try await desk.engine.sendActivation(toUser: id, context: desk.context))
@@ -43,7 +44,7 @@ struct ClassicActivationTests {
     }
 
     /// Returns the page model of an activation link.
-    private static func isGood(_ mail: OutgoingMessage, _ desk: ClassicDesk) async throws -> Bool {
+    private static func isGood(_ mail: OutgoingMessage, _ desk: ClassicTestClient) async throws -> Bool {
         let answer = try await desk.engine.recoveryLinkPage(mail.linkToken, browser: BrowserSecrets(), context: desk.context)
         if case .page = answer.outcome { return true }
         return false

@@ -10,8 +10,8 @@ struct ClassicCodeTests {
     private static let policy = ClassicPolicy(
         signOnPolicy: "two factors", factors: [.sms: .optional, .call: .optional, .email: .optional, .question: .optional])
 
-    private static func desk() async throws -> ClassicDesk {
-        try await ClassicDesk(policy) {
+    private static func desk() async throws -> ClassicTestClient {
+        try await ClassicTestClient(policy) {
             $0.signOnPolicies =
                 [SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)])]
                 + $0.signOnPolicies
@@ -160,7 +160,7 @@ struct ClassicCodeTests {
     @Test("Enrolments with another user's number do not use up that user's sign-in codes")
     func foreignNumber() async throws {
         let john = UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9")
-        let desk = try await ClassicDesk(Self.policy) {
+        let desk = try await ClassicTestClient(Self.policy) {
             $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
             $0.users.append(john)
         }
@@ -211,8 +211,8 @@ struct ClassicCodeTests {
         #expect(desk.messages.isEmpty == !unlocks)
     }
 
-    private static func recoverable(unlocks: Bool = false) async throws -> ClassicDesk {
-        let desk = try await ClassicDesk(
+    private static func recoverable(unlocks: Bool = false) async throws -> ClassicTestClient {
+        let desk = try await ClassicTestClient(
             ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms], unlocksBySelfService: unlocks)
         ) {
             $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
@@ -222,14 +222,14 @@ struct ClassicCodeTests {
         return desk
     }
 
-    private static func recover(_ desk: ClassicDesk) async throws -> ClassicAnswer {
+    private static func recover(_ desk: ClassicTestClient) async throws -> ClassicAnswer {
         let request = ClassicRecoveryRequest(isUnlock: false, username: TestOrganization.jane, factorType: "SMS")
         return try await desk.engine.classicRecover(request, caller: ClassicCaller(), context: desk.context).get()
     }
 
     @Test("A question is enrolled beside the required factor and shown by its text")
     func question() async throws {
-        let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {
+        let desk = try await ClassicTestClient(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {
             if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
                 $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
             }

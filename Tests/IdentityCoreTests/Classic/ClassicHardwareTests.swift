@@ -9,8 +9,8 @@ import Testing
 struct ClassicHardwareTests {
     private static let secret = Array("12345678901234567890".utf8)
 
-    private static func desk(_ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws -> ClassicDesk {
-        try await ClassicDesk(ClassicPolicy(signOnPolicy: "two factors")) {
+    private static func desk(_ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws -> ClassicTestClient {
+        try await ClassicTestClient(ClassicPolicy(signOnPolicy: "two factors")) {
             $0.passwordPolicy.lockoutAttempts = 5
             $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
             change(&$0)
@@ -19,7 +19,7 @@ struct ClassicHardwareTests {
 
     private static func code(_ counter: Int64) -> String { TimeBasedCode.code(secret: secret, step: counter) }
 
-    private static func assign(_ desk: ClassicDesk, counter: Int64 = 0) async throws -> String {
+    private static func assign(_ desk: ClassicTestClient, counter: Int64 = 0) async throws -> String {
         try #require(
             try await desk.engine.assignHardwareDevice(
                 secret: secret, credentialID: "4711", counter: counter, userID: desk.jane().id, context: desk.context))
@@ -139,7 +139,7 @@ struct ClassicHardwareTests {
     }
 
     /// Submits a code of Jane's device.
-    private static func use(_ counter: Int64, _ desk: ClassicDesk) async throws -> String? {
+    private static func use(_ counter: Int64, _ desk: ClassicTestClient) async throws -> String? {
         let status = try await desk.signIn()
         let id = try #require(status.factors?.first?.id)
         return try await desk.verify(id, ClassicProof(passCode: code(counter)), status.stateToken).refusal
@@ -215,7 +215,7 @@ struct ClassicHardwareTests {
     }
 
     /// Returns the owners of each device with the counter, by seed.
-    private static func owners(_ desk: ClassicDesk) async throws -> [String: Int64] {
+    private static func owners(_ desk: ClassicTestClient) async throws -> [String: Int64] {
         try await desk.organization.store.read { view in
             try view.allRecords(.enrollment).map(Enrollment.init).reduce(into: [:]) { owners, device in
                 guard let hotp = device.hotp, let user = try view.record(.user, id: device.userID).map(StoredUser.init) else { return }

@@ -10,11 +10,11 @@ struct ClassicRecoveryTests {
     private static let portal = ClassicCaller(apiToken: "a-token-of-the-portal-0123456789")
     private static let new = "Another-Horse-8"
 
-    private static func desk(showsLockout: Bool = false) async throws -> ClassicDesk {
+    private static func desk(showsLockout: Bool = false) async throws -> ClassicTestClient {
         let policy = ClassicPolicy(
             signOnPolicy: "one factor", showsLockout: showsLockout, recovery: [.sms, .email], unlocksBySelfService: true,
             trustedCallers: [.init(name: "portal", token: "a-token-of-the-portal-0123456789")])
-        return try await ClassicDesk(policy) {
+        return try await ClassicTestClient(policy) {
             $0.passwordPolicy.lockoutAttempts = 5
             if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
                 $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
@@ -23,21 +23,21 @@ struct ClassicRecoveryTests {
     }
 
     private static func recover(
-        _ desk: ClassicDesk, _ factorType: String?, isUnlock: Bool = false, login: String = TestOrganization.jane,
+        _ desk: ClassicTestClient, _ factorType: String?, isUnlock: Bool = false, login: String = TestOrganization.jane,
         caller: ClassicCaller = ClassicCaller()
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await desk.engine.classicRecover(
             ClassicRecoveryRequest(isUnlock: isUnlock, username: login, factorType: factorType), caller: caller, context: desk.context)
     }
 
-    private static func givePhone(_ desk: ClassicDesk) async throws {
+    private static func givePhone(_ desk: ClassicTestClient) async throws {
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try #require(
             try await desk.engine.grantCodeFactor(
                 .sms, to: CodeDestination(number), userID: try await desk.jane().id, context: desk.context))
     }
 
-    private static func reset(_ desk: ClassicDesk, _ token: String?, _ password: String = new) async throws -> Result<
+    private static func reset(_ desk: ClassicTestClient, _ token: String?, _ password: String = new) async throws -> Result<
         ClassicAnswer, ClassicRefusal
     > {
         try await desk.engine.classicResetPassword(to: password, stateToken: token ?? "", context: desk.context)
@@ -166,13 +166,15 @@ struct ClassicRecoveryTests {
     }
 
     /// Gives Jane a security question, and starts a recovery that asks it.
-    private static func asked(_ desk: ClassicDesk) async throws -> String {
+    private static func asked(_ desk: ClassicTestClient) async throws -> String {
         desk.now += 61
         let token = try #require(try desk.transaction(try await recover(desk, nil, caller: portal)).recoveryToken)
         return try desk.transaction(try await desk.engine.classicRecoveryToken(token, context: desk.context)).stateToken ?? ""
     }
 
-    private static func answer(_ text: String, _ token: String, _ desk: ClassicDesk) async throws -> Result<ClassicAnswer, ClassicRefusal> {
+    private static func answer(_ text: String, _ token: String, _ desk: ClassicTestClient) async throws -> Result<
+        ClassicAnswer, ClassicRefusal
+    > {
         try await desk.engine.classicRecoveryAnswer(text, stateToken: token, context: desk.context)
     }
 

@@ -13,7 +13,7 @@ struct RecoveryWorkTests {
     @Test("A recovery does the same work for a known and an unknown user name", arguments: ["SMS", "CALL", "EMAIL"])
     func alike(way: String) async throws {
         let policy = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
-        let desk = try await ClassicDesk(policy) {
+        let desk = try await ClassicTestClient(policy) {
             $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
         }
         let jane = try await desk.jane()

@@ -40,7 +40,7 @@ struct EnrollmentTests {
 
     @Test("A device that the org file replaces starts without wrong answers, and the log has its removal and its enrolment")
     func replacedByFile() async throws {
-        let desk = try await ClassicDesk(ClassicPolicy(signOnPolicy: "two factors")) { $0 = Self.definition(counter: 0) }
+        let desk = try await ClassicTestClient(ClassicPolicy(signOnPolicy: "two factors")) { $0 = Self.definition(counter: 0) }
         func events() async throws -> [String] {
             try await desk.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: "user.mfa.factor", limit: 100)).events
                 .filter { $0.reason == "hotp, from the org file" }.map(\.type)

@@ -10,12 +10,12 @@ import Testing
 @Suite("The reads and commits of the classic API", .serialized)
 struct ClassicCostTests {
     private let cost = RequestCost()
-    private let desk: CostDesk
+    private let desk: CountedClassicClient
 
     private var org: PushFixture { desk.app.organization }
 
     init() async throws {
-        desk = try await CostDesk(cost.store)
+        desk = try await CountedClassicClient(cost.store)
     }
 
     @Test("A sign-in by password costs one read and one commit for a wrong password, and a second read for the user's factors")

@@ -9,12 +9,12 @@ import Testing
 @Suite("The reads and commits of a recovery at the classic API", .serialized)
 struct ClassicRecoveryCostTests {
     private let cost = RequestCost()
-    private let desk: CostDesk
+    private let desk: CountedClassicClient
 
     private var org: PushFixture { desk.app.organization }
 
     init() async throws {
-        desk = try await CostDesk(cost.store)
+        desk = try await CountedClassicClient(cost.store)
         desk.policy = "one-factor"
         try await desk.apply()
     }

@@ -15,7 +15,7 @@ final class ClassicExploration {
 
     private let seed: UInt64
     private let guesses: Bool
-    private let desk: ClassicDesk
+    private let desk: ClassicTestClient
     private var oracle: ClassicOracle
     private let random: SeededRandom
     private var password = TestOrganization.janesPassword
@@ -31,7 +31,7 @@ final class ClassicExploration {
     init(seed: UInt64) async throws {
         (self.seed, guesses) = (seed, seed % 4 == 3)
         random = SeededRandom(seed: seed &+ 1_000)
-        desk = try await ClassicDesk(Self.policy) {
+        desk = try await ClassicTestClient(Self.policy) {
             $0.passwordPolicy.lockoutAttempts = ClassicOracle.lockout
             $0.passwordPolicy.lockoutMinutes = nil
             $0.rateLimits = RateLimits(perClient: 1_000_000, perAddress: 1_000_000, perAddressSignIns: 1_000_000, perUser: 1_000_000)

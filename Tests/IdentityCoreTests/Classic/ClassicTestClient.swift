@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 
 /// Calls the classic API in the engine, as its HTTP handlers do, for Jane. The clock is set by hand.
-final class ClassicDesk {
+final class ClassicTestClient {
     let organization: TestOrganization
     var now = TestOrganization.start
     /// The sent messages, newest last.

@@ -4,7 +4,7 @@ package import Store
 
 /// Reads the user of a grant for every refresh, introspection and userinfo request. It parses the payload of ``StoredUser`` without
 /// `JSONDecoder`, which would cost more than the rest of such a request. It falls back to `JSONDecoder` for payloads that it cannot parse.
-package enum GrantHolder {
+package enum GrantUserReader {
     package static func user(id: String, in view: any StoreView) throws -> User? {
         guard let record = try view.record(.user, id: id) else { return nil }
         return try read(record.payload) ?? StoredUser(record).value

@@ -3,7 +3,7 @@ import IdentityCore
 import Testing
 
 /// A browser that uses the recovery pages of a test server.
-struct RecoveryDesk {
+struct RecoveryBrowser {
     static let policy = ClassicPolicy(
         signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
     static let app = WireRelyingParty.readingApp
@@ -14,10 +14,10 @@ struct RecoveryDesk {
     let browser: WireBrowser
 
     /// Runs a test against an organization with self-service recovery, where Jane has a phone number.
-    static func with(_ policy: ClassicPolicy = policy, _ body: @Sendable (RecoveryDesk) async throws -> Void) async throws {
+    static func with(_ policy: ClassicPolicy = policy, _ body: @Sendable (RecoveryBrowser) async throws -> Void) async throws {
         try await PushServer.with(PushOrganization(classic: policy)) { server in
             try await server.give(.sms, number)
-            try await body(RecoveryDesk(server: server, browser: WireBrowser(server.wire)))
+            try await body(RecoveryBrowser(server: server, browser: WireBrowser(server.wire)))
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import IdentityCore
 
 /// A client of the classic API whose requests are counted. It keeps the state token and the ids of the factors.
-final class CostDesk {
+final class CountedClassicClient {
     let app: AppFixture
     /// The name of the sign-on policy; ``apply(_:)`` makes it effective.
     var policy = "two-factors"

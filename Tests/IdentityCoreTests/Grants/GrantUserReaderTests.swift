@@ -6,7 +6,7 @@ import Testing
 @testable import Store
 
 @Suite("The user of a grant")
-struct GrantHolderTests {
+struct GrantUserReaderTests {
     /// Returns a user record with a value in every field.
     private func record() throws -> Record {
         let now = Date(timeIntervalSince1970: 1_800_000_000.25)
@@ -33,7 +33,7 @@ struct GrantHolderTests {
     @Test("A user with a value in every field is read as the general decoder reads it")
     func everyField() throws {
         let record = try record()
-        let fast = try #require(GrantHolder.read(record.payload))
+        let fast = try #require(GrantUserReader.read(record.payload))
         #expect(try fast == StoredUser(record).value)
         #expect(fast.mustChangePassword)
         #expect(fast.earlierPasswords == ["earlier"])
@@ -50,7 +50,7 @@ struct GrantHolderTests {
         guesses.add(at: user.createdAt)
         user.guessedAnswers = guesses
         let payload = try StoredUser(new: user, origin: .file).record(holding: user).payload
-        #expect(GrantHolder.read(payload).map { $0 == user } ?? true)
+        #expect(GrantUserReader.read(payload).map { $0 == user } ?? true)
     }
 
     @Test("A record with a member that the fast reader does not know is left to the general decoder")
@@ -59,8 +59,8 @@ struct GrantHolderTests {
         var user = try #require(payload["user"])
         user["fieldOfALaterVersion"] = 1
         payload["user"] = user
-        #expect(GrantHolder.read(payload.serialized()) == nil)
-        #expect(GrantHolder.read(Array("{}".utf8)) == nil)
+        #expect(GrantUserReader.read(payload.serialized()) == nil)
+        #expect(GrantUserReader.read(Array("{}".utf8)) == nil)
     }
 
     @Test(
@@ -71,6 +71,6 @@ struct GrantHolderTests {
         var user = try #require(payload["user"])
         user[name] = "text"
         payload["user"] = user
-        #expect(GrantHolder.read(payload.serialized()) == nil)
+        #expect(GrantUserReader.read(payload.serialized()) == nil)
     }
 }

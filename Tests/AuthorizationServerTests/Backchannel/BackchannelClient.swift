@@ -3,7 +3,7 @@ import JOSE
 import Testing
 
 /// A back end that asks users to confirm something by raw backchannel requests (Documentation/Protocol/Devices.md §7).
-struct Desk: Sendable {
+struct BackchannelClient: Sendable {
     /// A client that sends backchannel requests, with its authentication method.
     enum Client: Sendable {
         case desk, strictDesk, staffDesk, muteDesk, publicDesk, silentDesk, wrongSecret
