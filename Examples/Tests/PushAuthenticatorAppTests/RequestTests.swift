@@ -128,7 +128,7 @@ struct RequestTests {
             #expect(visit.model.notice == nil && visit.model.requests.isEmpty)
             #expect(
                 visit.model.errorMessage
-                    == "The answer is no approval, and the sign-in was refused: user verification was cancelled.")
+                    == "The answer is no approval, and the sign-in was refused: user verification was given up.")
             #expect(try await signIn.outcome() == .refused("access_denied"))
         }
     }

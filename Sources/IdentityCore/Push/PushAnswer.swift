@@ -53,7 +53,7 @@ extension PushChallenge {
         case (.denied, _):
             return .denied(isSuspicious: answer.isSuspicious)
         case (.cancelledUserVerification, _), (.abandoned, _):
-            return .failed(reason: "user verification was cancelled")
+            return .failed(reason: "user verification was given up")
         case (.approvedByUserVerification, .userVerification):
             return approved(userVerified: true, answer)
         case (.approvedByUserVerification, .proofOfPossession):

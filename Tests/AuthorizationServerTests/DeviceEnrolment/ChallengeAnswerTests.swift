@@ -39,7 +39,7 @@ struct ChallengeAnswerTests {
         var testDescription: String { text + (isVerified ? " by the key that the person unlocks" : "") }
     }
 
-    private static let given = Result.failed("user verification was cancelled")
+    private static let given = Result.failed("user verification was given up")
     private static let otherKey = Result.invalid("the consent does not go with the key")
 
     static let words = [
