@@ -28,6 +28,7 @@ extension Engine {
             writes = sessionWrites
             next.sessionID = session.id
             next.hosted?.device?.decision = .allowed
+            next.hosted?.device?.decidedAt = context.now
             device.meet(user.value)
             device.end = .authenticated
             device.authentication = authentication
@@ -60,12 +61,26 @@ extension StoreView {
 
 extension HostedState {
     /// Returns the page after a successful sign-in for a device: the question, or the stored decision.
-    func devicePage(_ device: HostedDevice) -> HostedAnswer {
+    func devicePage(_ device: HostedDevice) throws -> Plan<HostedAnswer> {
         switch device.decision {
-        case nil: page(.device(userCode: device.userCode, login: user?.value.login ?? ""))
-        case .allowed: page(.deviceDecided(isAllowed: true))
-        case .denied: page(.deviceDecided(isAllowed: false))
-        case .late: HostedAnswer(.refused(HostedRefusal(.over)))
+        case nil: Plan(page(.device(userCode: device.userCode, login: user?.value.login ?? "")))
+        case .allowed: try sessionAgain(on: page(.deviceDecided(isAllowed: true)), decidedAt: device.decidedAt)
+        case .denied: Plan(page(.deviceDecided(isAllowed: false)))
+        case .late: Plan(HostedAnswer(.refused(HostedRefusal(.over))))
         }
+    }
+
+    /// Gives the session a new secret if the browser has no session although this sign-in started one: a second click on the button
+    /// discards the first response. As for a lost code, this ends five minutes after the decision.
+    private func sessionAgain(on page: HostedAnswer, decidedAt: Date?) throws -> Plan<HostedAnswer> {
+        guard session == nil, let ownSession, let user, let decidedAt, now < decidedAt.addingTimeInterval(HostedSignIn.codeLifetime) else {
+            return Plan(page)
+        }
+        var proved = proved(transaction, user)
+        proved.session = ownSession
+        let (_, secret, writes) = try engine.session(after: proved, context: context)
+        var page = page
+        page.cookies.session = secret
+        return Plan(page, writes)
     }
 }

@@ -46,7 +46,7 @@ extension HostedState {
         switch transaction.end {
         case .authenticated:
             guard !needsConsent else { return Plan(page(.consent(requestedScopes))) }
-            if let device = hosted.device { return Plan(devicePage(device)) }
+            if let device = hosted.device { return try devicePage(device).map { $0 } }
             guard let user else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
             return try engine.finish(proved(transaction, user), context: context).map { $0 }
         case .refused, .cancelled, .recovered: return Plan(HostedAnswer(.refused(HostedRefusal(.over))))

@@ -158,4 +158,6 @@ struct HostedDevice: Sendable, Equatable, Codable {
     /// The code on the device's screen, for the user to compare.
     var userCode: String
     var decision: Decision?
+    /// The time at which the user allowed the device.
+    var decidedAt: Date?
 }

@@ -32,6 +32,8 @@ struct HostedState: Sendable {
     let approver: Enrollment?
     /// The session of the last code; before the first code the open session of the browser, which can belong to another user.
     let session: Session?
+    /// The open session that this sign-in started or continued; `nil` for none.
+    let ownSession: Session?
     /// Whether the user must still be asked for their consent.
     let needsConsent: Bool
     let consent: Consent?
@@ -74,7 +76,7 @@ struct HostedState: Sendable {
         if stored.value.sessionID != nil, own == nil { throw EarlyAnswer(.over) }
         (self.token, self.context, engine) = (token, context, reading.engine)
         (self.stored, self.hosted, self.authorization, self.browser, self.snapshot) = (stored, hosted, authorization, secret, snapshot)
-        (self.application, self.server) = (application, server)
+        (self.application, self.server, ownSession) = (application, server, own)
         user = try stored.value.userID.flatMap { try view.record(.user, id: $0) }.map(StoredUser.init)
         if stored.value.userID != nil {
             guard let user, stored.value.isAbout(user.value), user.value.status == .active else { throw EarlyAnswer(.over) }

@@ -112,6 +112,39 @@ struct DeviceFlowTests {
         }
     }
 
+    @Test("A second click on Connect gets the session whose cookie the discarded first response carried, for five minutes and not after")
+    func lostResponse() async throws {
+        try await PushServer.with { server in
+            let device = WireDevice(server.wire)
+            let (code, userCode) = try await device.begin()
+            let browser = WireBrowser(server.wire)
+            let question = try await browser.signIn(try await browser.enter(userCode))
+            let cookies = browser.cookies
+            #expect(cookies["session"] == nil)
+            #expect(try await browser.submit(question, "device", ["decision": "allow"]).body.contains("Device connected"))
+            let first = try #require(browser.cookies["session"])
+
+            browser.cookies = cookies
+            #expect(try await browser.submit(question, "device", ["decision": "allow"]).body.contains("Device connected"))
+            let second = try #require(browser.cookies["session"])
+            #expect(second != first)
+            #expect(try await device.poll(code).status == 200)
+            let (_, next) = try await device.begin()
+            #expect(try await browser.enter(next).body.contains("Continue only if you have the device with you"))
+            browser.cookies["session"] = first
+            #expect(try await browser.enter(next).body.contains("name=\"password\""))
+
+            // With the session, the page sends no other secret; without it, it does until five minutes have passed.
+            browser.cookies["session"] = second
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            #expect(browser.cookies["session"] == second)
+            server.clock.advance(by: 301)
+            browser.cookies = cookies
+            _ = try await browser.submit(question, "device", ["decision": "allow"])
+            #expect(browser.cookies["session"] == nil)
+        }
+    }
+
     @Test("If the client's policy requires two factors, the device gets tokens only after the second factor")
     func twoFactors() async throws {
         try await PushServer.with { server in
