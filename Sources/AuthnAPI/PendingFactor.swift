@@ -34,7 +34,7 @@ struct PendingFactor: Sendable {
         return factor
     }
 
-    /// Derived with a key from the factor and its sign-in, so that it is stable and a caller cannot compute it.
+    /// Derives the code from the factor and its sign-in with the master key: it is stable, and a caller cannot compute it.
     private static func code(of id: String, in signIn: String, environment: EngineEnvironment) -> HMAC<SHA256>.MAC {
         HMAC<SHA256>.authenticationCode(for: material(id, signIn), using: environment.masterKey)
     }

@@ -181,7 +181,7 @@ struct SignInTests {
         #expect(count == 2 && Set(issuer.forms("/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("A second sign-in replaces the first")
+    @Test("Starting a second browser sign-in cancels the first")
     func superseded() async throws {
         let issuer = ScriptedIssuer()
         let first = ScriptedBrowser.idle()

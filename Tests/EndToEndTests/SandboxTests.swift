@@ -56,7 +56,7 @@ struct SandboxTests {
         }
     }
 
-    @Test("An occupied port is an error")
+    @Test("Starting the sandbox on an occupied port throws an error")
     func portTaken() async throws {
         try await withSandbox { sandbox in
             let port = try #require(sandbox.origin.port)

@@ -32,7 +32,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "Only the canonical encoding is accepted",
+        "Base64url decoding accepts only the canonical encoding",
         arguments: [
             "A", "AAAAA", "AA==", "AAA=", "AAAA====", "A A", "AA\n", " AAAA", "AB", "AAB", "__", "____-", "AAé", "A+/A", "AA.A",
         ])

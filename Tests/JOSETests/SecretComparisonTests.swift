@@ -15,7 +15,7 @@ struct SecretComparisonTests {
         }
     }
 
-    @Test("A difference is not compensated by later bytes")
+    @Test("Two byte strings that differ in two places are unequal, whatever the differences are")
     func twoDifferences() {
         for first in UInt8.min...UInt8.max {
             for second in UInt8.min...UInt8.max where first != 0x34 || second != 0x38 {

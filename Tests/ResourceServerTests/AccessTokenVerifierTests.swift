@@ -2,12 +2,13 @@ import Foundation
 import JOSE
 import ResourceServer
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Verification of access tokens")
 struct AccessTokenVerifierTests {
     let issuer: TestIssuer
-    let time = TestTime()
+    let time = ManualClock(TestIssuer.now)
     let verifier: AccessTokenVerifier
 
     init() throws {

@@ -13,7 +13,7 @@ struct BoundTokenTests {
     private static let algorithms = #"algs="RS256 RS384 RS512 ES256 ES384 ES512""#
 
     let issuer: TestIssuer
-    let time = TestTime()
+    let time = ManualClock(TestIssuer.now)
     let maker: ProofMaker
     let thief: ProofMaker
 

@@ -2,12 +2,13 @@ import Foundation
 import JOSE
 import ResourceServer
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Messages service over HTTP")
 struct MessagesServiceTests {
     let issuer: TestIssuer
-    let time = TestTime()
+    let time = ManualClock(TestIssuer.now)
 
     init() throws {
         issuer = try TestIssuer()

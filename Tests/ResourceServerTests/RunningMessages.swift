@@ -3,6 +3,7 @@ import Hummingbird
 import JOSE
 import NIOCore
 import ResourceServer
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -24,7 +25,7 @@ enum RunningMessages {
 
     /// Runs the service while the body calls it at the given port.
     static func with(
-        _ verifier: AccessTokenVerifier, time: TestTime, _ body: (_ ask: @escaping Ask, _ port: Int) async throws -> Void
+        _ verifier: AccessTokenVerifier, time: ManualClock, _ body: (_ ask: @escaping Ask, _ port: Int) async throws -> Void
     ) async throws {
         let service = MessagesService(verifier: verifier, now: { time.now })
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)

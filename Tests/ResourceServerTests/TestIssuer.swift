@@ -2,6 +2,7 @@ import Foundation
 import JOSE
 import ResourceServer
 import Synchronization
+import TestSupport
 
 /// An issuer without a server. It signs the tokens of a test and answers the fetcher.
 final class TestIssuer: ResourceFetcher {
@@ -71,16 +72,9 @@ final class TestIssuer: ResourceFetcher {
     }
 }
 
-/// A wall clock that a test moves.
-final class TestTime: Sendable {
-    private let time = Mutex(TestIssuer.now)
-    var now: Date { time.withLock { $0 } }
-    func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
-}
-
 extension AccessTokenVerifier {
     convenience init(
-        _ issuer: TestIssuer, time: TestTime = TestTime(), mode: Mode = .local, requiredScopes: [String] = [],
+        _ issuer: TestIssuer, time: ManualClock = ManualClock(TestIssuer.now), mode: Mode = .local, requiredScopes: [String] = [],
         proofs: ProofRules = ProofRules()
     ) {
         self.init(

@@ -1,8 +1,18 @@
 public import AuthFoundation
 public import Foundation
 
-/// A clock that stands still until a test advances it. A sleep ends when its time has come or its task is cancelled.
+/// A clock that stands still until a test advances it.
 public final class ManualClock: OAuth2Clock {
+    /// The end of a sleep. Every sleep also ends when its task is cancelled.
+    public enum Sleeps: Sendable {
+        /// When the test has advanced the clock to the end of the sleep.
+        case untilDue
+        /// At once: the sleep itself advances the clock.
+        case skipped
+        /// Only when its task is cancelled.
+        case untilCancelled
+    }
+
     private struct State {
         var now: Date
         var sleepers: [Int: (until: Date, continuation: CheckedContinuation<Void, any Error>)] = [:]
@@ -10,6 +20,9 @@ public final class ManualClock: OAuth2Clock {
         /// Sleepers and watchers whose task was cancelled.
         var cancelled: Set<Int> = []
         var count = 0
+        /// The durations of the skipped sleeps.
+        var skipped: [TimeInterval] = []
+        var action: (@Sendable () -> Void)?
 
         mutating func number() -> Int {
             count += 1
@@ -17,41 +30,45 @@ public final class ManualClock: OAuth2Clock {
         }
     }
 
+    /// 2027-01-15, a Friday.
+    public static let start = Date(timeIntervalSince1970: 1_800_000_000)
+
     private let state: Locked<State>
-    private let skipsWaits: Bool
+    private let sleeps: Sleeps
 
     /// Creates a clock that shows this time.
-    ///
-    /// - Parameter skipsWaits: Whether a sleep advances the clock itself instead of waiting for the test.
-    public init(_ now: Date = Date(timeIntervalSince1970: 1_800_000_000), skipsWaits: Bool = false) {
+    public init(_ now: Date = start, sleeps: Sleeps = .untilDue) {
         state = Locked(State(now: now))
-        self.skipsWaits = skipsWaits
+        self.sleeps = sleeps
     }
 
     /// The time that the clock shows.
     public var now: Date { state.withLock { $0.now } }
 
-    /// The remaining times of all sleeps in seconds, in ascending order.
+    /// Durations in seconds. With ``Sleeps/skipped``, those of all sleeps so far in their order; otherwise the remaining times of the current
+    /// sleeps, in ascending order.
     public var waits: [TimeInterval] {
-        state.withLock { state in state.sleepers.values.map { $0.until.timeIntervalSince(state.now) }.sorted() }
+        state.withLock { state in
+            sleeps == .skipped ? state.skipped : state.sleepers.values.map { $0.until.timeIntervalSince(state.now) }.sorted()
+        }
     }
 
-    /// Sleeps until the test has advanced the clock by the interval, in seconds.
+    /// Runs this before each skipped sleep.
+    public func atSleep(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.action = action } }
+
+    /// Sleeps for an interval in seconds, as ``Sleeps`` says.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(for interval: TimeInterval) async throws {
+        if sleeps == .skipped { return try skip(interval) }
         try Task.checkCancellation()
         guard interval > 0 else { return }
-        if skipsWaits {
-            state.withLock { $0.now += interval }
-            return
-        }
         let number = state.withLock { $0.number() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isCancelled = state.withLock { state in
                     if state.cancelled.contains(number) { return true }
-                    state.sleepers[number] = (state.now.addingTimeInterval(interval), continuation)
+                    state.sleepers[number] = (sleeps == .untilDue ? state.now + interval : .distantFuture, continuation)
                     return false
                 }
                 if isCancelled { continuation.resume(throwing: CancellationError()) }
@@ -66,15 +83,35 @@ public final class ManualClock: OAuth2Clock {
         }
     }
 
-    /// Advances the clock by an interval in seconds and ends the sleeps that are due.
-    public func advance(by interval: TimeInterval) {
+    private func skip(_ interval: TimeInterval) throws {
+        state.withLock { $0.action }?()
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.now += interval
+            state.skipped.append(interval)
+        }
+    }
+
+    /// Advances the clock by an interval in seconds.
+    ///
+    /// - Parameter wakes: Whether the sleeps that are due end now. Otherwise they end at the next call that wakes them.
+    public func advance(by interval: TimeInterval, wakes: Bool = true) {
         let due = state.withLock { state in
             state.now += interval
+            guard wakes else { return [CheckedContinuation<Void, any Error>]() }
             let due = state.sleepers.filter { $0.value.until <= state.now }
             for number in due.keys { state.sleepers[number] = nil }
             return due.values.map(\.continuation)
         }
         for continuation in due { continuation.resume() }
+    }
+
+    /// Sets the clock back by an interval in seconds. The remaining times of the sleeps do not change.
+    public func setBack(by interval: TimeInterval) {
+        state.withLock { state in
+            state.now -= interval
+            for number in state.sleepers.keys { state.sleepers[number]?.until -= interval }
+        }
     }
 
     /// Waits until this number of tasks sleep on the clock, or until the task is cancelled.

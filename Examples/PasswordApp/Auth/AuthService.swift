@@ -36,9 +36,7 @@ package final class AuthService: AuthServicing {
         self.init(session: DirectSession(language: language) { try settings.client() })
     }
 
-    /// Uses a session.
-    ///
-    /// - Parameter session: The session.
+    /// Creates a service that signs in and out with a session.
     package init(session: DirectSession) {
         self.session = session
     }

@@ -4,6 +4,6 @@ public enum PushAction {
     public static let approve = "APPROVE_BUTTON"
     /// Deny.
     public static let deny = "DENY_BUTTON"
-    /// Open the app.
+    /// Opens the app on the request.
     public static let review = "REVIEW_BUTTON"
 }

@@ -42,9 +42,9 @@ package struct AppliedUser: Codable, Sendable, Equatable {
     var definition: UserDefinition
     /// The file's password as a keyed hash, which is useless without the master key.
     var passwordTag: [UInt8]?
-    /// The same for the authenticator app's secret; `nil` for none, and in records of earlier versions.
+    /// The secret of the authenticator app as a keyed hash; `nil` for none, and in records of earlier versions.
     var totpTag: [UInt8]?
-    /// The same for the HOTP device.
+    /// The seed of the HOTP device as a keyed hash; `nil` for none, and in records of earlier versions.
     var deviceTag: [UInt8]?
     /// The enrolment of this device; `nil` for none, and in records of earlier versions.
     var deviceID: String?

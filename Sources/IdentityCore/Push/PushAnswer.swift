@@ -38,7 +38,7 @@ extension PushChallenge {
     package enum Verdict: Sendable, Equatable {
         case approved(userVerified: Bool)
         case denied(isSuspicious: Bool)
-        /// Final, without approval: the user cancelled unlocking the key, or picked a wrong number.
+        /// The challenge ends without approval: the user did not unlock the key, or picked a wrong number.
         case failed(reason: String)
         /// The response is ignored, and the challenge stays open.
         case invalid(reason: String)

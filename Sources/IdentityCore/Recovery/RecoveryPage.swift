@@ -12,7 +12,7 @@ package struct RecoveryPage: Sendable, Equatable, Codable {
         case tooManyAttempts, busy
     }
 
-    /// The browser that it continues in.
+    /// The browser in which the recovery continues.
     package var browser: BrowserBinding
     /// The digest of the correct code; `nil` before the user entered it.
     package var acceptedCode: [UInt8]?

@@ -96,7 +96,7 @@ struct DemoScript {
             if approvesByItself { phone.pickNumber(number) }
             status = try await notice.show(number: number) { try await flow.resume(with: .transfer) }
         }
-        guard case .success(let token) = status else { throw CommandFailure("The server required a further step.") }
+        guard case .success(let token) = status else { throw CommandFailure("The server required a second factor that the demo does not have.") }
         return token
     }
 
@@ -144,7 +144,7 @@ struct DemoScript {
         try await reporter.step("Tokens refreshed") {
             try await credential.refresh()
             guard credential.token.accessToken != before.accessToken else {
-                throw CommandFailure("The access token is the same as before.")
+                throw CommandFailure("The refresh returned the same access token as before.")
             }
         } telling: {
             "a new access token and a new refresh token, stored"
@@ -169,7 +169,7 @@ struct DemoScript {
 
     private func endAccess(_ credential: Credential) async throws {
         try await reporter.step("Access token introspected: active") {
-            guard try await credential.introspect(.accessToken).active == true else { throw CommandFailure("The token is not active.") }
+            guard try await credential.introspect(.accessToken).active == true else { throw CommandFailure("The server says that the new access token is not active.") }
         }
         try await reporter.step("Access token revoked") { try await credential.revoke(type: .accessToken) }
         try await reporter.step("Access token introspected: inactive") {
@@ -182,7 +182,7 @@ struct DemoScript {
         try await reporter.step("Nothing left in the vault") {
             let remaining = try await SecondProcess.credentialIDs(vault: vault)
             guard Credential.allIDs.isEmpty, Credential.default == nil, remaining.isEmpty else {
-                throw CommandFailure("A credential still exists.")
+                throw CommandFailure("Sign-out left a credential in the storage.")
             }
         } telling: {
             "neither here nor for a second process"

@@ -106,7 +106,7 @@ struct CodePrompt: Sendable {
         for attempt in 1... {
             guard let code = try await TerminalInput.line(prompt), !code.isEmpty else {
                 if canPush { return nil }
-                throw CommandFailure("The code is missing.")
+                throw CommandFailure("The sign-in needs a code, and none was entered. Start again and enter the code.")
             }
             do {
                 return try await send(code)

@@ -5,31 +5,8 @@ import JOSE
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import TestSupport
 #endif
-
-/// A clock whose waits end at once, and which records their durations.
-final class SkippingClock: OAuth2Clock {
-    private let state: Locked<(now: Date, waits: [TimeInterval])>
-
-    init(_ now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
-        state = Locked((now, []))
-    }
-
-    var now: Date { state.withLock { $0.now } }
-    var waits: [TimeInterval] { state.withLock { $0.waits } }
-
-    func sleep(for interval: TimeInterval) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.now += interval
-            state.waits.append(interval)
-        }
-    }
-
-    func advance(by interval: TimeInterval) {
-        state.withLock { $0.now += interval }
-    }
-}
 
 /// The signing keys of the tests' issuer, generated once.
 enum IssuerKeys {
@@ -47,7 +24,7 @@ enum IssuerKeys {
 /// An issuer with real keys behind a scripted session, and a client whose waits end at once.
 struct IssuerFixture {
     let session = ScriptedSession()
-    let clock = SkippingClock()
+    let clock = ManualClock(sleeps: .skipped)
     let client: OAuth2Client
 
     init(publishing keys: [SigningKey]? = nil) throws {

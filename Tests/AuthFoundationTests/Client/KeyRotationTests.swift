@@ -77,7 +77,7 @@ struct KeyRotationTests {
         session.on("/.well-known/openid-configuration") { _, count in
             count == 0 ? .json("{}", status: 404) : .json(String(decoding: good ?? Data(), as: UTF8.self))
         }
-        let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
+        let client = OAuth2Client(try .fixture, session: session, clock: ManualClock(sleeps: .skipped))
         await #expect(throws: APIClientError.statusCode(404)) { try await client.openIdConfiguration() }
         #expect(client.openIdConfiguration == nil)
         #expect(try await client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer)
@@ -94,7 +94,7 @@ struct KeyRotationTests {
             await gate.wait()
             return .json(String(decoding: document.text ?? Data(), as: UTF8.self))
         }
-        let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
+        let client = OAuth2Client(try .fixture, session: session, clock: ManualClock(sleeps: .skipped))
         let first = Task { try await client.openIdConfiguration() }
         await arrived.wait()
         let second = Task { try await client.openIdConfiguration() }
@@ -108,7 +108,7 @@ struct KeyRotationTests {
     func namesMissingMember() async throws {
         let session = ScriptedSession()
         session.on("/.well-known/openid-configuration") { _, _ in .json(#"{"issuer":"https://id.example.com"}"#) }
-        let client = OAuth2Client(try .fixture, session: session, clock: SkippingClock())
+        let client = OAuth2Client(try .fixture, session: session, clock: ManualClock(sleeps: .skipped))
         let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
         #expect(error == .cannotParseResponse(error: ClaimError.missingRequiredValue(key: "authorization_endpoint")))
         #expect(error?.localizedDescription.contains("authorization_endpoint") == true)

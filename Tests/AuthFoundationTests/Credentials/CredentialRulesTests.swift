@@ -140,7 +140,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("An unknown id returns nil", arguments: StorageKind.allCases)
+    @Test("Looking up a credential by an unknown id returns nil", arguments: StorageKind.allCases)
     func findsNone(_ kind: StorageKind) async throws {
         try await with(kind) {
             let found = try Credential.with(id: "unknown")

@@ -32,7 +32,7 @@ struct SignOutRaceTests {
             await answersRevocation.wait()
             return .empty
         }
-        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(skipsWaits: true)) {
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(sleeps: .skipped)) {
             let credential = try Credential.store(.fixture())
             let refresh = Task { try await credential.refresh() }
             while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
@@ -58,7 +58,7 @@ struct SignOutRaceTests {
             return .tokens("access-2", refresh: "refresh-2")
         }
         session.on("/v1/revoke") { _, _ in .empty }
-        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(skipsWaits: true)) {
+        try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(sleeps: .skipped)) {
             let credential = try Credential.store(.fixture())
             let refresh = Task { try await credential.refresh() }
             while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
@@ -77,7 +77,7 @@ struct SignOutRaceTests {
     func revokesStoredToken() async throws {
         session.on("/v1/revoke") { _, _ in .empty }
         let (mine, others) = (FileTokenStorage(directory: folder.url), FileTokenStorage(directory: folder.url))
-        try await Credential.withStorage(mine, session: session, clock: ManualClock(skipsWaits: true)) {
+        try await Credential.withStorage(mine, session: session, clock: ManualClock(sleeps: .skipped)) {
             let credential = try Credential.store(.fixture())
             try CredentialActor.synchronously {
                 try others.replace(token: credential.id, with: .fixture(access: "access-2", refresh: "refresh-2"), security: nil)

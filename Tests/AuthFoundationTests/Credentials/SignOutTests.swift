@@ -14,7 +14,7 @@ struct SignOutTests {
     private let session = ScriptedSession()
 
     private func with(_ kind: StorageKind = .memory, _ body: () async throws -> Void) async throws {
-        try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(skipsWaits: true), operation: body)
+        try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(sleeps: .skipped), operation: body)
     }
 
     private var revoked: [String] { session.forms(to: "/v1/revoke").map { $0["token"] ?? "-" }.sorted() }
@@ -81,7 +81,7 @@ struct SignOutTests {
         arguments: StorageKind.allCases)
     func runsPushAppThenBrowserApp(_ kind: StorageKind) async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
-        let clock = ManualClock(skipsWaits: true)
+        let clock = ManualClock(sleeps: .skipped)
         // Stores a credential, makes it the default, and signs out without a network.
         let storage = kind.make(in: folder)
         try await Credential.withStorage(storage, session: session, clock: clock) {
@@ -159,7 +159,7 @@ struct SignOutTests {
     @Test("A pending revocation is dropped after 90 days")
     func givesUp() async throws {
         session.on("/v1/revoke") { _, _ in throw URLError(.notConnectedToInternet) }
-        let clock = ManualClock(skipsWaits: true)
+        let clock = ManualClock(sleeps: .skipped)
         let storage = MemoryTokenStorage()
         try await Credential.withStorage(storage, session: session, clock: clock) {
             try? await Credential.store(.fixture()).revoke()

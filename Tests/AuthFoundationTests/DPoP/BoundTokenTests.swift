@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AuthFoundation
@@ -10,7 +11,7 @@ import FoundationNetworking
 /// A client whose tokens are bound to a key, and a server that records its proofs.
 struct BoundClient {
     let session = ScriptedSession()
-    let clock = SkippingClock()
+    let clock = ManualClock(sleeps: .skipped)
     let keys: any DPoPKeyStorage
     let client: OAuth2Client
 
@@ -22,7 +23,7 @@ struct BoundClient {
     /// Another client of the same app, as after a restart.
     func restarted(keys: (any DPoPKeyStorage)? = nil) throws -> OAuth2Client { try Self.client(session, clock, keys ?? self.keys) }
 
-    private static func client(_ session: ScriptedSession, _ clock: SkippingClock, _ keys: any DPoPKeyStorage) throws -> OAuth2Client {
+    private static func client(_ session: ScriptedSession, _ clock: ManualClock, _ keys: any DPoPKeyStorage) throws -> OAuth2Client {
         var configuration = try OAuth2Client.Configuration.fixture
         configuration.usesDPoP = true
         return OAuth2Client(configuration, session: session, clock: clock, dpopKeys: keys)

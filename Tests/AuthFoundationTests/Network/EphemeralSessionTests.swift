@@ -83,7 +83,8 @@ struct EphemeralSessionTests {
         let server = try RawServer { _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"sub\":".utf8) }
         let issuer = try url("http://127.0.0.1:\(server.port)")
         let client = OAuth2Client(
-            OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid"), session: nil, clock: SkippingClock())
+            OAuth2Client.Configuration(issuerURL: issuer, clientId: "app", scope: "openid"), session: nil,
+            clock: ManualClock(sleeps: .skipped))
         let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
         #expect(error?.isTransient == true, "\(String(describing: error))")
     }

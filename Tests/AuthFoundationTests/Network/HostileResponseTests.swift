@@ -71,7 +71,7 @@ struct HostileResponseTests {
         let server = try HostileServer { _ in .drip("HTTP/1.1 200 OK\r\n\r\n") }
         let client = OAuth2Client(
             OAuth2Client.Configuration(issuerURL: try url("http://127.0.0.1:\(server.port)"), clientId: "app", scope: "openid"),
-            session: EphemeralSession(clock: clock), clock: SkippingClock())
+            session: EphemeralSession(clock: clock), clock: ManualClock(sleeps: .skipped))
         let task = Task { try await client.openIdConfiguration() }
         for _ in 0..<3 {
             await clock.sleepers(1)
@@ -90,7 +90,7 @@ struct HostileResponseTests {
         }
         let client = OAuth2Client(
             OAuth2Client.Configuration(issuerURL: try url("http://127.0.0.1:\(server.port)"), clientId: "app", scope: "openid"),
-            session: EphemeralSession(), clock: SkippingClock())
+            session: EphemeralSession(), clock: ManualClock(sleeps: .skipped))
         let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
         #expect(error == .statusCode(302))
         #expect(other.heads.isEmpty)

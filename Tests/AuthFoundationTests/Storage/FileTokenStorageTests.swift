@@ -250,7 +250,7 @@ struct FileTokenStorageTests {
         #expect(try read("session-1", in: vault(key: VaultKey(rawValue: key.rawValue))) == .fixture())
     }
 
-    @Test("Another vault key is rejected for reading and writing")
+    @Test("A vault rejects reading and writing with another key than its own")
     func refusesWrongKey() throws {
         try vault(key: .generate()).add(token: .fixture(), metadata: nil, security: [])
         let storage = vault(key: .generate())
@@ -314,7 +314,7 @@ struct FileTokenStorageTests {
 
     // MARK: - Format
 
-    @Test("Format 1 can be read")
+    @Test("The vault reads tokens that were stored in format 1")
     func readsFormat1() throws {
         let key = try VaultKey(rawValue: Data((0..<32).map { UInt8($0) }))
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

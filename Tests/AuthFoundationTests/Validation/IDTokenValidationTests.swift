@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import AuthFoundation

@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// Requests that authenticate as a client by an unregistered method.

@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Attackers who guess passwords and codes over days, and attackers who try to lock the owner out.

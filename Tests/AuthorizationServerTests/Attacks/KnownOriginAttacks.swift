@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Attackers who want their requests to count as the owner's, or the owner's to count as unknown.

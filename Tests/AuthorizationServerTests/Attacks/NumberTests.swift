@@ -242,7 +242,7 @@ struct NumberTests {
                 store: InMemoryStore(),
                 environment: EngineEnvironment(
                     random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1)))
-            let context = RequestContext(now: TestClock().now, requestID: "numbers")
+            let context = RequestContext(now: ManualClock(sleeps: .untilCancelled).now, requestID: "numbers")
             _ = try await engine.apply(file.organization, context: context)
             _ = try await engine.maintainKeys(context) { _ in try TestKeys.rsa() }
             #expect(try await engine.snapshot().applications.count == 1)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The attacker has a link of their own account and makes the victim's browser open it.

@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// An attacker who knows a password and wants the user to approve a push by sending many.

@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// The attacker has the user's password, mailbox and telephone, and guesses the answer to the security question: as the second factor

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// A push service that accepts pushes and never responds.

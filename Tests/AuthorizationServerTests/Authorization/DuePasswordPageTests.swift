@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Expired password page")

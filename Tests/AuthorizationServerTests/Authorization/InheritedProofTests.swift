@@ -1,6 +1,7 @@
 import DeviceAPI
 import Foundation
 import IdentityCore
+import TestSupport
 import Testing
 
 @Suite("Proofs that apps inherit from a session")

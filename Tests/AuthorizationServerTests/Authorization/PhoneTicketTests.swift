@@ -2,6 +2,7 @@ import DeviceAPI
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Phone setup by the QR code of a sign-in page")

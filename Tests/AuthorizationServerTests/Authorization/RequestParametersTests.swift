@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Parameters of authorization requests (Documentation/Protocol/OAuth.md §2.3)")

@@ -2,6 +2,7 @@ import Delivery
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Sent codes as the second factor on the hosted pages")

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import IdentityCore

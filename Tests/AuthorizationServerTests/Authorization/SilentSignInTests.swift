@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Silent sign-in of native apps (RFC 8252 §8.6)")

@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Backchannel authentication requests")

@@ -3,6 +3,7 @@ import Delivery
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Back-channel logout")

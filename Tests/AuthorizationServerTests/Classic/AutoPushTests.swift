@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.7 and §5.6 in raw requests.

@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Attacks with raw requests: the server rejects each of them, and the system log records it.

@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Requests of back ends with an API token (Documentation/Protocol/Authn.md §1.1 and §1.2).

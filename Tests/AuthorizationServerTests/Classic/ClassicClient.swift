@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// A client of the classic sign-in API that sends raw requests and follows links (Documentation/Protocol/Authn.md).
@@ -54,7 +55,7 @@ struct ClassicClient: Sendable {
 struct ClassicApp: Sendable {
     let id: String
     let secret: [UInt8]
-    let clock: TestClock
+    let clock: ManualClock
 
     func code(after steps: Int64 = 0) -> String {
         TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: clock.now) + steps)

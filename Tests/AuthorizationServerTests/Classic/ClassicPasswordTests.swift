@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §3.3 and §4.3 in raw requests.

@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §4.5, §5.4, §5.7 and §5.8 in raw requests.

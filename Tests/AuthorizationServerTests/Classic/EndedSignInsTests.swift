@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Sign-ins and session tokens from before all sessions of a user were ended.

@@ -1,6 +1,7 @@
 import Delivery
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §3.3, §4.7, §4.8, §4.13 and §4.14 in raw requests.

@@ -2,6 +2,7 @@ import AuthnAPI
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// The recovery and activation part of the walk of ``EdgeWalkTests``.

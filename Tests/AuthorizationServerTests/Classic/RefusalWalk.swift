@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// The error codes and the factor types that the other walks do not cover; a part of the walk of ``EdgeWalkTests``.

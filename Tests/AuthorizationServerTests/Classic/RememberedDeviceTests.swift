@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Documentation/Protocol/Authn.md §6.4 in raw requests.

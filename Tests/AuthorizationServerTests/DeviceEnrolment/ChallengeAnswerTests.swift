@@ -1,6 +1,7 @@
 import DeviceAPI
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Challenge answers (Documentation/Protocol/Devices.md §2.9, §2.12 and §5.5)")

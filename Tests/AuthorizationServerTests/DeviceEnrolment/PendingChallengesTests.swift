@@ -1,5 +1,6 @@
 import Delivery
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Pending challenges (Documentation/Protocol/Devices.md §2.8)")

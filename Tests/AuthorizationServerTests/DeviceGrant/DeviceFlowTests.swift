@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// A device without a browser that sends raw requests (Documentation/Protocol/OAuth.md §2.8 and §2.4.5).

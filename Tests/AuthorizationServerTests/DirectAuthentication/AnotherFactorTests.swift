@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Another factor after a denied or unanswered push")

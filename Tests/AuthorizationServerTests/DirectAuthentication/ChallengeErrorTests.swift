@@ -1,4 +1,5 @@
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Errors of the challenge endpoint")

@@ -1,6 +1,7 @@
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// The flows of Documentation/Protocol/OAuth.md §6.4 and §6.6 in raw requests.

@@ -1,4 +1,5 @@
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Push polling")
@@ -148,7 +149,7 @@ struct PollingTests {
         }
     }
 
-    @Test("The secrets are accepted only from their client and at their authorization server")
+    @Test("The mfa_token and the oob_code are accepted only from their client and at their authorization server")
     func foreign() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

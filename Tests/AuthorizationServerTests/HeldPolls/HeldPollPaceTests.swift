@@ -2,6 +2,7 @@ import AuthorizationServer
 import Foundation
 import JOSE
 import OAuthEndpoints
+import TestSupport
 import Testing
 
 @Suite("Pace of held polls", .timeLimit(.minutes(5)))
@@ -32,12 +33,12 @@ struct HeldPollPaceTests {
             for _ in 0..<3 {
                 async let answer = server.poll(pending, Self.wait25)
                 await server.holds(1)
-                await server.clock.advance(by: 25)
+                await server.clock.advanceOnceWatched(by: 25)
                 try expectRefusal(try await answer, 400, "authorization_pending")
             }
             for _ in 0..<3 {
                 try expectRefusal(try await server.poll(pending, [("Prefer", "wait=0")]), 400, "authorization_pending")
-                server.clock.time.advance(by: 1)
+                server.clock.advance(by: 1, wakes: false)
             }
         }
     }
@@ -63,7 +64,7 @@ struct HeldPollPaceTests {
             let pending = try await DirectClient(server.push).begin()
             async let first = server.poll(pending, Self.wait25)
             await server.holds(1)
-            await server.clock.advance(by: 1)
+            await server.clock.advanceOnceWatched(by: 1)
             async let second = server.poll(pending, Self.wait25)
             try expectRefusal(try await first, 400, "authorization_pending")
             await server.holds(1)
@@ -84,7 +85,7 @@ struct HeldPollPaceTests {
             for _ in 0..<3 {
                 async let answer = server.poll(pending, [("Prefer", "wait=1")])
                 await server.holds(1)
-                await server.clock.advance(by: 1)
+                await server.clock.advanceOnceWatched(by: 1)
                 counts.append(try remaining(try await answer))
             }
             #expect(counts == [counts[0], counts[0] - 1, counts[0] - 2])
@@ -107,10 +108,10 @@ struct HeldPollPaceTests {
                 #expect(response["Preference-Applied"] == nil && server.polls.count == 4)
                 // A client adds five seconds to its interval of one.
                 for _ in 0..<2 {
-                    await server.clock.advance(by: 6)
+                    await server.clock.advanceOnceWatched(by: 6)
                     try expectRefusal(try await server.poll(pending[4], Self.wait25), 400, "authorization_pending")
                 }
-                await server.clock.advance(by: 13)
+                await server.clock.advanceOnceWatched(by: 13)
                 for try await answer in group { try expectRefusal(answer, 400, "authorization_pending") }
             }
         }

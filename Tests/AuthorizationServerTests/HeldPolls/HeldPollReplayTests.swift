@@ -70,7 +70,7 @@ struct HeldPollReplayTests {
             let assertion = try Self.assertion(server)
             async let answer = Self.poll(server, request, assertion)
             await server.holds(1)
-            await server.clock.advance(by: 25)
+            await server.clock.advanceOnceWatched(by: 25)
             try expectRefusal(try await answer, 400, "authorization_pending")
             try expectRefusal(try await Self.poll(server, request, assertion), 401, "invalid_client")
         }
@@ -84,7 +84,7 @@ struct HeldPollReplayTests {
             let assertion = try Self.assertion(server, lifetime: 2)
             async let answer = Self.poll(server, request, assertion)
             await server.holds(1)
-            await server.clock.advance(by: 20)
+            await server.clock.advanceOnceWatched(by: 20)
             try await phone.approve()
             #expect(try await answer.status == 200)
         }
@@ -126,7 +126,7 @@ struct HeldPollReplayTests {
             async let answer = server.poll(pending, Self.wait25 + [proof])
             await server.holds(1)
             // An attacker who read the request replays it to get the tokens or to release the poll.
-            await server.clock.advance(by: 2)
+            await server.clock.advanceOnceWatched(by: 2)
             try expectRefusal(try await server.poll(pending, Self.wait25 + [proof]), 400, "invalid_dpop_proof")
             #expect(server.polls.count == 1)
             try await phone.approve()
@@ -147,7 +147,7 @@ struct HeldPollReplayTests {
             let proof = try Self.proof(server, maker, nonce: nonce)
             async let answer = server.poll(pending, Self.wait25 + [proof])
             await server.holds(1)
-            await server.clock.advance(by: 25)
+            await server.clock.advanceOnceWatched(by: 25)
             try expectRefusal(try await answer, 400, "authorization_pending")
             try expectRefusal(try await server.poll(pending, [proof]), 400, "invalid_dpop_proof")
         }

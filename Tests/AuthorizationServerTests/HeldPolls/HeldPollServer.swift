@@ -6,6 +6,7 @@ import Logging
 import OAuthEndpoints
 import ServiceLifecycle
 import Store
+import TestSupport
 import Testing
 
 @testable import AuthorizationServer
@@ -25,7 +26,7 @@ struct HeldPollServer: Sendable {
     }
 
     let push: PushServer
-    let clock: SteppingClock
+    let clock: ManualClock
     let polls: HeldPolls
 
     var wire: WireClient { push.wire }
@@ -57,7 +58,7 @@ struct HeldPollServer: Sendable {
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func make(_ options: Options) async throws -> HeldPollServer {
-        let clock = SteppingClock()
+        let clock = ManualClock()
         let engine = Engine(
             store: options.store,
             environment: EngineEnvironment(
@@ -73,7 +74,7 @@ struct HeldPollServer: Sendable {
         let server = AuthorizationServer(
             engine: engine, configuration: .init(port: 0, limits: options.limits), clock: clock, logger: silent, pushSender: pushes,
             logoutSender: logouts, messageSender: messages, holdsPolls: true)
-        let running = RunningServer(server: server, engine: engine, clock: clock.time, wire: WireClient(port: 0))
+        let running = RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0))
         return HeldPollServer(
             push: PushServer(running: running, pushes: pushes, logouts: logouts, messages: messages), clock: clock,
             polls: try #require(server.polls))

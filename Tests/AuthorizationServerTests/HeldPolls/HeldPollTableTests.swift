@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import IdentityCore
@@ -13,7 +14,7 @@ import Testing
 @Suite("Table of held polls", .timeLimit(.minutes(5)))
 struct HeldPollTableTests {
     private let store = CountingStore()
-    private let clock = SteppingClock()
+    private let clock = ManualClock()
 
     private func makePolls(_ limits: HeldPolls.Limits = .init()) -> (HeldPolls, Engine) {
         let engine = Engine(
@@ -114,14 +115,14 @@ struct HeldPollTableTests {
             #expect(store.reads == 0)
             // Commits without this engine, as another process does.
             _ = try await store.commit([Self.write(7, version: 1), .remove(.transaction, id: "txn8", version: 1)])
-            await clock.advance(by: 0.25)
+            await clock.advanceOnceWatched(by: 0.25)
             for number in [7, 8] {
                 let (woken, end) = try #require(try await group.next())
                 #expect([7, 8].contains(woken) && end == .changed, "\(number)")
             }
             #expect(store.reads == 1 && polls.waitingCount == 98)
-            await clock.advance(by: 0.25)
-            await clock.advance(by: 0.125)
+            await clock.advanceOnceWatched(by: 0.25)
+            await clock.advanceOnceWatched(by: 0.125)
             #expect(store.reads == 2)
             polls.shutdown()
             for try await (_, end) in group { #expect(end == .released) }
@@ -133,14 +134,14 @@ struct HeldPollTableTests {
         let (polls, _) = makePolls()
         let place = try #require(polls.place(for: awaited(1), address: nil))
         async let end = polls.wait(at: place, version: 0, until: deadline(1))
-        await clock.advance(by: 1)
+        await clock.advanceOnceWatched(by: 1)
         #expect(await end == .over)
         while polls.isWatching { await Task.yield() }
         let reads = store.reads
         async let next = polls.wait(at: place, version: 0, until: deadline(1))
         while polls.waitingCount == 0 { await Task.yield() }
         #expect(polls.isWatching)
-        await clock.advance(by: 1)
+        await clock.advanceOnceWatched(by: 1)
         #expect(await next == .over && store.reads == reads)
     }
 
@@ -168,7 +169,7 @@ struct HeldPollTableTests {
         let place = try #require(polls.place(for: awaited(1), address: nil))
         async let end = polls.wait(at: place, version: 0, until: deadline())
         while polls.waitingCount == 0 { await Task.yield() }
-        await clock.setBack(by: 3_600)
+        await clock.setBackOnceWatched(by: 3_600)
         #expect(await end == .over)
     }
 

@@ -73,7 +73,7 @@ struct HeldPollTests {
                 #expect(response.status == 200, "\(response.body)")
             }
             #expect(server.polls.count == 1)
-            await server.clock.advance(by: 0.25)
+            await server.clock.advanceOnceWatched(by: 0.25)
             #expect(try await answer.status == 200)
         }
     }
@@ -93,11 +93,11 @@ struct HeldPollTests {
             let start = server.clock.now
             async let answer = server.poll(pending, preference.map { [("Prefer", $0)] } ?? [])
             await server.holds(1)
-            await server.clock.advance(by: seconds - 0.125)
+            await server.clock.advanceOnceWatched(by: seconds - 0.125)
             // The watching task sleeps again, so it has checked the deadline.
-            await server.clock.advance(by: 0.0625)
+            await server.clock.advanceOnceWatched(by: 0.0625)
             #expect(server.polls.count == 1)
-            await server.clock.advance(by: 0.0625)
+            await server.clock.advanceOnceWatched(by: 0.0625)
             let response = try await answer
             try expectRefusal(response, 400, "authorization_pending")
             #expect(response["Preference-Applied"] == applied)
@@ -112,7 +112,7 @@ struct HeldPollTests {
             let pending = try await DirectClient(server.push).begin()
             async let answer = server.poll(pending, Self.wait25)
             await server.holds(1)
-            await server.clock.advance(by: 25)
+            await server.clock.advanceOnceWatched(by: 25)
             #expect(try await answer["Date"] == "Fri, 15 Jan 2027 08:00:25 GMT")
         }
     }
@@ -133,10 +133,10 @@ struct HeldPollTests {
         try await HeldPollServer.with { server in
             _ = try await server.push.enroll()
             let pending = try await DirectClient(server.push).begin()
-            server.clock.time.advance(by: 290)
+            server.clock.advance(by: 290, wakes: false)
             async let answer = server.poll(pending, Self.wait25)
             await server.holds(1)
-            await server.clock.advance(by: 10)
+            await server.clock.advanceOnceWatched(by: 10)
             try expectRefusal(try await answer, 400, "expired_token")
         }
     }

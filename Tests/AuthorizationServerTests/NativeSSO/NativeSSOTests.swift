@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 /// Two apps on one device that send raw requests (Documentation/Protocol/OAuth.md §2.4.7).

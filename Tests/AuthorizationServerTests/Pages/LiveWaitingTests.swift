@@ -2,6 +2,7 @@ import CountersignSandbox
 import Foundation
 import HTTPTypes
 import NIOConcurrencyHelpers
+import TestSupport
 import Testing
 
 @testable import ServerHTTP
@@ -9,16 +10,6 @@ import Testing
 
 @Suite("Waiting pages")
 struct LiveWaitingTests {
-    /// A clock that advances by the duration of each sleep.
-    private final class SleepingClock: WallClock {
-        private let time = NIOLockedValueBox(Date(timeIntervalSince1970: 1_800_000_000))
-        var now: Date { time.withLockedValue { $0 } }
-        func sleep(for duration: Duration) async throws {
-            try Task.checkCancellation()
-            time.withLockedValue { $0 += TimeInterval(duration.components.seconds) }
-        }
-    }
-
     private struct Gone: Error {}
 
     private static func sent(_ response: ServerResponse) async throws -> String {
@@ -29,7 +20,7 @@ struct LiveWaitingTests {
 
     @Test("An event stream reports the user's answer once and ends")
     func answered() async throws {
-        let clock = SleepingClock()
+        let clock = ManualClock(sleeps: .skipped)
         let live = LiveWaiting(clock: clock)
         let answeredAt = clock.now + 3
         let response = live.stream(try #require(live.seat(of: "a"))) { $0 < answeredAt }
@@ -39,7 +30,7 @@ struct LiveWaitingTests {
 
     @Test("An event stream without an answer ends after the time limit and reports no answer")
     func over() async throws {
-        let clock = SleepingClock()
+        let clock = ManualClock(sleeps: .skipped)
         let live = LiveWaiting(clock: clock)
         let start = clock.now
         let text = try await Self.sent(live.stream(try #require(live.seat(of: "a"))) { _ in true })
@@ -49,7 +40,7 @@ struct LiveWaitingTests {
 
     @Test("A browser that disconnects releases its event stream")
     func gone() async throws {
-        let live = LiveWaiting(clock: SleepingClock())
+        let live = LiveWaiting(clock: ManualClock(sleeps: .skipped))
         do {
             let response = live.stream(try #require(live.seat(of: "a"))) { _ in true }
             #expect(live.count == 1)
@@ -62,7 +53,7 @@ struct LiveWaitingTests {
 
     @Test("The number of event streams is limited per sign-in and in total")
     func bounded() throws {
-        let live = LiveWaiting(clock: SleepingClock())
+        let live = LiveWaiting(clock: ManualClock(sleeps: .skipped))
         var seats = (0..<LiveWaiting.mostOfOne).map { _ in live.seat(of: "a") }
         #expect(live.seat(of: "a") == nil)
         var others = (0..<LiveWaiting.most).map { live.seat(of: "other \($0)") }

@@ -3,6 +3,7 @@ import AuthorizationServer
 import Foundation
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 @Suite("Activation pages")

@@ -1,6 +1,7 @@
 import Delivery
 import Foundation
 import IdentityCore
+import TestSupport
 import Testing
 
 @Suite("Recovery pages")

@@ -9,6 +9,7 @@ import NIOSSL
 import ServerHTTP
 import ServiceLifecycle
 import Store
+import TestSupport
 import Testing
 
 @Suite("Server life cycle")
@@ -17,7 +18,7 @@ struct ServerLifeTests {
     func gracefulShutdown() async throws {
         let (arrived, arrive) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
-        let clock = TestClock()
+        let clock = ManualClock(sleeps: .untilCancelled)
         let engine = Engine(
             store: InMemoryStore(),
             environment: EngineEnvironment(
@@ -68,7 +69,7 @@ struct ServerLifeTests {
                 store: InMemoryStore(),
                 environment: EngineEnvironment(
                     random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1))),
-            clock: TestClock(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            clock: ManualClock(sleeps: .untilCancelled), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let request = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/health/ready")
         let (head, body) = try await empty.respond(to: request)
         #expect(head.status == .serviceUnavailable)

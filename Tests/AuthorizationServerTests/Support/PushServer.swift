@@ -6,6 +6,7 @@ import JOSE
 import Logging
 import ServerHTTP
 import Store
+import TestSupport
 import Testing
 
 /// A listening server with a push authenticator, which records its pushes, logout notifications and messages.
@@ -16,7 +17,7 @@ struct PushServer: Sendable {
     let messages: RecordingMessages
 
     var wire: WireClient { running.wire }
-    var clock: TestClock { running.clock }
+    var clock: ManualClock { running.clock }
     var engine: Engine { running.engine }
 
     /// Runs a test against a new server and stops the server afterwards.
@@ -51,7 +52,7 @@ struct PushServer: Sendable {
     static func refusing() async throws -> Refusing { try await shared.value }
 
     private static func make(_ organization: PushOrganization, store: any Store = InMemoryStore()) async throws -> PushServer {
-        let clock = TestClock()
+        let clock = ManualClock(sleeps: .untilCancelled)
         let engine = Engine(
             store: store,
             environment: EngineEnvironment(

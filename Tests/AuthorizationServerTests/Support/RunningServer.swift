@@ -5,6 +5,7 @@ import IdentityCore
 import JOSE
 import Logging
 import Store
+import TestSupport
 
 /// A server that listens on a free port, with a store in memory.
 struct RunningServer: Sendable {
@@ -13,7 +14,7 @@ struct RunningServer: Sendable {
 
     let server: AuthorizationServer
     let engine: Engine
-    let clock: TestClock
+    let clock: ManualClock
     let wire: WireClient
 
     /// The shared server of all tests that neither advance the clock nor count rate limits. It runs until the process ends.
@@ -49,7 +50,7 @@ struct RunningServer: Sendable {
         configuration: AuthorizationServer.Configuration = .init(port: 0), rateLimits: RateLimits,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil
     ) async throws -> RunningServer {
-        let clock = TestClock()
+        let clock = ManualClock(sleeps: .untilCancelled)
         let engine = Engine(
             store: InMemoryStore(),
             environment: EngineEnvironment(

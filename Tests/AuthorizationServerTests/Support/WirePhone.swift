@@ -17,7 +17,7 @@ struct WirePhone: Sendable {
 
     private let phone: SigningPhone
     private let wire: WireClient
-    private let clock: TestClock
+    private let clock: ManualClock
     private let accessToken: String
 
     var enrollmentID: String { phone.enrollmentID }
@@ -49,7 +49,7 @@ struct WirePhone: Sendable {
     }
 
     /// Enrols a phone (Documentation/Protocol/Devices.md §2.5).
-    static func enroll(_ wire: WireClient, clock: TestClock, accessToken: String, _ options: Options) async throws -> WirePhone {
+    static func enroll(_ wire: WireClient, clock: ManualClock, accessToken: String, _ options: Options) async throws -> WirePhone {
         var phone = try SigningPhone(origin: RunningServer.origin)
         let response = try await enrolling(&phone, wire, accessToken: accessToken, options)
         try #require(response.status == 200, "\(response.body)")

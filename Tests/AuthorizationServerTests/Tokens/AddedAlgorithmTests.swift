@@ -1,5 +1,6 @@
 import IdentityCore
 import JOSE
+import TestSupport
 import Testing
 
 /// Tests with an organization that adds a signing algorithm after clients have cached its key set.

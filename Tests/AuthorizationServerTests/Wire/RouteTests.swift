@@ -2,6 +2,7 @@ import Crypto
 import HTTPTypes
 import IdentityCore
 import Store
+import TestSupport
 import Testing
 
 @testable import AuthorizationServer
@@ -21,7 +22,9 @@ struct RouteTests {
 
     private func find(_ target: String) -> RouteTable.Match? {
         let head = HTTPRequest(method: .get, scheme: "http", authority: "id.test", path: target)
-        return Self.table.find(ServerRequest(head: head, body: [], context: RequestContext(now: TestClock().now, requestID: "r")).path)
+        return Self.table.find(
+            ServerRequest(head: head, body: [], context: RequestContext(now: ManualClock(sleeps: .untilCancelled).now, requestID: "r")).path
+        )
     }
 
     @Test(

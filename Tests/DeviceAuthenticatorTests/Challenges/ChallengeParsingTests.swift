@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import DeviceAuthenticator
@@ -63,8 +64,8 @@ struct ChallengeParsingTests {
         #expect(challenge.isVerified)
         #expect(challenge.transactionId == "ft1")
         #expect(challenge.originURL == (try url("https://id.example.com")))
-        #expect(challenge.transactionTime == TestClock.start)
-        #expect(challenge.expirationTime == TestClock.start.addingTimeInterval(300))
+        #expect(challenge.transactionTime == ManualClock.start)
+        #expect(challenge.expirationTime == ManualClock.start.addingTimeInterval(300))
         #expect(challenge.appInstanceName == "Acme Portal")
         #expect(challenge.clientLocation == "Lyon, France")
         #expect(challenge.clientOS == "MAC_OS_X")
@@ -120,7 +121,7 @@ struct ChallengeParsingTests {
         phone.clock.advance(by: 599)
         try await phone.parse(phone.org.challenge()).resolve(onRemediation: approving)
         phone.clock.advance(by: 2)
-        let late = try phone.parse(phone.org.challenge("ft2", at: TestClock.start))
+        let late = try phone.parse(phone.org.challenge("ft2", at: ManualClock.start))
         #expect(await failure { try await late.resolve(onRemediation: approving) }?.reason == .expired)
         let strict = try phone.parse(phone.org.challenge("ft3", at: phone.clock.now.addingTimeInterval(-302)), skew: 1)
         #expect(await failure { try await strict.resolve(onRemediation: approving) }?.reason == .expired)

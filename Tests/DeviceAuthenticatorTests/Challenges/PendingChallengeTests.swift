@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import DeviceAuthenticator
@@ -40,7 +41,7 @@ struct PendingChallengeTests {
             ["payloadVersion": "IDXv1", "challenge": .string(try phone.org.challenge("other", more: other))],
             [
                 "payloadVersion": "IDXv1",
-                "challenge": .string(try phone.org.challenge("old", at: TestClock.start.addingTimeInterval(-9000))),
+                "challenge": .string(try phone.org.challenge("old", at: ManualClock.start.addingTimeInterval(-9000))),
             ],
             ["payloadVersion": "IDXv1", "challenge": .string(good), "more": 1],
         ]

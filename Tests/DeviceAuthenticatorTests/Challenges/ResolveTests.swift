@@ -103,7 +103,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().map { $0.claims["challengeResponseContext"]?["userConsent"] } == ["DENIED_CONSENT_PROMPT"])
     }
 
-    @Test("The completion is called once, off the main thread, with nil after approval and denial (D6-2)")
+    @Test("Resolving a challenge calls the completion once, off the main thread, with nil after approval and denial (D6-2)")
     func completion() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -83,7 +83,7 @@ struct ConfigurationTests {
             applicationName: "a", applicationVersion: "1", applicationGroupId: "g", applicationInstallationId: "install-1")
         let folder = TemporaryFolder()
         let authenticator = try DeviceAuthenticatorBuilder(applicationConfig: config).storageDirectory(folder.url).urlSession(org)
-            .clock(TestClock()).create()
+            .clock(ManualClock(sleeps: .skipped)).create()
         config.apsEnvironment = .development
         _ = try await authenticator.enroll(
             authenticationToken: TestPhone.token,

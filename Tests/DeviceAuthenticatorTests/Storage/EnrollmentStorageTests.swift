@@ -64,7 +64,7 @@ struct EnrollmentStorageTests {
         #expect(record.clientID == "client-1" && record.userID == "00u1" && record.userName == "ada1@example.com")
         #expect(record.deviceID == "guo1" && record.clientInstanceID == "cli-guo1" && record.methodID == "opf1")
         #expect(record.transactionTypes == 3 && record.serverErrorCode == "E0000158")
-        #expect(record.createdAt == TestClock.start && enrollment.userVerificationPolicy == .preferred)
+        #expect(record.createdAt == ManualClock.start && enrollment.userVerificationPolicy == .preferred)
         let store = phone.builder.store(in: folder)
         #expect(try store.challengeKeys(of: "00o1")?.issuers["https://id.example.com"]?.keys.count == 1)
         // The keys work: the user's with the PIN, and the installation's.

@@ -4,6 +4,7 @@ import JOSE
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import TestSupport
 #endif
 
 /// An org in the test's process. It responds as Documentation/Protocol/Devices.md says, signs challenges with a real RSA key, and records its
@@ -123,7 +124,8 @@ final class TestOrg: URLSessionProtocol {
     // MARK: - Challenges
 
     /// The claims of a valid challenge for the first enrollment.
-    func claims(_ transaction: String = "ft1", at now: Date = TestClock.start, more: JSONValue = [:], context: JSONValue = [:]) -> JSONValue
+    func claims(_ transaction: String = "ft1", at now: Date = ManualClock.start, more: JSONValue = [:], context: JSONValue = [:])
+        -> JSONValue
     {
         let issuedAt = Int64(now.timeIntervalSince1970)
         var claims: JSONValue = [
@@ -143,7 +145,7 @@ final class TestOrg: URLSessionProtocol {
     }
 
     func challenge(
-        _ transaction: String = "ft1", at now: Date = TestClock.start, more: JSONValue = [:], context: JSONValue = [:],
+        _ transaction: String = "ft1", at now: Date = ManualClock.start, more: JSONValue = [:], context: JSONValue = [:],
         key: SigningKey = TestOrg.signingKey, type: JSONValue? = "okta-pushbind+jwt"
     ) throws -> String {
         try key.sign(claims(transaction, at: now, more: more, context: context), header: type.map { ["typ": $0] } ?? [:])

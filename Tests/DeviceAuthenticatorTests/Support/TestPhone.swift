@@ -5,17 +5,6 @@ import TestSupport
 
 @testable import DeviceAuthenticator
 
-/// A clock that a test sets.
-final class TestClock: OAuth2Clock {
-    /// 2027-01-15, a Friday.
-    static let start = Date(timeIntervalSince1970: 1_800_000_000)
-
-    private let time = Locked(TestClock.start)
-    var now: Date { time.withLock { $0 } }
-    func advance(by interval: TimeInterval) { time.withLock { $0 += interval } }
-    func sleep(for interval: TimeInterval) async throws { advance(by: interval) }
-}
-
 /// The log entries of an authenticator.
 final class TestLog: OktaLoggerProtocol {
     private let lines = Locked<[String]>([])
@@ -65,13 +54,13 @@ struct TestPhone {
 
     let org: TestOrg
     let folder: TemporaryFolder
-    let clock: TestClock
+    let clock: ManualClock
     let log = TestLog()
     let verifier: TestVerifier?
     let config: DeviceAuthenticatorConfig
 
     init(
-        org: TestOrg = TestOrg(), folder: TemporaryFolder = TemporaryFolder(), clock: TestClock = TestClock(),
+        org: TestOrg = TestOrg(), folder: TemporaryFolder = TemporaryFolder(), clock: ManualClock = ManualClock(sleeps: .skipped),
         verifier: TestVerifier? = TestVerifier(), client: String = "client-1"
     ) throws {
         self.org = org

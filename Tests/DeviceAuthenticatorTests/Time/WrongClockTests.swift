@@ -137,7 +137,7 @@ struct WrongClockTests {
 
     @Test("The time of one org does not date what is signed for another")
     func otherOrg() async throws {
-        let (clock, folder) = (TestClock(), TemporaryFolder())
+        let (clock, folder) = (ManualClock(sleeps: .skipped), TemporaryFolder())
         let liar = TestOrg("https://liar.example.com", id: "00o2")
         liar.keepTime { clock.now.addingTimeInterval(43_200) }
         let honest = TestOrg()

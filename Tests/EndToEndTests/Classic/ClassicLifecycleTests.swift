@@ -116,7 +116,7 @@ struct ClassicLifecycleTests {
         }
     }
 
-    @Test("Polling too fast is reported, keeps the sign-in, and does not bypass the limit")
+    @Test("An app that polls too fast gets an error, can continue the sign-in, and cannot bypass the limit")
     func fastPolling() async throws {
         var configuration = try Sandbox.Configuration.classic("sign_on_policy: two-factors")
         configuration.organization = configuration.organization?.replacing("per_address: 1000000", with: "per_address: 60")

@@ -55,7 +55,7 @@ struct ClassicSetUpTests {
             let factor = try #require(required.availableFactors.first as? OktaFactorPush)
             let challenge = try #require(try await factor.select() as? OktaAuthStatusFactorChallenge)
             try await phone.hasHistory(1)
-            let next = try await (challenge.factor as? OktaFactorPush)?.pollFactorResult(atMost: 30, clock: ManualClock(skipsWaits: true))
+            let next = try await (challenge.factor as? OktaFactorPush)?.pollFactorResult(atMost: 30, clock: ManualClock(sleeps: .skipped))
             #expect(next is OktaAuthStatusSuccess)
         }
     }

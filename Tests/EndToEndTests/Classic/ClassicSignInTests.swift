@@ -89,7 +89,7 @@ struct ClassicSignInTests {
             #expect(challenge.canPoll() && challenge.canReturn() && challenge.canCancel() && challenge.canResend())
             try await phone.hasHistory(1)
             let push = try #require(challenge.factor as? OktaFactorPush)
-            let end = try await push.pollFactorResult(atMost: 30, clock: ManualClock(skipsWaits: true))
+            let end = try await push.pollFactorResult(atMost: 30, clock: ManualClock(sleeps: .skipped))
             let success = try #require(end as? OktaAuthStatusSuccess, "\(end.statusType) \(String(describing: end.factorResult))")
             let token = try await tokens(sandbox, for: try #require(success.sessionToken))
             let methods = try #require(token.idToken).authenticationMethods ?? []
@@ -105,7 +105,7 @@ struct ClassicSignInTests {
             let factor = try #require(required.availableFactors.first { $0 is OktaFactorPush })
             let challenge = try #require(try await required.selectFactor(factor) as? OktaAuthStatusFactorChallenge)
             try await phone.denyNext(within: .patience)
-            let denied = try await (challenge.factor as? OktaFactorPush)?.pollFactorResult(atMost: 30, clock: ManualClock(skipsWaits: true))
+            let denied = try await (challenge.factor as? OktaFactorPush)?.pollFactorResult(atMost: 30, clock: ManualClock(sleeps: .skipped))
             #expect(denied?.statusType == .MFAChallenge)
             #expect(denied?.factorResult == .rejected)
             let again = try await ((denied as? OktaAuthStatusFactorChallenge)?.factor as? OktaFactorPush)?.verify()

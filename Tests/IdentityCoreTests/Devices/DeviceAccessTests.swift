@@ -83,7 +83,9 @@ struct DeviceAccessTests {
         #expect(try await fixture.configuration(.bearer(token)).code == "E0000006")
     }
 
-    @Test("The response names the state of the account with the codes of Documentation/Protocol/Devices.md §2.12")
+    @Test(
+        "Requests from a device of a suspended or deactivated account are rejected with the codes of Documentation/Protocol/Devices.md §2.12"
+    )
     func accounts() async throws {
         let fixture = try await DeviceFixture()
         let phone = try await fixture.enrolledPhone()

@@ -40,7 +40,7 @@ struct HeldDevicePollTests {
         issuer.on("/v1/token") { [clock = issuer.clock] _, count in
             let holds: [TimeInterval] = [25, 3, 0]
             guard count < holds.count else { return .tokens() }
-            clock.pass(holds[count])
+            clock.advance(by: holds[count])
             return .refusal("authorization_pending")
         }
         _ = try await flow.start()

@@ -40,7 +40,7 @@ struct GrantFlowsTests {
         #expect(Set(issuer.forms("/v1/revoke").map { $0["token"] }) == ["access-1", "refresh-1"])
     }
 
-    @Test("An assertion returns tokens")
+    @Test("The JWT bearer flow exchanges an assertion for tokens")
     func assertion() async throws {
         issuer.answer("/v1/token", .tokens())
         let assertion = try JWT(try issuer.idToken().stringValue ?? "")

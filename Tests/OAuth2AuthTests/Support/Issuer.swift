@@ -5,6 +5,7 @@ import OAuth2Auth
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import TestSupport
 #endif
 
 /// An issuer with a real key that answers from a script and records its requests. A request that the script does not cover fails.
@@ -42,7 +43,7 @@ final class Issuer: URLSessionProtocol {
     }
 
     private let state = Locked(State())
-    let clock = SkippingClock()
+    let clock = ManualClock(sleeps: .skipped)
 
     /// - Parameter metadata: Additional members of the discovery document.
     init(_ metadata: [String: JSONValue] = [:]) {
@@ -183,23 +184,4 @@ struct InvalidFixture: Error {}
 func url(_ text: String) throws -> URL {
     guard let url = URL(string: text) else { throw InvalidFixture() }
     return url
-}
-
-/// A clock whose waits end at once, and which records their durations.
-final class SkippingClock: OAuth2Clock {
-    private let state = Locked((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [TimeInterval]()))
-
-    var now: Date { state.withLock { $0.now } }
-    var waits: [TimeInterval] { state.withLock { $0.waits } }
-
-    /// Advances the clock without a wait.
-    func pass(_ interval: TimeInterval) { state.withLock { $0.now += interval } }
-
-    func sleep(for interval: TimeInterval) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.now += interval
-            state.waits.append(interval)
-        }
-    }
 }

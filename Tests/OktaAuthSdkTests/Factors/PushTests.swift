@@ -6,7 +6,7 @@ import Testing
 @MainActor
 @Suite("Push in the classic API")
 struct PushTests {
-    private let clock = ManualClock(skipsWaits: true)
+    private let clock = ManualClock(sleeps: .skipped)
 
     private static let waitingActivation = Answers.activation(
         "push", next: "poll",

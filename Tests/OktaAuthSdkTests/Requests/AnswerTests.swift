@@ -158,7 +158,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("Wire values keep their case, and unknown ones are unchanged")
+    @Test("Each wire value is recognized by its exact spelling, and an unknown value is kept unchanged")
     func words() {
         #expect(FactorType(raw: "SMS") == .sms && FactorType(raw: "Web") == .web && FactorType(raw: "EMAIL") == .email)
         #expect(FactorType(raw: "Push") == .unknown("Push"))

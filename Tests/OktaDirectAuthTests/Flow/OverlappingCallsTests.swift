@@ -202,7 +202,7 @@ struct OverlappingCallsTests {
         func result(_ answers: DirectAuthServer.Reply..., resets: Bool = false) async throws -> Failure? {
             let flow = try await server.challengedFlow()
             server.answer("token", answers)
-            if resets { server.clock.atWait { flow.reset {} } }
+            if resets { server.clock.atSleep { flow.reset {} } }
             let result = await withCheckedContinuation { done in flow.resume(with: .oob(channel: .push)) { done.resume(returning: $0) } }
             if case .failure(let error) = result { return error }
             return nil

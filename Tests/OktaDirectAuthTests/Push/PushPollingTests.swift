@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OktaDirectAuth
@@ -81,7 +82,7 @@ struct PushPollingTests {
     @Test("A clock that is set back does not lengthen the wait")
     func clockSetBack() async throws {
         let clock = server.clock
-        clock.atWait { if clock.waits.count < 50 { clock.setBack(by: 1000) } }
+        clock.atSleep { if clock.waits.count < 50 { clock.setBack(by: 1000) } }
         let error = try await failure(interval: "20", .pending)
         #expect(error as? Failure == .pollingTimeoutExceeded && clock.waits == [20, 20, 20])
     }

@@ -58,7 +58,7 @@ final class DirectAuthServer: URLSessionProtocol {
 
     private let sent = Locked((requests: [Request](), watchers: [Watcher]()))
     private let actions = Locked<[String: @Sendable () async -> Void]>([:])
-    let clock = SkippingClock()
+    let clock = ManualClock(sleeps: .skipped)
     /// Whether the discovery document names the endpoint.
     let hasRevocation = Locked(true)
 
@@ -185,32 +185,5 @@ extension DirectAuthServer {
         let gate = Gate()
         atRequest(endpoint) { await gate.wait() }
         return gate
-    }
-}
-
-/// A clock whose waits end at once, and which records their durations.
-final class SkippingClock: OAuth2Clock {
-    private let state = Locked((now: Date(timeIntervalSince1970: 1_800_000_000), waits: [TimeInterval]()))
-    private let action = Locked<(@Sendable () -> Void)?>(nil)
-
-    var now: Date { state.withLock { $0.now } }
-    var waits: [TimeInterval] { state.withLock { $0.waits } }
-
-    /// Runs at each wait.
-    func atWait(_ action: @escaping @Sendable () -> Void) {
-        self.action.withLock { $0 = action }
-    }
-
-    func setBack(by interval: TimeInterval) {
-        state.withLock { $0.now -= interval }
-    }
-
-    func sleep(for interval: TimeInterval) async throws {
-        action.withLock { $0 }?()
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.now += interval
-            state.waits.append(interval)
-        }
     }
 }

@@ -29,7 +29,7 @@ struct CodeSignInTests {
         #expect(try await fixture.second(token, fixture.code(at: 42), at: 42).reason == "mfa_token: unknown")
     }
 
-    @Test("A code alone is one factor")
+    @Test("A sign-in with only an authenticator code counts as one factor")
     func oneFactor() async throws {
         let fixture = try await AppFixture()
         let response = try await fixture.first(fixture.code(at: 12)).get()

@@ -55,7 +55,7 @@ enum ExploredInput: Sendable, Equatable {
     /// An event of a recovery or an enrolment, even if none is in progress.
     case stray(Stray)
     case cancel
-    /// The time becomes this second.
+    /// Sets the clock to this second after the start.
     case wait(until: Int)
 
     static let newHash = "hash of the new password"
