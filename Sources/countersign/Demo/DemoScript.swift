@@ -96,7 +96,7 @@ struct DemoScript {
             if approvesByItself { phone.pickNumber(number) }
             status = try await notice.show(number: number) { try await flow.resume(with: .transfer) }
         }
-        guard case .success(let token) = status else { throw CommandFailure("The server required a second factor that the demo does not have.") }
+        guard case .success(let token) = status else { throw CommandFailure("The server required another factor.") }
         return token
     }
 
@@ -169,7 +169,9 @@ struct DemoScript {
 
     private func endAccess(_ credential: Credential) async throws {
         try await reporter.step("Access token introspected: active") {
-            guard try await credential.introspect(.accessToken).active == true else { throw CommandFailure("The server says that the new access token is not active.") }
+            guard try await credential.introspect(.accessToken).active == true else {
+                throw CommandFailure("The server says that the new access token is not active.")
+            }
         }
         try await reporter.step("Access token revoked") { try await credential.revoke(type: .accessToken) }
         try await reporter.step("Access token introspected: inactive") {
