@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import OAuth2Auth
+import TestSupport
 import Testing
 
 @testable import BrowserSignin
@@ -10,7 +11,7 @@ import Testing
 struct OptionsTests {
     @Test("An ephemeral session is a separate option")
     func ephemeral() throws {
-        let signin = try BrowserSignin(ScriptedIssuer().client(), in: ScriptedBrowser.idle())
+        let signin = try BrowserSignin(BrowserIssuer().client(), in: ScriptedBrowser.idle())
         #expect(!signin.ephemeralSession && signin.options.isEmpty)
         signin.ephemeralSession = true
         #expect(signin.options == .ephemeralSession)
@@ -20,7 +21,7 @@ struct OptionsTests {
 
     @Test("The provider receives the options")
     func optionsAreTold() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let told = Locked<[BrowserSignin.Option]>([])
         let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: issuer.client()), logoutFlow: nil) { _, _, options in
             told.withLock { $0.append(options) }
@@ -39,7 +40,7 @@ struct OptionsTests {
             (false, "consent", "consent"),
         ] as [(Bool, String?, String?)])
     func ephemeralPrompt(isEphemeral: Bool, asked: String?, expected: String?) async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
         let signin = try BrowserSignin(issuer.client(redirectUri: "http://127.0.0.1/callback"), in: browser)
         signin.ephemeralSession = isEphemeral
@@ -49,7 +50,7 @@ struct OptionsTests {
 
     @Test("In a private browser, an ephemeral session does not request the credentials again")
     func ephemeralPrivate() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
         signin.ephemeralSession = true
@@ -59,7 +60,7 @@ struct OptionsTests {
 
     @Test("The server gets the redirect URI with the actual port, and again with the code")
     func port() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
         let signin = try BrowserSignin(issuer.client(redirectUri: "http://127.0.0.1/callback"), in: browser)
         _ = try await signin.signIn()
@@ -69,7 +70,7 @@ struct OptionsTests {
 
     @Test("The listener gets the state of the expected redirect")
     func isAnswer() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let seen = Locked<[Bool]>([])
         let listener = Locked<ScriptedListeningBrowser?>(nil)
         let browser = ScriptedListeningBrowser(
@@ -132,7 +133,7 @@ struct OptionsTests {
     @Test("The app's own factory creates the browser sessions")
     func factory() async throws {
         enum Factory: BrowserSignin.ProviderFactory {
-            static let issuer = ScriptedIssuer()
+            static let issuer = BrowserIssuer()
             static func createWebAuthenticationProvider(
                 for browserSignin: BrowserSignin, from window: BrowserSignin.WindowAnchor?, options: BrowserSignin.Option
             ) async throws -> any BrowserSignin.Provider {
@@ -151,7 +152,7 @@ struct OptionsTests {
     @Test("A redirect URI that this system cannot receive is rejected with what to configure")
     func customScheme() async throws {
         let signin = BrowserSignin(
-            loginFlow: try AuthorizationCodeFlow(client: ScriptedIssuer().client()), logoutFlow: nil,
+            loginFlow: try AuthorizationCodeFlow(client: BrowserIssuer().client()), logoutFlow: nil,
             makeProvider: SystemProviderFactory.createWebAuthenticationProvider)
         let error = await #expect(throws: BrowserSigninError.invalidRedirectScheme("com.example.app")) { try await signin.signIn() }
         #expect(error?.localizedDescription.contains("http://127.0.0.1/callback") == true)

@@ -12,7 +12,7 @@ import Testing
 struct SignInTests {
     @Test("A sign-in opens the server's page and returns the tokens of its code")
     func success() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
         let token = try await signin.signIn()
@@ -28,7 +28,7 @@ struct SignInTests {
 
     @Test("A sign-in sends the parameters of its context")
     func context() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
         _ = try await signin.signIn(
@@ -39,7 +39,7 @@ struct SignInTests {
 
     struct Forgery: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var answers: ScriptedIssuer.Answers
+        var answers: BrowserIssuer.Answers
         var isExpected: @Sendable (any Error) -> Bool
     }
 
@@ -72,26 +72,26 @@ struct SignInTests {
 
     @Test("A redirect of another sign-in is rejected", arguments: forgeries)
     func refused(forgery: Forgery) async throws {
-        let issuer = ScriptedIssuer(forgery.answers)
+        let issuer = BrowserIssuer(forgery.answers)
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
         let error = await #expect(throws: (any Error).self) { try await signin.signIn() }
         #expect(error.map(forgery.isExpected) == true, "\(String(describing: error))")
         #expect(!signin.signInFlow.isAuthenticating)
-        if forgery.answers.claims.isEmpty { #expect(issuer.requests("/token").isEmpty) }
+        if forgery.answers.claims.isEmpty { #expect(issuer.pages("/token").isEmpty) }
     }
 
     @Test("The error of the server is returned", arguments: ["access_denied", "login_required", "server_error"])
     func serverError(code: String) async throws {
-        let issuer = ScriptedIssuer(.init(redirect: ["code": nil, "error": code, "error_description": "Said the server."]))
+        let issuer = BrowserIssuer(.init(redirect: ["code": nil, "error": code, "error_description": "Said the server."]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
         let error = await #expect(throws: OAuth2ServerError.self) { try await signin.signIn() }
         #expect(error?.code == .init(rawValue: code) && error?.description == "Said the server.")
-        #expect(!signin.signInFlow.isAuthenticating && issuer.requests("/token").isEmpty)
+        #expect(!signin.signInFlow.isAuthenticating && issuer.pages("/token").isEmpty)
     }
 
     @Test("A redirect of an earlier sign-in is rejected")
     func stale() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let kept = Locked<URL?>(nil)
         let client = try issuer.client()
         let signin = BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: nil) { _, _, _ in
@@ -105,12 +105,12 @@ struct SignInTests {
         _ = try await signin.signIn()
         let error = await #expect(throws: OAuth2Error.self) { try await signin.signIn() }
         #expect({ if case .redirectUri(_, reason: .state) = error { true } else { false } }())
-        #expect(issuer.requests("/token").count == 1)
+        #expect(issuer.pages("/token").count == 1)
     }
 
     @Test("A sign-in ends when the user closes the browser")
     func closed() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let signin = try BrowserSignin(
             issuer.client(), in: ScriptedBrowser { _, _ in throw BrowserSigninError.userCancelledLogin("Closed.") })
         await #expect(throws: BrowserSigninError.userCancelledLogin("Closed.")) { try await signin.signIn() }
@@ -119,7 +119,7 @@ struct SignInTests {
 
     @Test("An error of the browser is returned as such")
     func browserError() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser { _, _ in throw URLError(.cannotConnectToHost) })
         await #expect(throws: BrowserSigninError.authenticationProvider(error: URLError(.cannotConnectToHost))) {
             try await signin.signIn()
@@ -128,7 +128,7 @@ struct SignInTests {
 
     @Test("A sign-in opens no browser if the server is unreachable")
     func unreachable() async throws {
-        let issuer = ScriptedIssuer(.init(statuses: ["openid-configuration": 404]))
+        let issuer = BrowserIssuer(.init(statuses: ["openid-configuration": 404]))
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
         await #expect(throws: APIClientError.self) { try await signin.signIn() }
@@ -139,7 +139,7 @@ struct SignInTests {
 
     @Test("Cancelling the task closes the browser and ends the sign-in immediately")
     func cancelledTask() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.idle()
         let signin = try BrowserSignin(issuer.client(), in: browser)
         let call = Task { try await signin.signIn() }
@@ -151,7 +151,7 @@ struct SignInTests {
 
     @Test("Cancelling by the app closes the browser")
     func cancelled() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.idle()
         let signin = try BrowserSignin(issuer.client(), in: browser)
         let call = Task { try await signin.signIn() }
@@ -165,7 +165,7 @@ struct SignInTests {
     @Test("Tokens that arrive after a cancellation are revoked", .timeLimit(.minutes(1)))
     func regret() async throws {
         let (asked, gate) = (Gate(), Gate())
-        let issuer = ScriptedIssuer(
+        let issuer = BrowserIssuer(
             .init(tokenPause: {
                 asked.open()
                 await gate.wait()
@@ -183,7 +183,7 @@ struct SignInTests {
 
     @Test("Starting a second browser sign-in cancels the first")
     func superseded() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let first = ScriptedBrowser.idle()
         let browsers = Locked([ScriptedBrowser.signingIn(at: issuer), first])
         let flow = try AuthorizationCodeFlow(client: issuer.client())
@@ -198,7 +198,7 @@ struct SignInTests {
 
     @Test("A sign-out replaces a sign-in")
     func supersededBySignOut() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let first = ScriptedBrowser.idle()
         let browsers = Locked([ScriptedBrowser.signingIn(at: issuer), first])
         let client = try issuer.client()
@@ -216,7 +216,7 @@ struct SignInTests {
 
     @Test("A completion handler is called on the main actor")
     func completion() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
         let result = await withCheckedContinuation { continuation in
             signin.signIn(from: nil) { result in
@@ -229,7 +229,7 @@ struct SignInTests {
 
     @Test("A completion handler gets the server's error")
     func completionError() async throws {
-        let issuer = ScriptedIssuer(.init(redirect: ["code": nil, "error": "access_denied"]))
+        let issuer = BrowserIssuer(.init(redirect: ["code": nil, "error": "access_denied"]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
         let result = await withCheckedContinuation { continuation in
             signin.signIn(from: nil) { continuation.resume(returning: $0) }

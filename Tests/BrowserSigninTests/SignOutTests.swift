@@ -11,7 +11,7 @@ import Testing
 struct SignOutTests {
     @Test("A sign-out sends the ID token and returns the redirect")
     func withToken() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let token = try await Self.token(of: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
@@ -19,12 +19,12 @@ struct SignOutTests {
         let asked = query(browser.pages.first)
         #expect(asked["id_token_hint"] == token.idToken?.rawValue && asked["post_logout_redirect_uri"] == "com.example.app:/")
         #expect(redirect.scheme == "com.example.app" && query(redirect)["state"] == asked["state"])
-        #expect(issuer.requests("/revoke").isEmpty && signin.signOutFlow?.context == nil)
+        #expect(issuer.pages("/revoke").isEmpty && signin.signOutFlow?.context == nil)
     }
 
     @Test("A sign-out without tokens sends no ID token")
     func withoutToken() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
         try await signin.signOut(token: nil)
@@ -36,16 +36,16 @@ struct SignOutTests {
 
     @Test("A sign-out needs a logout redirect URI")
     func withoutRedirect() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(logoutRedirectUri: nil), in: browser)
         await #expect(throws: BrowserSigninError.noSignOutFlowProvided) { try await signin.signOut(from: nil) }
-        #expect(browser.pages.isEmpty && issuer.requests("").isEmpty)
+        #expect(browser.pages.isEmpty && issuer.pages("").isEmpty)
     }
 
     @Test("A redirect of another sign-out is rejected")
     func wrongState() async throws {
-        let issuer = ScriptedIssuer(.init(redirect: ["state": "other"]))
+        let issuer = BrowserIssuer(.init(redirect: ["state": "other"]))
         let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
         let error = await #expect(throws: OAuth2Error.self) { try await signin.signOut(from: nil) }
         #expect({ if case .redirectUri(_, reason: .state("other")) = error { true } else { false } }())
@@ -54,7 +54,7 @@ struct SignOutTests {
 
     @Test("A completion handler gets the result of a sign-out", arguments: [true, false])
     func completion(hasToken: Bool) async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let token = try await Self.token(of: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
@@ -72,7 +72,7 @@ struct SignOutTests {
     // MARK: After ephemeral sessions
 
     /// Returns a flow that has signed in with a sheet.
-    private func signedIn(_ issuer: ScriptedIssuer, _ browser: ScriptedBrowser, isEphemeral: Bool = true) async throws -> BrowserSignin {
+    private func signedIn(_ issuer: BrowserIssuer, _ browser: ScriptedBrowser, isEphemeral: Bool = true) async throws -> BrowserSignin {
         let signin = try BrowserSignin(issuer.client(), in: ScriptedSheet(browser, isEphemeral: isEphemeral))
         _ = try await signin.signIn()
         return signin
@@ -80,7 +80,7 @@ struct SignOutTests {
 
     @Test("After an ephemeral sign-in, a sign-out shows no browser and only informs the server")
     func ephemeral() async throws {
-        let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
+        let issuer = BrowserIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try await signedIn(issuer, browser)
         let redirect = try await signin.signOut(from: nil, context: .init(idToken: "a.b.c", state: "s1"))
@@ -91,7 +91,7 @@ struct SignOutTests {
 
     @Test("After a shared sign-in, a sign-out shows the browser, even if the options are ephemeral since then")
     func shared() async throws {
-        let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
+        let issuer = BrowserIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try await signedIn(issuer, browser, isEphemeral: false)
         signin.ephemeralSession = true
@@ -101,7 +101,7 @@ struct SignOutTests {
 
     @Test("A sign-out shows a browser of the app's own factory", arguments: [true, false])
     func custom(hasSignedIn: Bool) async throws {
-        let issuer = ScriptedIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
+        let issuer = BrowserIssuer(.init(logout: (302, "com.example.app:/?state=STATE")))
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try BrowserSignin(issuer.client(), in: browser)
         signin.ephemeralSession = true
@@ -112,7 +112,7 @@ struct SignOutTests {
 
     @Test("A sign-out without a browser fails if the server would show a page")
     func ephemeralQuestion() async throws {
-        let issuer = ScriptedIssuer(.init(logout: (200, nil)))
+        let issuer = BrowserIssuer(.init(logout: (200, nil)))
         let browser = ScriptedBrowser.signingIn(at: issuer)
         let signin = try await signedIn(issuer, browser)
         await #expect(throws: OAuth2Error.missingLocationHeader) { try await signin.signOut(from: nil) }
@@ -121,7 +121,7 @@ struct SignOutTests {
 
     @Test("A sign-out after an ephemeral session returns the server's error")
     func ephemeralRefusal() async throws {
-        let issuer = ScriptedIssuer(.init(logout: (400, nil)))
+        let issuer = BrowserIssuer(.init(logout: (400, nil)))
         let signin = try await signedIn(issuer, .signingIn(at: issuer))
         await #expect(throws: APIClientError.self) { try await signin.signOut(from: nil) }
         #expect(signin.signOutFlow?.context == nil)
@@ -129,7 +129,7 @@ struct SignOutTests {
 
     @Test("A sign-out shows the user's own browser, because it has the session")
     func ephemeralListening() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = ScriptedListeningBrowser(.signingIn(at: issuer))
         let signin = try BrowserSignin(issuer.client(logoutRedirectUri: "http://127.0.0.1/bye"), in: browser)
         signin.ephemeralSession = true
@@ -142,32 +142,32 @@ struct SignOutTests {
 
     @Test("A sign-out with revocation ends the session and then revokes the tokens")
     func all() async throws {
-        let issuer = ScriptedIssuer()
-        try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
+        let issuer = BrowserIssuer()
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
             let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
             let credential = try Credential.store(try await signin.signIn())
             let report = await signin.signOut(credential: credential, ending: .all)
             #expect(report.session.isDone && report.tokens.isDone && report.failure == nil)
-            #expect(issuer.requests("/revoke").count == 2 && Credential.default == nil)
+            #expect(issuer.pages("/revoke").count == 2 && Credential.default == nil)
         }
     }
 
     @Test("A sign-out revokes the tokens even if it cannot end the session")
     func sessionFails() async throws {
-        let issuer = ScriptedIssuer(.init(metadata: ["end_session_endpoint": .null]))
-        try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
+        let issuer = BrowserIssuer(.init(metadata: ["end_session_endpoint": .null]))
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
             let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
             let credential = try Credential.store(try await signin.signIn())
             let report = await signin.signOut(credential: credential, ending: .all)
             #expect(!report.session.isDone && report.tokens.isDone && report.failure is OAuth2Error)
-            #expect(issuer.requests("/revoke").count == 2 && Credential.default == nil)
+            #expect(issuer.pages("/revoke").count == 2 && Credential.default == nil)
         }
     }
 
     @Test("A sign-out removes the local tokens even if the server does not revoke them, and reports that")
     func tokensFail() async throws {
-        let issuer = ScriptedIssuer(.init(statuses: ["/revoke": 400]))
-        try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
+        let issuer = BrowserIssuer(.init(statuses: ["/revoke": 400]))
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
             let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer))
             let credential = try Credential.store(try await signin.signIn())
             let report = await signin.signOut(credential: credential, ending: [.tokens])
@@ -178,19 +178,19 @@ struct SignOutTests {
 
     @Test("A sign-out keeps session and tokens if the user closes the browser")
     func closed() async throws {
-        let issuer = ScriptedIssuer()
-        try await Credential.withStorage(MemoryTokenStorage(), session: issuer, clock: issuer.clock) {
+        let issuer = BrowserIssuer()
+        try await Credential.withStorage(MemoryTokenStorage(), session: issuer.server, clock: issuer.clock) {
             let token = try await Self.token(of: issuer)
             let credential = try Credential.store(token)
             let signin = try BrowserSignin(issuer.client(), in: ScriptedBrowser { _, _ in throw BrowserSigninError.userCancelledLogin() })
             let report = await signin.signOut(credential: credential, ending: .all)
             #expect(report.failure as? BrowserSigninError == .userCancelledLogin())
             #expect({ if case .skipped = report.tokens { true } else { false } }())
-            #expect(issuer.requests("/revoke").isEmpty && Credential.default == credential)
+            #expect(issuer.pages("/revoke").isEmpty && Credential.default == credential)
         }
     }
 
-    private static func token(of issuer: ScriptedIssuer) async throws -> Token {
+    private static func token(of issuer: BrowserIssuer) async throws -> Token {
         try await BrowserSignin(issuer.client(), in: ScriptedBrowser.signingIn(at: issuer)).signIn()
     }
 }

@@ -1,15 +1,16 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
 
 @Suite("Logout URL")
 struct LogoutTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
 
-    private func flow(_ issuer: Issuer? = nil, redirectUri: String? = "com.example.app:/") throws -> SessionLogoutFlow {
+    private func flow(_ issuer: ScriptedIssuer? = nil, redirectUri: String? = "com.example.app:/") throws -> SessionLogoutFlow {
         SessionLogoutFlow(
             client: try (issuer ?? self.issuer).client(logoutRedirectUri: redirectUri),
             additionalParameters: ["brand": "b", "prompt": "login", "state": "flow"])
@@ -20,7 +21,7 @@ struct LogoutTests {
         let flow = try flow()
         let url = try await flow.start(with: .init(idToken: "a.b.c", logoutHint: "jane", additionalParameters: ["brand": "c"]))
         let context = try #require(flow.context)
-        #expect(url.absoluteString.hasPrefix("\(Issuer.base)/v1/logout?brand=c&client_id=app&id_token_hint=a.b.c&"))
+        #expect(url.absoluteString.hasPrefix("\(ScriptedIssuer.base)/v1/logout?brand=c&client_id=app&id_token_hint=a.b.c&"))
         #expect(
             Form.query(url) == [
                 "client_id": "app", "id_token_hint": "a.b.c", "logout_hint": "jane", "post_logout_redirect_uri": "com.example.app:/",
@@ -90,13 +91,13 @@ struct LogoutTests {
 
     @Test("No ID token is sent over plain http", arguments: ["http://id.example.com/logout", "ftp://id.example.com/logout"])
     func insecure(endpoint: String) async throws {
-        let flow = try flow(Issuer(["end_session_endpoint": .string(endpoint)]))
+        let flow = try flow(ScriptedIssuer(["end_session_endpoint": .string(endpoint)]))
         await #expect(throws: OAuth2Error.cannotComposeUrl) { try await flow.start(with: .init(idToken: "a.b.c")) }
     }
 
     @Test("A sign-out fails if the server does not support it")
     func notOffered() async throws {
-        let flow = try flow(Issuer(["end_session_endpoint": .null]))
+        let flow = try flow(ScriptedIssuer(["end_session_endpoint": .null]))
         let watcher = LogoutWatcher()
         flow.add(delegate: watcher)
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "end_session_endpoint")) { try await flow.start() }

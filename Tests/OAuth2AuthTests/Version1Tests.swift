@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -27,7 +28,7 @@ private struct FormerNames: FormerApp {
 
     @available(*, deprecated)
     func clients() throws -> [OAuth2Client] {
-        let issuer = try url(Issuer.base)
+        let issuer = try url(ScriptedIssuer.base)
         return [
             AuthorizationCodeFlow(issuer: issuer, clientId: "app", scopes: "a b", redirectUri: issuer, logoutRedirectUri: issuer).client,
             try SessionTokenFlow(issuer: issuer, clientId: "app", scopes: "a b", redirectUri: issuer).client,
@@ -46,7 +47,7 @@ struct Version1Tests {
 
     @Test("Additional parameters are sent with those of the context and override them")
     func starts() async throws {
-        let client = try Issuer().client(logoutRedirectUri: "com.example.app:/")
+        let client = try ScriptedIssuer().client(logoutRedirectUri: "com.example.app:/")
         let signIn = try await app.signIn(client)
         #expect(signIn["brand"] == "b" && signIn["idp"] == "0oa1" && signIn["state"] == "s")
         let signOut = try await app.signOut(client)
@@ -56,7 +57,8 @@ struct Version1Tests {
     @Test("Flows of the deprecated initializers have the same settings")
     func settings() throws {
         let settings = try app.clients().map(\.configuration)
-        #expect(settings.allSatisfy { $0.issuerURL.absoluteString == Issuer.base && $0.clientId == "app" && $0.scope == ["a", "b"] })
+        #expect(
+            settings.allSatisfy { $0.issuerURL.absoluteString == ScriptedIssuer.base && $0.clientId == "app" && $0.scope == ["a", "b"] })
         #expect(settings.map { $0.redirectUri != nil } == [true, true, false, false, false, false, false])
         #expect(settings.map { $0.logoutRedirectUri != nil } == [true, false, true, false, false, false, false])
     }

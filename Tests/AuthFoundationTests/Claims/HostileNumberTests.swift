@@ -85,7 +85,7 @@ struct HostileNumberTests {
                 "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
             ]
             headers[name] = value
-            let reply = ScriptedSession.Reply(status: 429, headers: headers)
+            let reply = ScriptedIssuer.Reply(status: 429, headers: headers)
             do {
                 _ = try await issuer.signIn(reply)
                 Issue.record("\(name): \(value) was accepted.")

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @Suite("Trust in discovery documents")
 struct DiscoveryTrustTests {
-    private func document(issuer: String) -> ScriptedSession.Reply {
+    private func document(issuer: String) -> ScriptedIssuer.Reply {
         .json(
             """
             {"issuer":"\(issuer)","authorization_endpoint":"https://evil.example.com/v1/authorize",
@@ -25,15 +25,15 @@ struct DiscoveryTrustTests {
         issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: "https://honest.example.com") }
         let error = await #expect(throws: (any Error).self) { try await issuer.client.openIdConfiguration() }
         let text = error?.localizedDescription ?? ""
-        #expect(text.contains("https://honest.example.com") && text.contains(ScriptedSession.issuer), "\(text)")
+        #expect(text.contains("https://honest.example.com") && text.contains(ScriptedIssuer.base), "\(text)")
         #expect(issuer.client.openIdConfiguration == nil)
     }
 
     @Test("A trailing slash does not change the issuer")
     func toleratesSlash() async throws {
         let issuer = try IssuerFixture()
-        issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: ScriptedSession.issuer + "/") }
-        #expect(try await issuer.client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer + "/")
+        issuer.session.on("/.well-known/openid-configuration") { _, _ in document(issuer: ScriptedIssuer.base + "/") }
+        #expect(try await issuer.client.openIdConfiguration().issuer.absoluteString == ScriptedIssuer.base + "/")
     }
 
     @Test("The date of a cached response is not used as the server's time")

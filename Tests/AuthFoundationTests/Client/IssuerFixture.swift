@@ -1,11 +1,11 @@
 import Foundation
 import JOSE
+import TestSupport
 
 @testable import AuthFoundation
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
-import TestSupport
 #endif
 
 /// The signing keys of the tests' issuer, generated once.
@@ -23,7 +23,7 @@ enum IssuerKeys {
 
 /// An issuer with real keys behind a scripted session, and a client whose waits end at once.
 struct IssuerFixture {
-    let session = ScriptedSession()
+    let session = ScriptedIssuer(["id_token_signing_alg_values_supported": ["RS256"]])
     let clock = ManualClock(sleeps: .skipped)
     let client: OAuth2Client
 
@@ -37,7 +37,7 @@ struct IssuerFixture {
     func claims(_ changes: [String: JSONValue?] = [:]) -> JSONValue {
         let now = Int64(clock.now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
-            "iss": .string(ScriptedSession.issuer), "aud": "app", "sub": "00u1", "iat": .integer(now), "exp": .integer(now + 3600),
+            "iss": .string(ScriptedIssuer.base), "aud": "app", "sub": "00u1", "iat": .integer(now), "exp": .integer(now + 3600),
             "auth_time": .integer(now - 5), "ver": 1,
         ]
         for (name, value) in changes { claims[name] = value }
@@ -48,14 +48,14 @@ struct IssuerFixture {
         try (key ?? IssuerKeys.rs256.get()).sign(claims(changes))
     }
 
-    func response(access: String = "access-1", refresh: String? = nil, idToken: String? = nil) -> ScriptedSession.Reply {
+    func response(access: String = "access-1", refresh: String? = nil, idToken: String? = nil) -> ScriptedIssuer.Reply {
         let members = [("refresh_token", refresh), ("id_token", idToken)].compactMap { name, value in value.map { ",\"\(name)\":\"\($0)\"" }
         }
         return .json(#"{"token_type":"Bearer","access_token":"\#(access)","expires_in":3600\#(members.joined())}"#)
     }
 
     /// Signs in with a token endpoint that returns this answer.
-    func signIn(_ reply: ScriptedSession.Reply, nonce: String? = nil, maxAge: TimeInterval? = nil) async throws -> Token {
+    func signIn(_ reply: ScriptedIssuer.Reply, nonce: String? = nil, maxAge: TimeInterval? = nil) async throws -> Token {
         session.on("/v1/token") { _, _ in reply }
         let request = PasswordRequest(
             openIdConfiguration: try await client.openIdConfiguration(), clientConfiguration: client.configuration,

@@ -16,7 +16,7 @@ struct KeyRotationTests {
         issuer.session.on("/v1/keys") { _, _ in .json(both) }
         let token = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
         #expect(token.idToken?.header.keyId == "rsa-2")
-        #expect(issuer.session.requests(to: "/v1/keys").count == 2)
+        #expect(issuer.session.requests("/v1/keys").count == 2)
     }
 
     @Test("Tokens with unknown key ids cause at most one fetch of the keys per minute")
@@ -26,10 +26,10 @@ struct KeyRotationTests {
         for _ in 0..<3 {
             await #expect(throws: JWTError.invalidKey) { try await issuer.signIn(issuer.response(idToken: unknown)) }
         }
-        #expect(issuer.session.requests(to: "/v1/keys").count == 2)
+        #expect(issuer.session.requests("/v1/keys").count == 2)
         issuer.clock.advance(by: 61)
         await #expect(throws: JWTError.invalidKey) { try await issuer.signIn(issuer.response(idToken: unknown)) }
-        #expect(issuer.session.requests(to: "/v1/keys").count == 3)
+        #expect(issuer.session.requests("/v1/keys").count == 3)
     }
 
     @Test("A failed fetch of the keys can be repeated without waiting a minute")
@@ -37,7 +37,7 @@ struct KeyRotationTests {
         let (old, new) = (try IssuerKeys.rs256.get(), try IssuerKeys.rotated.get())
         let issuer = try IssuerFixture(publishing: [old])
         _ = try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: old)))
-        issuer.session.on("/v1/keys") { _, _ in ScriptedSession.Reply(status: 503) }
+        issuer.session.on("/v1/keys") { _, _ in ScriptedIssuer.Reply(status: 503) }
         await #expect(throws: APIClientError.statusCode(503)) {
             try await issuer.signIn(issuer.response(idToken: issuer.idToken(key: new)))
         }
@@ -64,23 +64,23 @@ struct KeyRotationTests {
         let issuer = try IssuerFixture()
         try await withThrowingTaskGroup(of: URL.self) { group in
             for _ in 0..<50 { group.addTask { try await issuer.client.openIdConfiguration().issuer } }
-            for try await name in group { #expect(name.absoluteString == ScriptedSession.issuer) }
+            for try await name in group { #expect(name.absoluteString == ScriptedIssuer.base) }
         }
-        #expect(issuer.session.requests(to: "openid-configuration").count == 1)
+        #expect(issuer.session.requests("openid-configuration").count == 1)
     }
 
     @Test("A failed discovery is not cached")
     func forgetsFailure() async throws {
         let issuer = try IssuerFixture()
         let good = try await issuer.client.openIdConfiguration().json.text
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         session.on("/.well-known/openid-configuration") { _, count in
             count == 0 ? .json("{}", status: 404) : .json(String(decoding: good ?? Data(), as: UTF8.self))
         }
         let client = OAuth2Client(try .fixture, session: session, clock: ManualClock(sleeps: .skipped))
         await #expect(throws: APIClientError.statusCode(404)) { try await client.openIdConfiguration() }
         #expect(client.openIdConfiguration == nil)
-        #expect(try await client.openIdConfiguration().issuer.absoluteString == ScriptedSession.issuer)
+        #expect(try await client.openIdConfiguration().issuer.absoluteString == ScriptedIssuer.base)
     }
 
     @Test("A cancelled caller does not affect other callers of the same request")
@@ -88,7 +88,7 @@ struct KeyRotationTests {
         let issuer = try IssuerFixture()
         let document = try await issuer.client.openIdConfiguration().json
         let (arrived, gate) = (Gate(), Gate())
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         session.on("/.well-known/openid-configuration") { _, _ in
             arrived.open()
             await gate.wait()
@@ -106,7 +106,7 @@ struct KeyRotationTests {
 
     @Test("The error for a discovery document without a required member names the member")
     func namesMissingMember() async throws {
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         session.on("/.well-known/openid-configuration") { _, _ in .json(#"{"issuer":"https://id.example.com"}"#) }
         let client = OAuth2Client(try .fixture, session: session, clock: ManualClock(sleeps: .skipped))
         let error = await #expect(throws: APIClientError.self) { try await client.openIdConfiguration() }
@@ -116,10 +116,10 @@ struct KeyRotationTests {
 
     @Test("Plain http is used on loopback only")
     func refusesPlainHTTP() async throws {
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         let client = OAuth2Client(issuerURL: try url("http://id.example.com"), clientId: "app", scope: "openid", session: session)
         let error = await #expect(throws: InsecureURLError.self) { try await client.openIdConfiguration() }
         #expect(error?.localizedDescription.contains("loopback") == true)
-        #expect(session.requests(to: "openid-configuration").isEmpty)
+        #expect(session.requests("openid-configuration").isEmpty)
     }
 }

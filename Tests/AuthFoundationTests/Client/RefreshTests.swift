@@ -61,7 +61,7 @@ struct RefreshTests {
         }
         await #expect(throws: JWTError.invalidSubject) { try await issuer.client.refresh(old) }
         await revoked.wait()
-        #expect(issuer.session.forms(to: "/v1/revoke").map { $0["token"] } == ["access-2"])
+        #expect(issuer.session.forms("/v1/revoke").map { $0["token"] } == ["access-2"])
     }
 
     @Test("A refresh whose ID token cannot be checked, because the new key is unavailable, loses no token")
@@ -71,7 +71,7 @@ struct RefreshTests {
         let reply = issuer.response(
             access: "access-2", refresh: "refresh-2", idToken: try issuer.idToken(key: IssuerKeys.rotated.get()))
         issuer.session.on("/v1/token") { _, _ in reply }
-        issuer.session.on("/v1/keys") { _, _ in ScriptedSession.Reply(status: 503) }
+        issuer.session.on("/v1/keys") { _, _ in ScriptedIssuer.Reply(status: 503) }
         let new = try await issuer.client.refresh(old)
         #expect(new.accessToken == "access-2" && new.refreshToken == "refresh-2")
         #expect(new.idToken == old.idToken)
@@ -84,7 +84,7 @@ struct RefreshTests {
         let reply = issuer.response(access: "access-2")
         issuer.session.on("/v1/token") { _, _ in reply }
         _ = try await issuer.client.refresh(old)
-        let request = try #require(issuer.session.requests(to: "/v1/token").last)
+        let request = try #require(issuer.session.requests("/v1/token").last)
         #expect(request.timeoutInterval < 30)
     }
 
@@ -102,7 +102,7 @@ struct RefreshTests {
         let issuer = try IssuerFixture()
         let old = try await signedIn(issuer)
         let (arrived, gate) = (Gate(), Gate())
-        let before = issuer.session.requests(to: "/v1/token").count
+        let before = issuer.session.requests("/v1/token").count
         let reply = issuer.response(access: "access-2", refresh: "refresh-2")
         issuer.session.on("/v1/token") { _, _ in
             arrived.open()
@@ -118,7 +118,7 @@ struct RefreshTests {
         var tokens: Set<Token> = []
         for task in tasks.dropFirst() { tokens.insert(try await task.value) }
         #expect(tokens.count == 1)
-        #expect(issuer.session.requests(to: "/v1/token").count - before <= 2)
+        #expect(issuer.session.requests("/v1/token").count - before <= 2)
     }
 
     @Test("A token without a refresh token cannot be refreshed")
@@ -137,7 +137,7 @@ struct RefreshTests {
         let error = await #expect(throws: APIClientError.self) { try await issuer.client.revoke(.fixture(deviceSecret: "d")) }
         #expect(error?.serverError?.code == .invalidRequest)
         #expect(
-            Set(issuer.session.forms(to: "/v1/revoke").compactMap { $0["token_type_hint"] }) == [
+            Set(issuer.session.forms("/v1/revoke").compactMap { $0["token_type_hint"] }) == [
                 "access_token", "refresh_token", "device_secret",
             ])
         await #expect(throws: OAuth2Error.missingToken(type: .deviceSecret)) {

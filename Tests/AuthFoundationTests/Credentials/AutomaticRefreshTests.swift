@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Automatic refresh")
 struct AutomaticRefreshTests {
-    private let session = ScriptedSession()
+    private let session = ScriptedIssuer()
     private let clock = ManualClock()
 
     private func with(_ body: () async throws -> Void) async throws {
@@ -23,7 +23,7 @@ struct AutomaticRefreshTests {
             for round in 1...3 {
                 await clock.sleepers(1)
                 #expect(clock.waits == [3300])
-                #expect(session.requests(to: "/v1/token").count == round - 1)
+                #expect(session.requests("/v1/token").count == round - 1)
                 clock.advance(by: 3300)
             }
             await clock.sleepers(1)
@@ -111,7 +111,7 @@ struct AutomaticRefreshTests {
             credential.automaticRefresh = true
             await clock.sleepers(1)
             clock.advance(by: 3300)
-            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            while session.requests("/v1/token").isEmpty { await Task.yield() }
             // Between two waits, a cancelled sleep cannot end the old task.
             credential.automaticRefresh = false
             credential.automaticRefresh = true
@@ -146,7 +146,7 @@ struct AutomaticRefreshTests {
             try await credential.refresh()
             clock.advance(by: 2300)
             await clock.sleepers(1)
-            #expect(session.requests(to: "/v1/token").count == 1)
+            #expect(session.requests("/v1/token").count == 1)
             #expect(clock.waits == [1000])
         }
     }

@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Events and notifications of credentials")
 struct CredentialEventsTests {
     private let folder = TemporaryFolder()
-    private let session = ScriptedSession()
+    private let session = ScriptedIssuer()
 
     @Test("Every consumer receives every event in order")
     func deliversToAll() async throws {
@@ -108,7 +108,7 @@ struct CredentialEventsTests {
 
 @Suite("Requests of a credential")
 struct CredentialResourcesTests {
-    private let session = ScriptedSession()
+    private let session = ScriptedIssuer()
 
     @Test("The profile is fetched once for concurrent calls and kept across refreshes")
     func cachesUserInfo() async throws {
@@ -124,7 +124,7 @@ struct CredentialResourcesTests {
             #expect(before == nil)
             async let one = credential.userInfo()
             async let two = credential.userInfo()
-            while session.requests(to: "/v1/userinfo").isEmpty { await Task.yield() }
+            while session.requests("/v1/userinfo").isEmpty { await Task.yield() }
             gate.open()
             #expect(try await one.name == "Jane Doe")
             #expect(try await two.subject == "00u1")
@@ -135,7 +135,7 @@ struct CredentialResourcesTests {
             let fetched = try await Credential.default?.userInfo()
             #expect(kept.name == "Jane Doe" && fetched?.name == "Jane Doe")
         }
-        #expect(session.requests(to: "/v1/userinfo").map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer access-1"])
+        #expect(session.requests("/v1/userinfo").map { $0.value(forHTTPHeaderField: "Authorization") } == ["Bearer access-1"])
     }
 
     @Test("A failed profile request is repeated by the next call")
@@ -156,7 +156,7 @@ struct CredentialResourcesTests {
         try await Credential.withStorage(MemoryTokenStorage(), session: session) {
             let credential = try Credential.store(.fixture())
             #expect(try await credential.introspect(.refreshToken).active == true)
-            #expect(session.forms(to: "/v1/introspect").map { $0["token"] } == ["refresh-1"])
+            #expect(session.forms("/v1/introspect").map { $0["token"] } == ["refresh-1"])
         }
     }
 }

@@ -31,7 +31,7 @@ struct CredentialProcessTests {
         let lines = try await child.run(killingAfter: refreshes, linesBeginning: Self.prefix)
         let reported = try #require(lines.last.flatMap { Int($0.dropFirst(Self.prefix.count)) })
         #expect(reported >= refreshes)
-        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedIssuer()) {
             let token = try #require(try Credential.loadDefault()).token
             let stored = try #require(token.refreshToken.flatMap { Int($0.dropFirst("refresh-".count)) })
             // Every confirmed token is stored. The next one may be stored too.
@@ -48,7 +48,7 @@ struct CredentialProcessTests {
     @Test("Repeated refreshes store each token")
     func refreshesAgainAndAgain() async throws {
         let path = ProcessInfo.processInfo.environment[Self.variable]
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         session.on("/v1/token") { _, count in .tokens("access-\(count + 1)", refresh: "refresh-\(count + 1)") }
         let storage = FileTokenStorage(directory: path.map { URL(fileURLWithPath: $0) } ?? folder.url)
         try await Credential.withStorage(storage, session: session) {

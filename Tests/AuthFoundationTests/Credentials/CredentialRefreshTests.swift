@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Refreshing a credential")
 struct CredentialRefreshTests {
     private let folder = TemporaryFolder()
-    private let session = ScriptedSession()
+    private let session = ScriptedIssuer()
     private let clock = ManualClock()
 
     private func with(_ kind: StorageKind = .memory, _ body: () async throws -> Void) async throws {
@@ -31,7 +31,7 @@ struct CredentialRefreshTests {
         try await with(kind) {
             let credential = try Credential.store(.fixture())
             try await credential.refresh()
-            #expect(session.forms(to: "/v1/token") == [["grant_type": "refresh_token", "refresh_token": "refresh-1", "client_id": "app"]])
+            #expect(session.forms("/v1/token") == [["grant_type": "refresh_token", "refresh_token": "refresh-1", "client_id": "app"]])
             #expect(credential.id == "session-1")
             #expect(credential.token.id == "session-1")
             #expect(credential.token.accessToken == "access-2")
@@ -81,7 +81,7 @@ struct CredentialRefreshTests {
                 for try await token in group { #expect(token == "access-2") }
             }
         }
-        #expect(session.requests(to: "/v1/token").count == 1)
+        #expect(session.requests("/v1/token").count == 1)
     }
 
     @Test("A cancelled caller does not affect the request or other callers")
@@ -102,7 +102,7 @@ struct CredentialRefreshTests {
             try await patient.value
             #expect(credential.token.accessToken == "access-2")
         }
-        #expect(session.requests(to: "/v1/token").count == 1)
+        #expect(session.requests("/v1/token").count == 1)
     }
 
     @Test("Only invalid_grant ends the session, and no token is deleted")
@@ -129,8 +129,8 @@ struct CredentialRefreshTests {
             .init(status: 500), .init(status: 503), .json(#"{"error":"server_error"}"#, status: 400),
             .json(#"{"error":"invalid_grant"}"#, status: 503), .json(#"{"error":"invalid_client"}"#, status: 401),
             .init(status: 429), .json("<html>", status: 200),
-        ] as [ScriptedSession.Reply])
-    func staysSignedIn(_ reply: ScriptedSession.Reply) async throws {
+        ] as [ScriptedIssuer.Reply])
+    func staysSignedIn(_ reply: ScriptedIssuer.Reply) async throws {
         session.on("/v1/token") { _, _ in reply }
         try await with {
             let credential = try Credential.store(.fixture())
@@ -163,7 +163,7 @@ struct CredentialRefreshTests {
             }
             #expect(try credential.token == .fixture())
         }
-        #expect(session.requests(to: "/v1/token").count == 1)
+        #expect(session.requests("/v1/token").count == 1)
     }
 
     @Test("A refresh whose response was lost is repeated once", arguments: [URLError.Code.networkConnectionLost, .timedOut])
@@ -177,13 +177,13 @@ struct CredentialRefreshTests {
             try await credential.refresh()
             #expect(credential.token.accessToken == "access-2")
         }
-        #expect(session.forms(to: "/v1/token").map { $0["refresh_token"] } == ["refresh-1", "refresh-1"])
+        #expect(session.forms("/v1/token").map { $0["refresh_token"] } == ["refresh-1", "refresh-1"])
         session.on("/v1/token") { _, _ in throw URLError(code) }
         try await with {
             let credential = try Credential.store(.fixture())
             await #expect(throws: (any Error).self) { try await credential.refresh() }
         }
-        #expect(session.requests(to: "/v1/token").count == 4)
+        #expect(session.requests("/v1/token").count == 4)
     }
 
     @Test("A refresh without a refresh token returns an error that says so")
@@ -221,13 +221,13 @@ struct CredentialRefreshTests {
             let credential = try Credential.store(.fixture())
             let events = Credential.events
             let refreshed = Task { try await credential.refresh() }
-            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            while session.requests("/v1/token").isEmpty { await Task.yield() }
             try credential.remove()
             gate.open()
             await #expect(throws: CredentialError.missingCoordinator) { try await refreshed.value }
             #expect(Credential.allIDs.isEmpty)
             for await event in events { if case .revocationDelivered = event { break } }
-            #expect(session.forms(to: "/v1/revoke").map { $0["token"] ?? "" }.sorted() == ["access-2", "refresh-2"])
+            #expect(session.forms("/v1/revoke").map { $0["token"] ?? "" }.sorted() == ["access-2", "refresh-2"])
         }
     }
 
@@ -251,7 +251,7 @@ struct CredentialRefreshTests {
             let credential = try Credential.store(.fixture())
             clock.advance(by: elapsed - 0.5)
             try await credential.refreshIfNeeded()
-            #expect(session.requests(to: "/v1/token").count == requests)
+            #expect(session.requests("/v1/token").count == requests)
         }
     }
 
@@ -287,7 +287,7 @@ struct CredentialRefreshTests {
             await credential.authorize(&request)
             #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer access-2")
             await credential.authorize(&request)
-            #expect(session.requests(to: "/v1/token").count == 1)
+            #expect(session.requests("/v1/token").count == 1)
         }
     }
 

@@ -41,7 +41,7 @@ struct CredentialRulesTests {
     private let folder = TemporaryFolder()
 
     /// Runs the test with its own storage.
-    private func with(_ kind: StorageKind, session: ScriptedSession = ScriptedSession(), _ body: () async throws -> Void) async throws {
+    private func with(_ kind: StorageKind, session: ScriptedIssuer = ScriptedIssuer(), _ body: () async throws -> Void) async throws {
         try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(), operation: body)
     }
 
@@ -161,7 +161,7 @@ struct CredentialRulesTests {
 
     @Test("Tags are stored and survive a refresh", arguments: StorageKind.allCases)
     func keepsTags(_ kind: StorageKind) async throws {
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }
         try await with(kind, session: session) {
             let credential = try Credential.store(.fixture(), tags: ["a": "1"])
@@ -177,7 +177,7 @@ struct CredentialRulesTests {
 
     @Test("A client of another app is rejected")
     func refusesForeignClient() async throws {
-        let client = OAuth2Client(issuerURL: try url(ScriptedSession.issuer), clientId: "other", scope: "openid")
+        let client = OAuth2Client(issuerURL: try url(ScriptedIssuer.base), clientId: "other", scope: "openid")
         await #expect(throws: CredentialError.incorrectClientConfiguration) {
             try await Credential(token: .fixture(), oauth2: client)
         }
@@ -222,7 +222,7 @@ struct CredentialRulesTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    try await Credential.withStorage(MemoryTokenStorage(), session: ScriptedSession()) {
+                    try await Credential.withStorage(MemoryTokenStorage(), session: ScriptedIssuer()) {
                         try Credential.store(.fixture(id: "\(index)"))
                         await Task.yield()
                         #expect(Credential.allIDs == ["\(index)"])

@@ -11,9 +11,9 @@ import FoundationNetworking
 @Suite("Sign-out during a refresh")
 struct SignOutRaceTests {
     private let folder = TemporaryFolder()
-    private let session = ScriptedSession()
+    private let session = ScriptedIssuer()
 
-    private var revoked: Set<String> { Set(session.forms(to: "/v1/revoke").compactMap { $0["token"] }) }
+    private var revoked: Set<String> { Set(session.forms("/v1/revoke").compactMap { $0["token"] }) }
 
     /// Waits for requests that are sent in the background.
     private func expectRevoked(_ tokens: Set<String>) async throws {
@@ -35,11 +35,11 @@ struct SignOutRaceTests {
         try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(sleeps: .skipped)) {
             let credential = try Credential.store(.fixture())
             let refresh = Task { try await credential.refresh() }
-            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            while session.requests("/v1/token").isEmpty { await Task.yield() }
             // Simulates a refresh that began just after revoke() looked for one.
             let store = try #require(credential.store)
             let signOut = Task { try await store.signOut(credential, type: .all) }
-            while session.requests(to: "/v1/revoke").isEmpty { await Task.yield() }
+            while session.requests("/v1/revoke").isEmpty { await Task.yield() }
             answersRefresh.open()
             await #expect(throws: CredentialError.missingCoordinator) { try await refresh.value }
             answersRevocation.open()
@@ -61,7 +61,7 @@ struct SignOutRaceTests {
         try await Credential.withStorage(MemoryTokenStorage(), session: session, clock: ManualClock(sleeps: .skipped)) {
             let credential = try Credential.store(.fixture())
             let refresh = Task { try await credential.refresh() }
-            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            while session.requests("/v1/token").isEmpty { await Task.yield() }
             let signOut = Task { try await credential.revoke() }
             signOut.cancel()
             await #expect(throws: CancellationError.self) { try await signOut.value }

@@ -11,13 +11,13 @@ import FoundationNetworking
 @Suite("Sign-out")
 struct SignOutTests {
     private let folder = TemporaryFolder()
-    private let session = ScriptedSession()
+    private let session = ScriptedIssuer()
 
     private func with(_ kind: StorageKind = .memory, _ body: () async throws -> Void) async throws {
         try await Credential.withStorage(kind.make(in: folder), session: session, clock: ManualClock(sleeps: .skipped), operation: body)
     }
 
-    private var revoked: [String] { session.forms(to: "/v1/revoke").map { $0["token"] ?? "-" }.sorted() }
+    private var revoked: [String] { session.forms("/v1/revoke").map { $0["token"] ?? "-" }.sorted() }
 
     @Test("revoke() revokes every token and removes the local copy", arguments: StorageKind.allCases)
     func revokesAll(_ kind: StorageKind) async throws {
@@ -104,7 +104,7 @@ struct SignOutTests {
             try Credential.store(.fixture())
             Credential.default = nil
             #expect(Credential.allIDs == ["session-1"])
-            #expect(session.requests(to: "/v1/revoke").isEmpty)
+            #expect(session.requests("/v1/revoke").isEmpty)
         }
     }
 
@@ -115,7 +115,7 @@ struct SignOutTests {
             let credential = try Credential.store(.fixture())
             await #expect(throws: (any Error).self) { try await credential.revoke() }
         }
-        let failed = session.requests(to: "/v1/revoke").count
+        let failed = session.requests("/v1/revoke").count
         try await with(.vault) {
             await #expect(throws: (any Error).self) { try await Credential.deliverPendingRevocations() }
             session.on("/v1/revoke") { _, _ in .empty }
@@ -125,7 +125,7 @@ struct SignOutTests {
             #expect(await events.first(1) == ["delivered session-1"])
             #expect(try await Credential.deliverPendingRevocations() == 0)
         }
-        #expect(session.requests(to: "/v1/revoke").count > failed)
+        #expect(session.requests("/v1/revoke").count > failed)
         #expect(try !folder.names.contains { $0.hasPrefix("revocation-") })
     }
 
@@ -197,7 +197,7 @@ struct SignOutTests {
         try await with {
             let credential = try Credential.store(.fixture())
             let signOut = Task { try await credential.revoke() }
-            while session.requests(to: "/v1/revoke").isEmpty { await Task.yield() }
+            while session.requests("/v1/revoke").isEmpty { await Task.yield() }
             #expect(Credential.default == nil)
             signOut.cancel()
             gate.open()
@@ -217,7 +217,7 @@ struct SignOutTests {
         try await with {
             let credential = try Credential.store(.fixture())
             async let refreshed: Void = credential.refresh()
-            while session.requests(to: "/v1/token").isEmpty { await Task.yield() }
+            while session.requests("/v1/token").isEmpty { await Task.yield() }
             async let signedOut: Void = credential.revoke()
             for _ in 0..<100 { await Task.yield() }
             gate.open()

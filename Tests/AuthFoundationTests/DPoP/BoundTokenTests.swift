@@ -10,7 +10,7 @@ import FoundationNetworking
 
 /// A client whose tokens are bound to a key, and a server that records its proofs.
 struct BoundClient {
-    let session = ScriptedSession()
+    let session = ScriptedIssuer()
     let clock = ManualClock(sleeps: .skipped)
     let keys: any DPoPKeyStorage
     let client: OAuth2Client
@@ -23,21 +23,21 @@ struct BoundClient {
     /// Another client of the same app, as after a restart.
     func restarted(keys: (any DPoPKeyStorage)? = nil) throws -> OAuth2Client { try Self.client(session, clock, keys ?? self.keys) }
 
-    private static func client(_ session: ScriptedSession, _ clock: ManualClock, _ keys: any DPoPKeyStorage) throws -> OAuth2Client {
+    private static func client(_ session: ScriptedIssuer, _ clock: ManualClock, _ keys: any DPoPKeyStorage) throws -> OAuth2Client {
         var configuration = try OAuth2Client.Configuration.fixture
         configuration.usesDPoP = true
         return OAuth2Client(configuration, session: session, clock: clock, dpopKeys: keys)
     }
 
     static func tokens(_ access: String = "access-1", refresh: String = "refresh-1", type: String = "DPoP", nonce: String? = nil)
-        -> ScriptedSession.Reply
+        -> ScriptedIssuer.Reply
     {
         .json(
             #"{"token_type":"\#(type)","access_token":"\#(access)","refresh_token":"\#(refresh)","expires_in":3600}"#,
             headers: nonce.map { ["DPoP-Nonce": $0] } ?? [:])
     }
 
-    static func nonceWanted(_ nonce: String, status: Int = 400) -> ScriptedSession.Reply {
+    static func nonceWanted(_ nonce: String, status: Int = 400) -> ScriptedIssuer.Reply {
         status == 400
             ? .json(#"{"error":"use_dpop_nonce"}"#, status: 400, headers: ["DPoP-Nonce": nonce])
             : .json(
@@ -53,7 +53,7 @@ struct BoundClient {
     }
 
     func proofs(_ path: String) throws -> [ReadProof] {
-        try session.requests(to: path).compactMap { request in
+        try session.requests(path).compactMap { request in
             try request.value(forHTTPHeaderField: "DPoP").map { try ReadProof($0) }
         }
     }
@@ -62,14 +62,14 @@ struct BoundClient {
 @Suite("DPoP-bound tokens")
 struct BoundTokenTests {
     private let bound: BoundClient
-    private var session: ScriptedSession { bound.session }
+    private var session: ScriptedIssuer { bound.session }
 
     init() throws {
         bound = try BoundClient()
         session.on("/v1/keys") { _, _ in .json(#"{"keys":[]}"#) }
     }
 
-    private func replies(_ path: String, _ replies: ScriptedSession.Reply...) {
+    private func replies(_ path: String, _ replies: ScriptedIssuer.Reply...) {
         session.on(path) { _, count in replies[min(count, replies.count - 1)] }
     }
 
@@ -80,7 +80,7 @@ struct BoundTokenTests {
         let proof = try #require(try bound.proofs("/v1/token").first)
         #expect(proof.type == "dpop+jwt" && proof.algorithm == "ES256" && proof.headerMembers == ["typ", "alg", "jwk"])
         #expect(proof.keyMembers == ["kty", "crv", "x", "y"])
-        #expect(proof.method == "POST" && proof.target == "\(ScriptedSession.issuer)/v1/token")
+        #expect(proof.method == "POST" && proof.target == "\(ScriptedIssuer.base)/v1/token")
         #expect(proof.issuedAt == Int(bound.clock.now.timeIntervalSince1970) && proof.id.count == 22)
         #expect(proof.claimNames == ["htm", "htu", "iat", "jti"])
         #expect(token.tokenType == "DPoP" && token.authorizationHeader == "DPoP access-1")
@@ -95,7 +95,7 @@ struct BoundTokenTests {
         let client = OAuth2Client(configuration, session: session, clock: bound.clock, dpopKeys: bound.keys)
         replies("/v1/token", .tokens("access-1"))
         let token = try await bound.signIn(client)
-        #expect(session.requests(to: "/v1/token").first?.value(forHTTPHeaderField: "DPoP") == nil && token.context.dpopThumbprint == nil)
+        #expect(session.requests("/v1/token").first?.value(forHTTPHeaderField: "DPoP") == nil && token.context.dpopThumbprint == nil)
         let text = String(decoding: try JSONEncoder().encode(configuration), as: UTF8.self)
         #expect(!text.contains("bindsTokens"))
         var changed = configuration
@@ -116,7 +116,7 @@ struct BoundTokenTests {
         let proofs = try bound.proofs("/v1/token")
         #expect(proofs.map(\.nonce) == [nil, "n-1", "n-1", "n-2"])
         #expect(Set(proofs.map(\.id)).count == 4 && Set(proofs.map(\.thumbprint)).count == 1)
-        let forms = session.forms(to: "/v1/token")
+        let forms = session.forms("/v1/token")
         #expect(forms[0] == forms[1] && token.accessToken == "access-1")
     }
 
@@ -124,19 +124,19 @@ struct BoundTokenTests {
     func endlessNonce() async throws {
         session.on("/v1/token") { _, count in BoundClient.nonceWanted("n-\(count)") }
         let error = await #expect(throws: APIClientError.self) { try await bound.signIn() }
-        #expect(error?.serverError?.code == .other(code: "use_dpop_nonce") && session.requests(to: "/v1/token").count == 2)
+        #expect(error?.serverError?.code == .other(code: "use_dpop_nonce") && session.requests("/v1/token").count == 2)
     }
 
     @Test("Another error with a nonce, and an invalid nonce, cause no retry")
     func otherRefusals() async throws {
-        var refusal = ScriptedSession.Reply.invalidGrant
+        var refusal = ScriptedIssuer.Reply.invalidGrant
         refusal.headers["DPoP-Nonce"] = "n-1"
         let unreadable = BoundClient.nonceWanted("a \"quoted\" nonce")
         for reply in [refusal, unreadable] {
-            let count = session.requests(to: "/v1/token").count
+            let count = session.requests("/v1/token").count
             session.on("/v1/token") { _, _ in reply }
             await #expect(throws: APIClientError.self) { try await bound.signIn() }
-            #expect(session.requests(to: "/v1/token").count == count + 1)
+            #expect(session.requests("/v1/token").count == count + 1)
         }
     }
 
@@ -182,7 +182,7 @@ struct BoundTokenTests {
         let restored = try bound.restarted(keys: device)
         // Another user of the same app has signed in here before.
         if hasAnother { _ = try await bound.signIn(restored) }
-        let count = session.requests(to: "/v1/token").count
+        let count = session.requests("/v1/token").count
         let credential = try await Credential(token: token, oauth2: restored)
         let error = await #expect(throws: DPoPError.self) { try await credential.refresh() }
         #expect(error?.code == .keyLost && error?.localizedDescription.hasSuffix("Sign in again.") == true)
@@ -195,7 +195,7 @@ struct BoundTokenTests {
         credential.authorize(request: &quiet)
         #expect(quiet.value(forHTTPHeaderField: "Authorization") == nil && quiet.value(forHTTPHeaderField: "DPoP") == nil)
         await #expect(throws: DPoPError.self) { try await restored.userInfo(token: token) }
-        #expect(session.requests(to: "/v1/token").count == count && session.requests(to: "/v1/userinfo").isEmpty)
+        #expect(session.requests("/v1/token").count == count && session.requests("/v1/userinfo").isEmpty)
         // The same client signs in again.
         _ = try await bound.signIn(restored)
     }
@@ -298,7 +298,7 @@ struct BoundTokenTests {
         #expect(try await bound.client.userInfo(token: token).name == "Jane")
         let proofs = try bound.proofs("/v1/userinfo")
         #expect(proofs.map(\.nonce) == [nil, "u-1"] && proofs.allSatisfy { $0.accessTokenHash == ReadProof.hash("access-1") })
-        #expect(proofs.allSatisfy { $0.method == "GET" && $0.target == "\(ScriptedSession.issuer)/v1/userinfo" })
+        #expect(proofs.allSatisfy { $0.method == "GET" && $0.target == "\(ScriptedIssuer.base)/v1/userinfo" })
     }
 
     @Test("A revocation has a proof, and is sent without one if the key is lost")
@@ -310,7 +310,7 @@ struct BoundTokenTests {
         let proof = try #require(try bound.proofs("/v1/revoke").first)
         #expect(proof.thumbprint == token.context.dpopThumbprint && proof.accessTokenHash == nil)
         try await bound.restarted(keys: MemoryDPoPKeyStorage()).revoke(token, type: .refreshToken)
-        #expect(session.requests(to: "/v1/revoke").last?.value(forHTTPHeaderField: "DPoP") == nil)
+        #expect(session.requests("/v1/revoke").last?.value(forHTTPHeaderField: "DPoP") == nil)
     }
 }
 

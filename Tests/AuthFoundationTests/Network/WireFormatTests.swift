@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import AuthFoundation
@@ -34,7 +35,7 @@ struct WireFormatTests {
     func tokenRequest() async throws {
         let issuer = try IssuerFixture()
         _ = try await issuer.signIn(issuer.response())
-        let request = try #require(issuer.session.requests(to: "/v1/token").first)
+        let request = try #require(issuer.session.requests("/v1/token").first)
         #expect(request.httpMethod == "POST")
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded; charset=UTF-8")
         #expect(request.value(forHTTPHeaderField: "Accept") == "application/json; charset=UTF-8")
@@ -48,7 +49,7 @@ struct WireFormatTests {
     @Test("The error for a response that is not JSON has its type, its origin and what to check, but not its text")
     func answerOfAProxy() async throws {
         let issuer = try IssuerFixture()
-        let page = ScriptedSession.Reply(headers: ["Content-Type": "text/html"], body: Data("<html>secret</html>".utf8))
+        let page = ScriptedIssuer.Reply(headers: ["Content-Type": "text/html"], body: "<html>secret</html>")
         issuer.session.on("/v1/token") { _, _ in page }
         let token = try Token.fixture()
         let error = try #require(await #expect(throws: (any Error).self) { try await issuer.client.refresh(token) })
@@ -67,7 +68,7 @@ struct WireFormatTests {
         let token = try Token.fixture()
         _ = try await issuer.client.refresh(token)
         _ = try await issuer.client.refresh(token, scope: ["openid"])
-        let forms = issuer.session.forms(to: "/v1/token")
+        let forms = issuer.session.forms("/v1/token")
         #expect(forms.first == ["client_id": "app", "grant_type": "refresh_token", "refresh_token": "refresh-1"])
         #expect(forms.last?["scope"] == "openid")
     }
@@ -77,7 +78,7 @@ struct WireFormatTests {
         let issuer = try IssuerFixture()
         issuer.client.additionalHttpHeaders = ["X-Device-Token": "d1"]
         _ = try await issuer.signIn(issuer.response())
-        #expect(issuer.session.requests(to: "/v1/token").first?.value(forHTTPHeaderField: "X-Device-Token") == "d1")
+        #expect(issuer.session.requests("/v1/token").first?.value(forHTTPHeaderField: "X-Device-Token") == "d1")
     }
 
     @Test("Errors are decoded in both forms, and their text has description and code")
@@ -106,7 +107,7 @@ struct WireFormatTests {
     func challenge() async throws {
         let issuer = try IssuerFixture()
         issuer.session.on("/v1/userinfo") { _, _ in
-            ScriptedSession.Reply(
+            ScriptedIssuer.Reply(
                 status: 401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token", error_description="The token has expired.""#])
         }
         let error = await #expect(throws: APIClientError.self) { try await issuer.client.userInfo(token: .fixture()) }

@@ -39,7 +39,7 @@ struct VaultSharingTests {
     @Test("During a refresh of another process, this process waits and then uses its token")
     func takesOverRefresh() async throws {
         let storage = WatchedStorage(FileTokenStorage(directory: folder.url))
-        try await Credential.withStorage(storage, session: ScriptedSession()) {
+        try await Credential.withStorage(storage, session: ScriptedIssuer()) {
             let credential = try Credential.store(.fixture())
             let holder = try await holder(of: folder.file(try VaultFileName.refreshLock(credential.id)))
             async let refreshed: Void = credential.refresh()
@@ -58,7 +58,7 @@ struct VaultSharingTests {
 
     @Test("A refresh starts with the token that another process stored")
     func beginsWithNewest() async throws {
-        let session = ScriptedSession()
+        let session = ScriptedIssuer()
         session.on("/v1/token") { _, _ in .tokens("access-3", refresh: "refresh-3") }
         try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: session) {
             let credential = try Credential.store(.fixture())
@@ -67,7 +67,7 @@ struct VaultSharingTests {
                 try other.replace(token: "session-1", with: .fixture(access: "access-2", refresh: "refresh-2"), security: nil)
             }
             try await credential.refresh()
-            #expect(session.forms(to: "/v1/token").map { $0["refresh_token"] } == ["refresh-2"])
+            #expect(session.forms("/v1/token").map { $0["refresh_token"] } == ["refresh-2"])
             #expect(credential.token.accessToken == "access-3")
         }
     }
@@ -75,7 +75,7 @@ struct VaultSharingTests {
     @Test("refreshIfNeeded needs no request if another process has refreshed")
     func takesOverIfNeeded() async throws {
         let clock = ManualClock()
-        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession(), clock: clock) {
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedIssuer(), clock: clock) {
             let credential = try Credential.store(.fixture())
             clock.advance(by: 4000)
             let other = FileTokenStorage(directory: folder.url)
@@ -91,7 +91,7 @@ struct VaultSharingTests {
 
     @Test("A credential that another process signed out is absent")
     func seesSignOut() async throws {
-        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedSession()) {
+        try await Credential.withStorage(FileTokenStorage(directory: folder.url), session: ScriptedIssuer()) {
             let credential = try Credential.store(.fixture())
             let other = FileTokenStorage(directory: folder.url)
             try CredentialActor.synchronously { try other.remove(id: "session-1") }

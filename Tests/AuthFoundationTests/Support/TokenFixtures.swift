@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import AuthFoundation
 
@@ -6,7 +7,7 @@ extension OAuth2Client.Configuration {
     static var fixture: Self {
         get throws {
             OAuth2Client.Configuration(
-                issuerURL: try url(ScriptedSession.issuer), clientId: "app", scope: "openid profile offline_access")
+                issuerURL: try url(ScriptedIssuer.base), clientId: "app", scope: "openid profile offline_access")
         }
     }
 }
@@ -33,9 +34,11 @@ extension Token {
     }
 }
 
-struct InvalidFixture: Error {}
+extension ScriptedIssuer.Reply {
+    static let invalidGrant = json(#"{"error":"invalid_grant","error_description":"The refresh token is invalid."}"#, status: 400)
 
-func url(_ text: String) throws -> URL {
-    guard let url = URL(string: text) else { throw InvalidFixture() }
-    return url
+    static func tokens(_ access: String, refresh: String? = nil, expiresIn: Int = 3600) -> Self {
+        let refreshMember = refresh.map { #","refresh_token":"\#($0)""# } ?? ""
+        return json(#"{"token_type":"Bearer","access_token":"\#(access)","expires_in":\#(expiresIn)\#(refreshMember)}"#)
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AuthFoundation
@@ -13,7 +14,7 @@ struct HostileTokenTests {
             let issuer = try IssuerFixture()
             var members: [String: JSON] = ["token_type": .string("Bearer"), "access_token": .string("a"), "expires_in": .integer(60)]
             members[member] = .string(value)
-            let reply = ScriptedSession.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
+            let reply = ScriptedIssuer.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
             let error = await #expect(throws: APIClientError.self) { try await issuer.signIn(reply) }
             guard case .cannotParseResponse(let cause)? = error else {
                 Issue.record("unexpected: \(String(describing: error))")
@@ -38,7 +39,7 @@ struct HostileTokenTests {
         let all = String(String.UnicodeScalarView((0x21...0x7E).compactMap { Unicode.Scalar($0) }))
         let issuer = try IssuerFixture()
         let members: [String: JSON] = ["token_type": .string("Bearer"), "access_token": .string(all), "expires_in": .integer(60)]
-        let reply = ScriptedSession.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
+        let reply = ScriptedIssuer.Reply.json(try #require(JSON.object(members).text.map { String(decoding: $0, as: UTF8.self) }))
         #expect(try await issuer.signIn(reply).authorizationHeader == "Bearer \(all)")
     }
 }

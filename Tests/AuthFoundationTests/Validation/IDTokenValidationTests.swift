@@ -59,7 +59,7 @@ struct IDTokenValidationTests {
     static let cases = [
         Case("another issuer", ["iss": "https://other.example.com"], error: .invalidIssuer),
         Case("no issuer", ["iss": .some(nil)], error: .invalidIssuer),
-        Case("an issuer with a slash more", ["iss": .string(ScriptedSession.issuer + "/")], error: .invalidIssuer),
+        Case("an issuer with a slash more", ["iss": .string(ScriptedIssuer.base + "/")], error: .invalidIssuer),
         Case("another audience", ["aud": "other"], error: .invalidAudience),
         Case("no audience", ["aud": .some(nil)], error: .invalidAudience),
         Case("an audience list of this client alone", ["aud": ["app"]], error: nil),
@@ -142,10 +142,10 @@ struct IDTokenValidationTests {
         var validator = StandardIDTokenValidator()
         validator.now = { issuer.clock.now }
         #expect(throws: JWTError.expired) {
-            try validator.validate(token: token, issuer: url(ScriptedSession.issuer), clientId: "app", context: nil)
+            try validator.validate(token: token, issuer: url(ScriptedIssuer.base), clientId: "app", context: nil)
         }
         validator.expirationLeeway = 60
-        try validator.validate(token: token, issuer: url(ScriptedSession.issuer), clientId: "app", context: nil)
+        try validator.validate(token: token, issuer: url(ScriptedIssuer.base), clientId: "app", context: nil)
     }
 
     @Test("A device whose clock is ten minutes slow signs in by the server's Date header")
@@ -186,7 +186,7 @@ extension IssuerFixture {
     func announce(_ algorithms: [String]) {
         let names = algorithms.map { "\"\($0)\"" }.joined(separator: ",")
         session.on("/.well-known/openid-configuration") { _, _ in
-            let issuer = ScriptedSession.issuer
+            let issuer = ScriptedIssuer.base
             return .json(
                 """
                 {"issuer":"\(issuer)","authorization_endpoint":"\(issuer)/v1/authorize","token_endpoint":"\(issuer)/v1/token",

@@ -150,7 +150,7 @@ struct CallbackListenerTests {
 @MainActor
 struct SystemBrowserTests {
     /// A browser that opens the server's page and follows the redirect of the issuer.
-    nonisolated private static func browser(at issuer: ScriptedIssuer) -> @Sendable (URL) async throws -> Void {
+    nonisolated private static func browser(at issuer: BrowserIssuer) -> @Sendable (URL) async throws -> Void {
         { page in
             let redirect = page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page)
             let port = redirect.port ?? 0
@@ -160,13 +160,13 @@ struct SystemBrowserTests {
     }
 
     private func signin(
-        _ issuer: ScriptedIssuer, opener: @escaping @Sendable (URL) async throws -> Void
+        _ issuer: BrowserIssuer, opener: @escaping @Sendable (URL) async throws -> Void
     ) throws -> BrowserSignin {
         try custom(issuer) { SystemBrowserProvider(clock: issuer.clock, timeout: 300, opener: opener) }
     }
 
     private func custom(
-        _ issuer: ScriptedIssuer, provider: @escaping @Sendable () -> SystemBrowserProvider
+        _ issuer: BrowserIssuer, provider: @escaping @Sendable () -> SystemBrowserProvider
     ) throws -> BrowserSignin {
         let client = try issuer.client(redirectUri: "http://127.0.0.1/callback", logoutRedirectUri: "http://127.0.0.1/bye")
         return BrowserSignin(loginFlow: try AuthorizationCodeFlow(client: client), logoutFlow: SessionLogoutFlow(client: client)) {
@@ -176,7 +176,7 @@ struct SystemBrowserTests {
 
     @Test("The user's own browser signs in and out through the loopback address")
     func success() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let pages = Locked<[URL]>([])
         let browser = Self.browser(at: issuer)
         let signin = try signin(issuer) { page in
@@ -195,7 +195,7 @@ struct SystemBrowserTests {
     @Test("A sign-in ends at its timeout by the client's clock, and closes the port")
     func timeout() async throws {
         let clock = ManualClock()
-        let issuer = ScriptedIssuer(clock: clock)
+        let issuer = BrowserIssuer(clock: clock)
         let page = Decision<URL>()
         let signin = try signin(issuer) { page.decide(.success($0)) }
         let call = Task { try await signin.signIn() }
@@ -213,7 +213,7 @@ struct SystemBrowserTests {
 
     @Test("The port is closed before the call returns, however it ends", arguments: [true, false])
     func cancelled(byTask: Bool) async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let page = Decision<URL>()
         let signin = try signin(issuer) { page.decide(.success($0)) }
         let call = Task { try await signin.signIn() }
@@ -243,7 +243,7 @@ struct SystemBrowserTests {
 
     @Test("An error says that no browser can be opened")
     func noBrowser() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false:no-such-browser-4711", "PATH": "/usr/bin:/bin"])
         let signin = try signin(issuer) { try await launcher.open($0) }
         let expected = SystemBrowserError.cannotOpen(commands: ["/bin/false", "no-such-browser-4711"])
@@ -276,7 +276,7 @@ struct SystemBrowserTests {
 
     @Test("A browser in the foreground does not block the sign-in")
     func foreground() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = Self.browser(at: issuer)
         let never = Decision<Void>()
         let signin = try signin(issuer) { page in
@@ -292,7 +292,7 @@ struct SystemBrowserTests {
 
     @Test("The browser's command gets a one-time address that contains nothing of the sign-in or the sign-out")
     func hop() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = Self.browser(at: issuer)
         let told = Locked<[URL]>([])
         let signin = try custom(
@@ -329,7 +329,7 @@ struct SystemBrowserTests {
 
     @Test("An opener that cannot be cancelled does not block the sign-in")
     func stubbornOpener() async throws {
-        let issuer = ScriptedIssuer()
+        let issuer = BrowserIssuer()
         let browser = Self.browser(at: issuer)
         let never = Decision<Void>()
         let signin = try signin(issuer) { page in

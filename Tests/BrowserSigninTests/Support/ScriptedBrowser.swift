@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import OAuth2Auth
+import TestSupport
 
 @testable import BrowserSignin
 
@@ -23,7 +24,7 @@ final class ScriptedBrowser: BrowserSignin.Provider {
     }
 
     /// A browser in which the user completes the issuer's pages.
-    static func signingIn(at issuer: ScriptedIssuer) -> ScriptedBrowser {
+    static func signingIn(at issuer: BrowserIssuer) -> ScriptedBrowser {
         ScriptedBrowser { page, _ in page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page) }
     }
 

@@ -1,10 +1,10 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
-import TestSupport
 #endif
 
 /// An org in the test's process. It responds as Documentation/Protocol/Devices.md says, signs challenges with a real RSA key, and records its

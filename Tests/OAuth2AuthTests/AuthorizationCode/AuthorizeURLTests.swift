@@ -2,20 +2,21 @@ import AuthFoundation
 import Crypto
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
 
 @Suite("Authorization URL")
 struct AuthorizeURLTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
 
     @Test("The authorization URL has the sorted parameters of the sign-in and an S256 challenge")
     func plain() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let url = try await flow.start()
         let context = try #require(flow.context)
-        #expect(url.absoluteString.hasPrefix("\(Issuer.base)/v1/authorize?client_id=app&code_challenge="))
+        #expect(url.absoluteString.hasPrefix("\(ScriptedIssuer.base)/v1/authorize?client_id=app&code_challenge="))
         let nonce = try #require(context.nonce)
         let verifier = try #require(context.pkce?.codeVerifier)
         let challenge = Data(SHA256.hash(data: Data(verifier.utf8))).base64EncodedString()
@@ -85,7 +86,7 @@ struct AuthorizeURLTests {
 
     @Test("The authorization URL keeps the query of the server's endpoint")
     func endpointQuery() async throws {
-        let issuer = Issuer(["authorization_endpoint": "https://id.example.com/authorize?tenant=a%20b"])
+        let issuer = ScriptedIssuer(["authorization_endpoint": "https://id.example.com/authorize?tenant=a%20b"])
         let url = try await AuthorizationCodeFlow(client: issuer.client()).start()
         #expect(url.absoluteString.hasPrefix("https://id.example.com/authorize?tenant=a%20b&client_id=app&"))
     }

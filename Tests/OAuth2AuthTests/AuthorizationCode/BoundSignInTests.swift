@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -14,7 +15,7 @@ struct BoundSignInTests {
     @Test(
         "The request names the key, the exchange proves it, and a missing nonce does not lose the code", arguments: [false, true])
     func signIn(isPushed: Bool) async throws {
-        let issuer = Issuer(isPushed ? ["pushed_authorization_request_endpoint": .string("\(Issuer.base)/v1/par")] : [:])
+        let issuer = ScriptedIssuer(isPushed ? ["pushed_authorization_request_endpoint": .string("\(ScriptedIssuer.base)/v1/par")] : [:])
         issuer.answer("/v1/par", .json(#"{"request_uri":"urn:1","expires_in":60}"#))
         var configuration = try issuer.client().configuration
         configuration.usesDPoP = true
@@ -27,7 +28,7 @@ struct BoundSignInTests {
         issuer.answer(
             "/v1/token", .init(status: 400, headers: ["DPoP-Nonce": "n-1"], body: #"{"error":"use_dpop_nonce"}"#),
             .tokens(["id_token": idToken, "token_type": "DPoP"]))
-        let token = try await flow.resume(with: OAuth2AuthTests.url("com.example.app:/callback?code=c&state=\(context.state)"))
+        let token = try await flow.resume(with: TestSupport.url("com.example.app:/callback?code=c&state=\(context.state)"))
         let proofs = try issuer.requests("/v1/token").map { try #require($0.value(forHTTPHeaderField: "DPoP")) }
         #expect(proofs.count == 2 && proofs[0] != proofs[1] && token.tokenType == "DPoP")
         #expect(issuer.forms("/v1/token").allSatisfy { $0["code"] == "c" })
@@ -39,7 +40,7 @@ struct BoundSignInTests {
 
     @Test("Unbound tokens are rejected and revoked", .timeLimit(.minutes(1)))
     func downgrade() async throws {
-        let issuer = Issuer()
+        let issuer = ScriptedIssuer()
         var configuration = try issuer.client(scope: "profile").configuration
         configuration.usesDPoP = true
         let client = OAuth2Client(configuration, session: issuer, clock: issuer.clock, dpopKeys: MemoryDPoPKeyStorage())

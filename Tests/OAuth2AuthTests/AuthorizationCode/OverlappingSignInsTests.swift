@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Overlapping browser sign-ins")
 struct OverlappingSignInsTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
 
     private func redirect(_ state: String?) throws -> URL { try url("com.example.app:/callback?code=c&state=\(state ?? "none")") }
 
@@ -97,7 +97,7 @@ struct OverlappingSignInsTests {
 
     @Test("A failed start ends the sign-in")
     func failedStart() async throws {
-        let issuer = Issuer(["issuer": "https://other.example.com"])
+        let issuer = ScriptedIssuer(["issuer": "https://other.example.com"])
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let watcher = Watcher()
         flow.add(delegate: watcher)

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -11,8 +12,8 @@ import FoundationNetworking
 
 @Suite("Pushed authorization requests")
 struct PushedRequestTests {
-    private static let endpoint = JSONValue.string("\(Issuer.base)/v1/par")
-    private let issuer = Issuer(["pushed_authorization_request_endpoint": endpoint])
+    private static let endpoint = JSONValue.string("\(ScriptedIssuer.base)/v1/par")
+    private let issuer = ScriptedIssuer(["pushed_authorization_request_endpoint": endpoint])
 
     @Test("A pushed request sends all parameters to the server, and the browser gets only a reference")
     func pushed() async throws {
@@ -24,7 +25,7 @@ struct PushedRequestTests {
         var asked = AuthorizationCodeFlow.Context(maxAge: 10)
         asked.loginHint = "jane+x"
         let url = try await flow.start(with: asked)
-        #expect(url.absoluteString == "\(Issuer.base)/v1/authorize?client_id=app&request_uri=urn%3Aokta%3Apar-1%202")
+        #expect(url.absoluteString == "\(ScriptedIssuer.base)/v1/authorize?client_id=app&request_uri=urn%3Aokta%3Apar-1%202")
         let context = try #require(flow.context)
         let (nonce, pkce) = (try #require(context.nonce), try #require(context.pkce))
         #expect(
@@ -38,7 +39,7 @@ struct PushedRequestTests {
         #expect(issuer.requests("/v1/par").first?.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("application/x-www-form") == true)
         issuer.on("/v1/token") { [issuer] _, _ in .tokens(["id_token": try issuer.idToken(["nonce": context.nonce.map(JSONValue.string)])])
         }
-        _ = try await flow.resume(with: try OAuth2AuthTests.url("com.example.app:/callback?code=c&state=\(context.state)"))
+        _ = try await flow.resume(with: try TestSupport.url("com.example.app:/callback?code=c&state=\(context.state)"))
     }
 
     @Test("A failed pushed request ends the sign-in without a request in the browser", arguments: [400, 500])
@@ -51,7 +52,7 @@ struct PushedRequestTests {
 
     @Test("The app can disable pushed requests, unless the server requires them", arguments: [false, true])
     func disabled(isRequired: Bool) async throws {
-        let issuer = Issuer([
+        let issuer = ScriptedIssuer([
             "pushed_authorization_request_endpoint": Self.endpoint, "require_pushed_authorization_requests": .bool(isRequired),
         ])
         issuer.answer("/v1/par", .json(#"{"request_uri":"urn:1","expires_in":300}"#))
@@ -64,11 +65,11 @@ struct PushedRequestTests {
 
     @Test("A required pushed request without a secure endpoint is an error")
     func noEndpoint() async throws {
-        let without = Issuer(["require_pushed_authorization_requests": true])
+        let without = ScriptedIssuer(["require_pushed_authorization_requests": true])
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "pushed_authorization_request_endpoint")) {
             try await AuthorizationCodeFlow(client: without.client()).start()
         }
-        let unsafe = Issuer(["pushed_authorization_request_endpoint": "http://id.example.com/par"])
+        let unsafe = ScriptedIssuer(["pushed_authorization_request_endpoint": "http://id.example.com/par"])
         await #expect(throws: OAuth2Error.invalidUrl) { try await AuthorizationCodeFlow(client: unsafe.client()).start() }
     }
 

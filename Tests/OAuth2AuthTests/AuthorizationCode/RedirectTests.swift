@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -11,11 +12,12 @@ import FoundationNetworking
 
 @Suite("Redirect of a browser sign-in")
 struct RedirectTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
 
     /// Returns a flow that waits for its redirect. The token endpoint is ready.
     private func waitingFlow(
-        _ issuer: Issuer? = nil, context: AuthorizationCodeFlow.Context = .init(), redirectUri: String = "com.example.app:/callback",
+        _ issuer: ScriptedIssuer? = nil, context: AuthorizationCodeFlow.Context = .init(),
+        redirectUri: String = "com.example.app:/callback",
         claims: [String: JSONValue?] = [:]
     ) async throws -> (flow: AuthorizationCodeFlow, context: AuthorizationCodeFlow.Context) {
         let issuer = issuer ?? self.issuer
@@ -134,19 +136,19 @@ struct RedirectTests {
         ])
     func issuer(isAnnounced: Bool, parameter: String, found: String?) async throws {
         for answer in ["code=c", "error=access_denied"] {
-            let issuer = Issuer(isAnnounced ? ["authorization_response_iss_parameter_supported": true] : [:])
+            let issuer = ScriptedIssuer(isAnnounced ? ["authorization_response_iss_parameter_supported": true] : [:])
             let (flow, context) = try await waitingFlow(issuer)
             let error = await #expect(throws: AuthorizationIssuerError.self) {
                 try await flow.resume(with: redirect("\(answer)&state=\(context.state)\(parameter)"))
             }
-            #expect(error?.found == found && error?.expected.absoluteString == Issuer.base)
+            #expect(error?.found == found && error?.expected.absoluteString == ScriptedIssuer.base)
             #expect(issuer.requests("/v1/token").isEmpty && !flow.isAuthenticating)
         }
     }
 
     @Test("A redirect with the right issuer is accepted", arguments: [false, true])
     func rightIssuer(isAnnounced: Bool) async throws {
-        let issuer = Issuer(isAnnounced ? ["authorization_response_iss_parameter_supported": true] : [:])
+        let issuer = ScriptedIssuer(isAnnounced ? ["authorization_response_iss_parameter_supported": true] : [:])
         let (flow, context) = try await waitingFlow(issuer)
         _ = try await flow.resume(with: redirect("code=c&state=\(context.state)&iss=https://id.example.com/oauth2/default"))
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Device authorization")
 struct DeviceAuthorizationTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
     private static let verification =
         #"{"device_code":"d-1","user_code":"KDWQ-PLMT","verification_uri":"https://id.example.com/activate","verification_uri_complete":"https://id.example.com/activate?user_code=KDWQPLMT","expires_in":600,"interval":7}"#
 
@@ -96,7 +96,7 @@ struct DeviceAuthorizationTests {
         arguments: hostileValues)
     func hostileNumbers(value: String) async throws {
         for (lifetime, interval) in [(value, "5"), ("600", value), (value, value)] {
-            let issuer = Issuer()
+            let issuer = ScriptedIssuer()
             issuer.answer(
                 "/device/authorize",
                 .json(
@@ -134,7 +134,7 @@ struct DeviceAuthorizationTests {
 
     @Test("The flow fails if the server does not support it")
     func notOffered() async throws {
-        let issuer = Issuer(["device_authorization_endpoint": .null])
+        let issuer = ScriptedIssuer(["device_authorization_endpoint": .null])
         await #expect(throws: OAuth2Error.missingOpenIdConfiguration(attribute: "device_authorization_endpoint")) {
             try await issuer.client().deviceAuthorizationFlow().start()
         }

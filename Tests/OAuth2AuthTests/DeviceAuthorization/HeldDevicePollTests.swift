@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Device authorization with long polling", .timeLimit(.minutes(1)))
 struct HeldDevicePollTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
 
     private func flow() throws -> DeviceAuthorizationFlow {
         issuer.answer(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Single-step flows")
 struct GrantFlowsTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
     private static let further: [String: any APIRequestArgument] = ["audience": "api://x", "grant_type": "other"]
 
     private func common(_ form: [String: String]) -> [String: String] {

@@ -1,6 +1,7 @@
 import AuthFoundation
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import OAuth2Auth
@@ -11,10 +12,10 @@ import FoundationNetworking
 
 @Suite("Sign-in with a session token")
 struct SessionTokenFlowTests {
-    private let issuer = Issuer()
+    private let issuer = ScriptedIssuer()
 
     /// Responds to the authorize request with a redirect that the test makes from its query.
-    private func redirecting(_ redirect: @escaping @Sendable (_ query: [String: String]) throws -> Issuer.Reply) {
+    private func redirecting(_ redirect: @escaping @Sendable (_ query: [String: String]) throws -> ScriptedIssuer.Reply) {
         issuer.on("/v1/authorize") { [issuer] request, _ in
             let query = Form.query(try #require(request.url))
             let idToken = try issuer.idToken(["nonce": query["nonce"].map(JSONValue.string)])
@@ -62,7 +63,9 @@ struct SessionTokenFlowTests {
 
     @Test("A page, a redirect without a target and a redirect loop are errors")
     func page() async throws {
-        for reply in [Issuer.Reply.json("<html>"), .redirect(nil), .redirect("\(Issuer.base)/v1/authorize?nonce=n&state=s")] {
+        for reply in [
+            ScriptedIssuer.Reply.json("<html>"), .redirect(nil), .redirect("\(ScriptedIssuer.base)/v1/authorize?nonce=n&state=s"),
+        ] {
             redirecting { _ in reply }
             await #expect(throws: OAuth2Error.missingLocationHeader) { try await flow().start(with: "used") }
         }
@@ -79,7 +82,7 @@ struct SessionTokenFlowTests {
         let error = await #expect(throws: APIClientError.self) { try await flow().start(with: "secret-1") }
         let inner = try #require({ if case .httpError(let inner)? = error { inner as? URLError } else { nil } }())
         #expect(inner.code == .timedOut)
-        #expect(inner.userInfo[NSURLErrorFailingURLErrorKey] as? URL == (try url("\(Issuer.base)/v1/authorize")))
+        #expect(inner.userInfo[NSURLErrorFailingURLErrorKey] as? URL == (try url("\(ScriptedIssuer.base)/v1/authorize")))
         #expect(!"\(inner) \(inner.userInfo) \(inner.localizedDescription)".contains("secret-1"))
     }
 
@@ -124,7 +127,7 @@ struct SessionTokenFlowTests {
 
     @Test("The request is never pushed, because a pushed request cannot carry the session token")
     func notPushed() async throws {
-        let issuer = Issuer(["pushed_authorization_request_endpoint": .string("\(Issuer.base)/v1/par")])
+        let issuer = ScriptedIssuer(["pushed_authorization_request_endpoint": .string("\(ScriptedIssuer.base)/v1/par")])
         issuer.on("/v1/authorize") { _, _ in .redirect("com.example.app:/callback?error=login_required&state=x") }
         await #expect(throws: OAuth2Error.self) { try await issuer.client().sessionTokenFlow().start(with: "s") }
         #expect(issuer.requests("/v1/par").isEmpty)

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Direct authentication")
 struct DirectAuthenticationFlowTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
     private typealias Failure = DirectAuthenticationFlowError
 
     private func flow(_ parameters: [String: any APIRequestArgument]? = nil) throws -> DirectAuthenticationFlow {
-        try DirectAuthenticationFlow(client: server.client(), additionalParameters: parameters)
+        try DirectAuthenticationFlow(client: server.directClient(), additionalParameters: parameters)
     }
 
     private func challengedFlow() async throws -> DirectAuthenticationFlow { try await server.challengedFlow() }
@@ -19,7 +19,7 @@ struct DirectAuthenticationFlowTests {
     @Test("A password returns tokens, and the request lists the app's grant types")
     func password() async throws {
         let flow = try flow(["audience": "api://x", "scope": "never"])
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         let status = try await flow.start("jane", with: .password("Correct-Horse-7 &"))
         guard case .success(let token) = status else { throw Failure.flowNotStarted }
         #expect(token.accessToken == "access-1" && !flow.isAuthenticating && flow.context?.currentStatus == status)
@@ -37,7 +37,7 @@ struct DirectAuthenticationFlowTests {
     @Test("The parameters of the sign-in are sent, and stored with the token")
     func context() async throws {
         let flow = try flow()
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         guard
             case .success(let token) = try await flow.start(
                 "jane", with: .otp(code: "123"), context: .init(acrValues: ["a", "b"], intent: .recovery))
@@ -90,7 +90,7 @@ struct DirectAuthenticationFlowTests {
     @Test("A one-time code needs no challenge, and a wrong one can be retried")
     func secondFactorCode() async throws {
         let flow = try await challengedFlow()
-        server.answer("token", .refusal("invalid_grant"), .tokens)
+        server.answer("token", .refusal("invalid_grant"), .tokens())
         await #expect(throws: APIClientError.self) { try await flow.resume(with: .otp(code: "1")) }
         guard case .success = try await flow.resume(with: .otp(code: "2")) else { throw Failure.flowNotStarted }
         let form = try #require(server.forms("token").last)
@@ -125,7 +125,7 @@ struct DirectAuthenticationFlowTests {
             throw Failure.flowNotStarted
         }
         #expect(server.forms("token").isEmpty)
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         guard case .success = try await flow.resume(with: .transfer) else { throw Failure.flowNotStarted }
         let form = try #require(server.forms("token").last)
         #expect(form["grant_type"] == "urn:okta:params:oauth:grant-type:oob" && form["binding_code"] == nil)
@@ -145,7 +145,7 @@ struct DirectAuthenticationFlowTests {
         guard case .continuation(.prompt) = try await flow.resume(with: .oob(channel: .sms)) else { throw Failure.flowNotStarted }
         guard case .continuation(.prompt) = try await flow.resume(with: .oob(channel: .sms)) else { throw Failure.flowNotStarted }
         #expect(server.forms("challenge").count == 2)
-        server.answer("token", .refusal("invalid_grant"), .tokens)
+        server.answer("token", .refusal("invalid_grant"), .tokens())
         await #expect(throws: APIClientError.self) { try await flow.resume(with: .prompt(code: "1")) }
         guard case .success = try await flow.resume(with: .prompt(code: "2")) else { throw Failure.flowNotStarted }
         #expect(server.forms("token").last?["binding_code"] == "2")
@@ -158,7 +158,7 @@ struct DirectAuthenticationFlowTests {
         let before = server.forms("token").count
         await #expect(throws: Failure.invalidContinuationContext) { try await flow.resume(with: .transfer) }
         await #expect(throws: Failure.invalidContinuationContext) { try await flow.resume(with: .prompt(code: "1")) }
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         _ = try await flow.resume(with: .otp(code: "1"))
         await #expect(throws: Failure.missingArguments(["login_hint", "mfa_token"])) { try await flow.resume(with: .oob(channel: .push)) }
         #expect(server.forms("token").count == before + 1)
@@ -166,7 +166,7 @@ struct DirectAuthenticationFlowTests {
 
     @Test("A passkey signs the server's challenge", arguments: [false, true])
     func passkey(isSecondFactor: Bool) async throws {
-        let options = DirectAuthServer.Reply(
+        let options = ScriptedIssuer.Reply(
             body:
                 #"{"publicKey":{"challenge":"q0x3bX","rpId":"id.test","timeout":60000,"userVerification":"new","hints":["hybrid","new"]}}"#)
         let flow = isSecondFactor ? try await challengedFlow() : try flow()
@@ -178,7 +178,7 @@ struct DirectAuthenticationFlowTests {
         #expect(
             asked.challenge == "q0x3bX" && asked.rpID == "id.test" && asked.timeout == 60 && asked.userVerification == nil
                 && asked.hints == [.hybrid])
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         _ = try await flow.resume(
             with: .webAuthn(response: .init(clientDataJSON: "c", authenticatorData: "a", signature: "s", userHandle: "u")))
         let form = try #require(server.forms("token").last)
@@ -191,7 +191,7 @@ struct DirectAuthenticationFlowTests {
     @Test("One flow can be used for several sign-ins in sequence")
     func again() async throws {
         let flow = try flow()
-        server.answer("token", .refusal("invalid_grant"), .tokens, .tokens)
+        server.answer("token", .refusal("invalid_grant"), .tokens(), .tokens())
         await #expect(throws: APIClientError.self) { try await flow.start("jane", with: .password("x")) }
         for _ in 0..<2 {
             guard case .success = try await flow.start("jane", with: .password("y")) else { throw Failure.flowNotStarted }
@@ -227,7 +227,7 @@ struct DirectAuthenticationFlowTests {
         let flow = try flow()
         let observer = Observer()
         flow.add(delegate: observer)
-        server.answer("token", .tokens, .refusal("invalid_grant"))
+        server.answer("token", .tokens(), .refusal("invalid_grant"))
         _ = try await flow.start("jane", with: .password("x"))
         _ = try? await flow.start("jane", with: .password("x"))
         #expect(observer.heard.withLock { $0 } == ["started", "status", "token", "finished", "started", "error", "finished"])

@@ -1,5 +1,6 @@
 import AuthFoundation
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OktaDirectAuth
@@ -16,9 +17,9 @@ struct DirectAuthenticationValuesTests {
 
     @Test("No description or mirror of a status contains the number of the challenge")
     func hidesNumber() async throws {
-        let server = DirectAuthServer()
+        let server = ScriptedIssuer.directAuthentication()
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95731""#))
-        let flow = try DirectAuthenticationFlow(client: server.client())
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
         let status = try await flow.start("jane", with: .oob(channel: .push))
         guard case .continuation(.transfer(_, "95731")) = status else { throw DirectAuthenticationFlowError.flowNotStarted }
         var dumped = ""

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Overlapping calls and flows", .timeLimit(.minutes(1)))
 struct OverlappingCallsTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
     private let clock = ManualClock()
     private typealias Failure = DirectAuthenticationFlowError
 
@@ -15,7 +15,7 @@ struct OverlappingCallsTests {
     func codeInsteadOfPush() async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "none"))
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         let push = Task { try await flow.resume(with: .oob(channel: .push)) }
         await clock.sleepers(1)
         guard case .success(let token) = try await flow.resume(with: .otp(code: "1")) else { throw Failure.flowNotStarted }
@@ -30,7 +30,7 @@ struct OverlappingCallsTests {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
         _ = try await flow.resume(with: .oob(channel: .push))
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         let first = Task { try await flow.resume(with: .transfer) }
         await clock.sleepers(1)
         guard case .success = try await flow.resume(with: .transfer) else { throw Failure.flowNotStarted }
@@ -49,7 +49,7 @@ struct OverlappingCallsTests {
         first.cancel()
         await server.awaits("token", 3)
         await clock.sleepers(1)
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         clock.advance(by: 5)
         guard case .success = try await second.value else { throw Failure.flowNotStarted }
         #expect(server.forms("revoke").isEmpty)
@@ -57,7 +57,7 @@ struct OverlappingCallsTests {
 
     @Test("A sign-in continues after the end of the one that it replaced")
     func startedAnew() async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client(clock: clock))
+        let flow = try DirectAuthenticationFlow(client: server.directClient(clock: clock))
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
         server.answer("revoke", .init(body: ""))
         server.answer("token", .pending)
@@ -68,7 +68,7 @@ struct OverlappingCallsTests {
         await server.awaits("token", 2)
         await clock.sleepers(1)
         #expect(flow.isAuthenticating && flow.context != nil)
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         clock.advance(by: 5)
         guard case .success = try await second.value else { throw Failure.flowNotStarted }
     }
@@ -91,7 +91,7 @@ struct OverlappingCallsTests {
 
     @Test("Two flows of one client are independent")
     func twoFlows() async throws {
-        let client = try server.client(clock: clock)
+        let client = try server.directClient(clock: clock)
         let (first, second) = (DirectAuthenticationFlow(client: client), DirectAuthenticationFlow(client: client))
         server.answer(
             "primary-authenticate", .outOfBand(binding: "none"),
@@ -105,7 +105,7 @@ struct OverlappingCallsTests {
         await first.reset()
         await #expect(throws: Failure.inconsistentContextState) { try await jane.value }
         #expect(second.isAuthenticating && !first.isAuthenticating)
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         await clock.sleepers(1)
         clock.advance(by: 5)
         guard case .success = try await joe.value else { throw Failure.flowNotStarted }
@@ -128,7 +128,7 @@ struct OverlappingCallsTests {
         default: clock.advance(by: 5)
         }
         await #expect(throws: (any Error).self) { try await push.value }
-        server.answer("token", .mfaRequired, .tokens)
+        server.answer("token", .mfaRequired, .tokens())
         guard case .mfaRequired = try await flow.start("joe", with: .password("x")),
             case .success(let token) = try await flow.resume(with: .oob(channel: .push))
         else { throw Failure.flowNotStarted }
@@ -159,10 +159,10 @@ struct OverlappingCallsTests {
 
     @Test("Delegates are informed about each step of a push and its end", arguments: ["approval", "denial", "cancel", "reset"])
     func delegates(end: String) async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client(clock: clock))
+        let flow = try DirectAuthenticationFlow(client: server.directClient(clock: clock))
         let observer = Observer()
         flow.add(delegate: observer)
-        server.answer("token", .mfaRequired, .pending, end == "denial" ? .refusal("access_denied") : .tokens)
+        server.answer("token", .mfaRequired, .pending, end == "denial" ? .refusal("access_denied") : .tokens())
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
         _ = try await flow.start("jane", with: .password("x"))
         _ = try await flow.resume(with: .oob(channel: .push))
@@ -182,8 +182,8 @@ struct OverlappingCallsTests {
 
     @Test("Each step has a variant whose completion handler is called once")
     func completions() async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client())
-        server.answer("token", .mfaRequired, .pending, .tokens)
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
+        server.answer("token", .mfaRequired, .pending, .tokens())
         server.answer("challenge", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
         let first = await withCheckedContinuation { done in flow.start("jane", with: .password("x")) { done.resume(returning: $0) } }
         guard case .success(.mfaRequired) = first else { throw Failure.flowNotStarted }
@@ -199,7 +199,7 @@ struct OverlappingCallsTests {
     func completionErrors() async throws {
         server.answer("challenge", .outOfBand(binding: "none"))
         server.answer("revoke", .init(body: ""))
-        func result(_ answers: DirectAuthServer.Reply..., resets: Bool = false) async throws -> Failure? {
+        func result(_ answers: ScriptedIssuer.Reply..., resets: Bool = false) async throws -> Failure? {
             let flow = try await server.challengedFlow()
             server.answer("token", answers)
             if resets { server.clock.atSleep { flow.reset {} } }

@@ -8,7 +8,7 @@ import Testing
 /// Cancel, reset and a new start: each ends the call at once, issues no tokens, and notifies the server.
 @Suite("Cancelling a sign-in", .timeLimit(.minutes(1)))
 struct GivingUpTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
     private let clock = ManualClock()
     private typealias Failure = DirectAuthenticationFlowError
     typealias Flow = DirectAuthenticationFlow
@@ -46,7 +46,7 @@ struct GivingUpTests {
         func told() -> [[String: String]] { server.forms("revoke").filter { $0["token"]?.hasPrefix("last") == false } }
         let earlier = server.forms("revoke").count - told().count
         await server.awaits("revoke", count + earlier)
-        let last = OpenTransaction(client: try server.client(clock: clock))
+        let last = OpenTransaction(client: try server.directClient(clock: clock))
         last.opened("last-\(earlier)")
         last.abandon()
         await server.awaits("revoke", count + earlier + 1)
@@ -71,7 +71,7 @@ struct GivingUpTests {
 
     @Test("Cancelling between two requests ends a first factor immediately and revokes its oob_code once", arguments: Way.allCases)
     func whileWaitingForFirstFactor(way: Way) async throws {
-        let flow = try Flow(client: server.client(clock: clock))
+        let flow = try Flow(client: server.directClient(clock: clock))
         server.answer("token", .pending)
         let task = Task { try await flow.start("jane", with: .oob(channel: .push)) }
         await clock.sleepers(1)
@@ -98,7 +98,7 @@ struct GivingUpTests {
     func lateTokens(way: Way) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         let gate = server.hold("token")
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         let task = Task { try await flow.resume(with: .oob(channel: .push)) }
         await server.awaits("token", 2)
         await way.take(task, flow)
@@ -110,9 +110,9 @@ struct GivingUpTests {
 
     @Test("Late tokens of a password are revoked, and nothing else is sent", arguments: Way.allCases)
     func latePassword(way: Way) async throws {
-        let flow = try Flow(client: server.client(clock: clock))
+        let flow = try Flow(client: server.directClient(clock: clock))
         let gate = server.hold("token")
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         let task = Task { try await flow.start("jane", with: .password("x")) }
         await server.awaits("token", 1)
         await way.take(task, flow)
@@ -126,12 +126,12 @@ struct GivingUpTests {
         for (endpoint, factor, name) in [
             ("token", Flow.PrimaryFactor.password("x"), "mfa-1"), ("primary-authenticate", .oob(channel: .push), "oob-1"),
         ] {
-            let server = DirectAuthServer()
+            let server = ScriptedIssuer.directAuthentication()
             server.answer("token", .mfaRequired)
             server.answer("primary-authenticate", .outOfBand(binding: "none"))
             server.answer("revoke", .init(body: ""))
             let gate = server.hold(endpoint)
-            let flow = try Flow(client: server.client(clock: clock))
+            let flow = try Flow(client: server.directClient(clock: clock))
             let task = Task { try await flow.start("jane", with: factor) }
             await server.awaits(endpoint, 1)
             await way.take(task, flow)
@@ -146,10 +146,10 @@ struct GivingUpTests {
 
     @Test("An approval that arrives during the cancellation signs in no user", arguments: 0..<50)
     func cancelledApproval(attempt: Int) async throws {
-        let flow = try Flow(client: server.client())
+        let flow = try Flow(client: server.directClient())
         let task = Locked<Task<Flow.Status, any Error>?>(nil)
         let begun = Gate()
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         server.atRequest("token") {
             await begun.wait()
             task.withLock { $0 }?.cancel()
@@ -163,7 +163,7 @@ struct GivingUpTests {
 
     @Test("A task that is cancelled before its start sends nothing")
     func cancelledBefore() async throws {
-        let flow = try Flow(client: server.client(clock: clock))
+        let flow = try Flow(client: server.directClient(clock: clock))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await flow.start("jane", with: .password("x"))
@@ -175,12 +175,12 @@ struct GivingUpTests {
 
     @Test("A password that waits for a rate limit is not sent after a cancellation", arguments: [false, true])
     func rateLimited(isOnItsWay: Bool) async throws {
-        let flow = try Flow(client: server.client(clock: clock))
+        let flow = try Flow(client: server.directClient(clock: clock))
         let headers = [
             "x-rate-limit-limit": "4", "x-rate-limit-remaining": "0", "x-rate-limit-reset": "1800000008",
             "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
         ]
-        server.answer("token", .init(status: 429, body: #"{"error":"invalid_grant"}"#, headers: headers), .tokens)
+        server.answer("token", .init(status: 429, headers: headers, body: #"{"error":"invalid_grant"}"#), .tokens())
         let gate = server.hold("token")
         let task = Task { try await flow.start("jane", with: .password("x")) }
         await server.awaits("token", 1)
@@ -208,7 +208,7 @@ struct GivingUpTests {
         let flow = try await server.challengedFlow()
         switch end {
         case .success:
-            server.answer("token", .pending, .tokens)
+            server.answer("token", .pending, .tokens())
             _ = try await flow.resume(with: .oob(channel: .push))
         case .denial, .serverExpiry, .localExpiry:
             server.answer("token", .pending)
@@ -225,7 +225,7 @@ struct GivingUpTests {
 
     @Test("After a denied or expired first factor, nothing is withdrawn", arguments: ["access_denied", "authorization_pending"])
     func firstFactorEnded(code: String) async throws {
-        let flow = try Flow(client: server.client())
+        let flow = try Flow(client: server.directClient())
         server.answer("token", .refusal(code))
         await #expect(throws: (any Error).self) { try await flow.start("jane", with: .oob(channel: .push)) }
         #expect(try await withdrawals(0).isEmpty)
@@ -244,7 +244,7 @@ struct GivingUpTests {
 
     @Test("A first factor that fails for another reason is withdrawn")
     func failed() async throws {
-        let flow = try Flow(client: server.client())
+        let flow = try Flow(client: server.directClient())
         server.answer("token", .refusal("invalid_request"))
         await #expect(throws: APIClientError.self) { try await flow.start("jane", with: .oob(channel: .push)) }
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["oob-1"])
@@ -253,7 +253,7 @@ struct GivingUpTests {
     @Test("A wrong code keeps the sign-in open, and nothing is withdrawn")
     func wrongCode() async throws {
         let flow = try await server.challengedFlow()
-        server.answer("token", .refusal("invalid_grant"), .tokens)
+        server.answer("token", .refusal("invalid_grant"), .tokens())
         await #expect(throws: APIClientError.self) { try await flow.resume(with: .otp(code: "1")) }
         guard case .success = try await flow.resume(with: .otp(code: "2")) else { throw Failure.flowNotStarted }
         await flow.reset()
@@ -262,7 +262,7 @@ struct GivingUpTests {
 
     @Test("Another first push withdraws the previous one")
     func anotherPush() async throws {
-        let flow = try Flow(client: server.client(clock: clock))
+        let flow = try Flow(client: server.directClient(clock: clock))
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"95""#))
         _ = try await flow.start("jane", with: .oob(channel: .push))
         server.answer(
@@ -281,20 +281,20 @@ struct GivingUpTests {
     @Test(
         "A failed withdrawal has no effect and is not repeated",
         arguments: [
-            DirectAuthServer.Reply.failing(.notConnectedToInternet), .init(status: 503, body: ""), .refusal("invalid_client", status: 401),
+            ScriptedIssuer.Reply.failing(.notConnectedToInternet), .init(status: 503, body: ""), .refusal("invalid_client", status: 401),
             .init(
-                status: 429, body: "",
+                status: 429,
                 headers: [
                     "x-rate-limit-limit": "4", "x-rate-limit-remaining": "0", "x-rate-limit-reset": "1800000008",
                     "Date": "Fri, 15 Jan 2027 08:00:00 GMT",
                 ]),
         ])
-    func untold(reply: DirectAuthServer.Reply) async throws {
+    func untold(reply: ScriptedIssuer.Reply) async throws {
         let flow = try await server.challengedFlow(clock: clock)
         server.answer("revoke", reply)
         await flow.reset()
         await server.awaits("revoke", 1)
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         guard case .success = try await flow.start("jane", with: .password("x")) else { throw Failure.flowNotStarted }
         clock.advance(by: 1000)
         #expect(try await withdrawals(1).compactMap { $0["token"] } == ["mfa-1"] && clock.waits.isEmpty)
@@ -310,14 +310,14 @@ struct GivingUpTests {
         task.cancel()
         await expectLeft(.cancel, task)
         await server.awaits("revoke", 1)
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         guard case .success = try await flow.start("jane", with: .password("x")) else { throw Failure.flowNotStarted }
         gate.open()
     }
 
     @Test("Nothing is sent to an issuer without a revocation endpoint")
     func noEndpoint() async throws {
-        server.hasRevocation.withLock { $0 = false }
+        server.remove("revocation_endpoint")
         let flow = try await server.challengedFlow(clock: clock)
         await flow.reset()
         await #expect(throws: Never.self) { try await TransactionRevocation.send("x", through: flow.client) }

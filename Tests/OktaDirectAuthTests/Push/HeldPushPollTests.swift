@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Push with long polling", .timeLimit(.minutes(1)))
 struct HeldPushPollTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
 
     /// Waits for a push as the second factor at a server that delays each poll response by some seconds.
     private func wait(
-        interval: String = "5", holding seconds: [TimeInterval], _ answers: DirectAuthServer.Reply...
+        interval: String = "5", holding seconds: [TimeInterval], _ answers: ScriptedIssuer.Reply...
     ) async throws -> DirectAuthenticationFlow.Status {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none", interval: interval))
@@ -24,7 +24,7 @@ struct HeldPushPollTests {
 
     @Test("Only polls ask the server to hold them for 25 seconds")
     func header() async throws {
-        _ = try await wait(holding: [25], .pending, .tokens)
+        _ = try await wait(holding: [25], .pending, .tokens())
         #expect(server.headers("token", "Prefer") == [nil, "wait=25", "wait=25"])
         #expect(server.headers("challenge", "Prefer") == [nil])
     }
@@ -33,7 +33,7 @@ struct HeldPushPollTests {
     func typedCode() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "prompt", interval: nil))
-        server.answer("token", .tokens)
+        server.answer("token", .tokens())
         _ = try await flow.resume(with: .oob(channel: .sms))
         _ = try await flow.resume(with: .prompt(code: "123456"))
         #expect(server.headers("token", "Prefer") == [nil, nil])
@@ -41,15 +41,15 @@ struct HeldPushPollTests {
 
     @Test("The interval counts from sending: after a poll that was held for longer, the next one follows immediately")
     func interval() async throws {
-        _ = try await wait(holding: [25, 5, 2, 4.5, 0], .pending, .pending, .pending, .pending, .pending, .tokens)
+        _ = try await wait(holding: [25, 5, 2, 4.5, 0], .pending, .pending, .pending, .pending, .pending, .tokens())
         #expect(server.clock.waits == [3, 0.5, 5])
     }
 
     @Test("After slow_down, a failure or a rate limit, the whole interval passes, even if the response was slow")
     func wholeInterval() async throws {
-        let limited = DirectAuthServer.Reply(status: 429, body: #"{"error":"invalid_grant"}"#, headers: ["Retry-After": "12"])
+        let limited = ScriptedIssuer.Reply(status: 429, headers: ["Retry-After": "12"], body: #"{"error":"invalid_grant"}"#)
         _ = try await wait(
-            holding: [3, 3, 3, 3], .refusal("slow_down"), .init(status: 503, body: ""), .failing(.timedOut), limited, .tokens)
+            holding: [3, 3, 3, 3], .refusal("slow_down"), .init(status: 503, body: ""), .failing(.timedOut), limited, .tokens())
         #expect(server.clock.waits == [10, 10, 10, 12])
     }
 

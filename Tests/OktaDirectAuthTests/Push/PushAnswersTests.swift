@@ -8,12 +8,12 @@ import Testing
 /// Valid and invalid responses to a request that starts a push.
 @Suite("Responses that start a push", .timeLimit(.minutes(1)))
 struct PushAnswersTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
     private typealias Failure = DirectAuthenticationFlowError
 
     private func start(_ members: String) async throws -> DirectAuthenticationFlow.Status {
         server.answer("primary-authenticate", .init(body: "{\(members)}"))
-        return try await DirectAuthenticationFlow(client: server.client()).start("jane", with: .oob(channel: .push))
+        return try await DirectAuthenticationFlow(client: server.directClient()).start("jane", with: .oob(channel: .push))
     }
 
     @Test(
@@ -22,7 +22,7 @@ struct PushAnswersTests {
             ("0", 1.0), ("-5", 1), ("0.001", 1), ("1", 1), ("2.5", 2.5), (#""7""#, 7), (#"" 7 ""#, 7), ("-1e300", 1),
         ])
     func interval(written: String, wait: TimeInterval) async throws {
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         _ = try await start(#""oob_code":"o","channel":"push","binding_method":"none","expires_in":60,"interval":\#(written)"#)
         #expect(server.clock.waits == [wait])
     }
@@ -45,7 +45,7 @@ struct PushAnswersTests {
         ])
     func hostileNumbers(value: String) async throws {
         for (lifetime, interval) in [(value, "5"), ("600", value), (value, value)] {
-            let server = DirectAuthServer()
+            let server = ScriptedIssuer.directAuthentication()
             server.answer(
                 "primary-authenticate",
                 .init(
@@ -53,7 +53,7 @@ struct PushAnswersTests {
                         #"{"oob_code":"o","channel":"push","binding_method":"none","expires_in":\#(lifetime),"interval":\#(interval)}"#))
             server.answer("token", .pending)
             let error = await #expect(throws: (any Error).self) {
-                try await DirectAuthenticationFlow(client: server.client()).start("jane", with: .oob(channel: .push))
+                try await DirectAuthenticationFlow(client: server.directClient()).start("jane", with: .oob(channel: .push))
             }
             #expect(error?.localizedDescription.isEmpty == false)
             #expect(server.clock.waits.reduce(0, +) <= 3_600 && server.forms("token").count <= 3_601)
@@ -120,7 +120,7 @@ struct PushAnswersTests {
 
     @Test("Unknown members and channels are ignored")
     func unknownMembers() async throws {
-        server.answer("token", .init(status: 400, body: #"{"error":"authorization_pending","new":[{"a":1}],"id":7}"#), .tokens)
+        server.answer("token", .init(status: 400, body: #"{"error":"authorization_pending","new":[{"a":1}],"id":7}"#), .tokens())
         let status = try await start(
             #""oob_code":"o","channel":"pigeon","binding_method":"none","binding_code":[],"expires_in":60,"interval":5,"id":{},"new":[1,{"a":null}]"#
         )
@@ -129,7 +129,7 @@ struct PushAnswersTests {
 
     @Test("An mfa_required response with an invalid token is an error that names it", arguments: ["null", "7", #""""#, "{}"])
     func noToken(written: String) async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client())
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("token", .refusal("mfa_required", status: 403, more: #","mfa_token":\#(written)"#))
         await #expect(throws: OAuth2Error.missingOAuth2ResponseKey("mfa_token")) { try await flow.start("jane", with: .password("x")) }
     }

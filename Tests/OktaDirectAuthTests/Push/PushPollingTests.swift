@@ -11,21 +11,21 @@ import FoundationNetworking
 
 @Suite("Push polling", .timeLimit(.minutes(1)))
 struct PushPollingTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
     private typealias Failure = DirectAuthenticationFlowError
 
     /// Waits for a push as the second factor, and returns the error that ends it.
-    private func failure(interval: String = "5", _ answers: DirectAuthServer.Reply...) async throws -> (any Error)? {
+    private func failure(interval: String = "5", _ answers: ScriptedIssuer.Reply...) async throws -> (any Error)? {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none", interval: interval))
         server.answer("token", answers)
         return await #expect(throws: (any Error).self) { try await flow.resume(with: .oob(channel: .push)) }
     }
 
-    private func success(interval: String = "5", _ answers: DirectAuthServer.Reply...) async throws {
+    private func success(interval: String = "5", _ answers: ScriptedIssuer.Reply...) async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none", interval: interval))
-        server.answer("token", answers + [.tokens])
+        server.answer("token", answers + [.tokens()])
         guard case .success = try await flow.resume(with: .oob(channel: .push)) else { throw Failure.flowNotStarted }
         #expect(!flow.isAuthenticating)
     }
@@ -44,9 +44,9 @@ struct PushPollingTests {
 
     @Test("After an approval, mfa_required continues with another factor and the newest token")
     func anotherFactor() async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client())
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
-        server.answer("token", .pending, .mfaRequired, .refusal("mfa_required", status: 403, more: #","mfa_token":"mfa-2""#), .tokens)
+        server.answer("token", .pending, .mfaRequired, .refusal("mfa_required", status: 403, more: #","mfa_token":"mfa-2""#), .tokens())
         server.answer("challenge", .outOfBand(binding: "none"))
         guard case .mfaRequired = try await flow.start("jane", with: .oob(channel: .push)),
             case .mfaRequired = try await flow.resume(with: .oob(channel: .push)),
@@ -68,7 +68,7 @@ struct PushPollingTests {
     @Test("The time before the app resumes with a number counts towards the expiry")
     func expiresWhileShown() async throws {
         let clock = server.clock
-        let flow = try DirectAuthenticationFlow(client: server.client())
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("primary-authenticate", .outOfBand(binding: "transfer", more: #","binding_code":"07""#))
         server.answer("token", .pending)
         _ = try await flow.start("jane", with: .oob(channel: .push))
@@ -115,11 +115,11 @@ struct PushPollingTests {
     @Test(
         "Temporary failures of network or server do not end polling",
         arguments: [
-            DirectAuthServer.Reply.failing(.notConnectedToInternet), .failing(.networkConnectionLost), .failing(.timedOut),
+            ScriptedIssuer.Reply.failing(.notConnectedToInternet), .failing(.networkConnectionLost), .failing(.timedOut),
             .failing(.cannotFindHost), .failing(.dnsLookupFailed), .failing(.cannotConnectToHost), .failing(.dataNotAllowed),
             .init(status: 503, body: ""), .init(status: 500, body: #"{"error":"server_error"}"#), .init(status: 502, body: "<html>"),
         ])
-    func passingFailure(reply: DirectAuthServer.Reply) async throws {
+    func passingFailure(reply: ScriptedIssuer.Reply) async throws {
         try await success(reply, .pending, reply, reply)
         #expect(server.clock.waits == [5, 5, 5, 5])
     }
@@ -134,10 +134,10 @@ struct PushPollingTests {
     @Test(
         "A permanent error ends polling immediately",
         arguments: [
-            DirectAuthServer.Reply.failing(.serverCertificateUntrusted), .failing(.secureConnectionFailed), .failing(.badURL),
+            ScriptedIssuer.Reply.failing(.serverCertificateUntrusted), .failing(.secureConnectionFailed), .failing(.badURL),
             .init(body: "<html>"), .init(status: 404, body: ""), .refusal("invalid_client", status: 401), .refusal("invalid_request"),
         ])
-    func lastingCause(reply: DirectAuthServer.Reply) async throws {
+    func lastingCause(reply: ScriptedIssuer.Reply) async throws {
         _ = try await failure(reply)
         #expect(server.clock.waits.isEmpty)
     }
@@ -150,9 +150,9 @@ struct PushPollingTests {
     ]
 
     private static func limited(_ headers: [String: String], body: String = #"{"error":"invalid_grant","error_description":"Wait."}"#)
-        -> DirectAuthServer.Reply
+        -> ScriptedIssuer.Reply
     {
-        .init(status: 429, body: body, headers: headers)
+        .init(status: 429, headers: headers, body: body)
     }
 
     @Test(
@@ -177,8 +177,8 @@ struct PushPollingTests {
 
     @Test("After a rate limit on a password, the client waits and repeats the request")
     func rateLimitOfPassword() async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client())
-        server.answer("token", Self.limited(Self.exhausted), .tokens)
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
+        server.answer("token", Self.limited(Self.exhausted), .tokens())
         guard case .success = try await flow.start("jane", with: .password("x")) else { throw Failure.flowNotStarted }
         #expect(server.clock.waits == [8] && server.headers("token", "X-Okta-Retry-Count") == [nil, "1"])
     }

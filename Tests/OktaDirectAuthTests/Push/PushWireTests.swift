@@ -1,12 +1,13 @@
 import AuthFoundation
 import Foundation
 import OktaDirectAuth
+import TestSupport
 import Testing
 
 /// The exact bytes of the requests in Documentation/Protocol/OAuth.md §6: parameters are sorted by name, and all reserved characters are escaped.
 @Suite("Requests of a sign-in with a push")
 struct PushWireTests {
-    private let server = DirectAuthServer()
+    private let server = ScriptedIssuer.directAuthentication()
 
     private static let grants =
         "grant_types_supported=password+urn%3Aokta%3Aparams%3Aoauth%3Agrant-type%3Aoob+urn%3Aokta%3Aparams%3Aoauth%3Agrant-type%3Aotp"
@@ -19,7 +20,7 @@ struct PushWireTests {
     func passwordThenPush() async throws {
         let flow = try await server.challengedFlow()
         server.answer("challenge", .outOfBand(binding: "none"))
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         _ = try await flow.resume(with: .oob(channel: .push))
         #expect(server.bodies("challenge") == ["challenge_types_supported=\(Self.mfaOOB)&channel_hint=push&client_id=app&mfa_token=mfa-1"])
         let poll =
@@ -41,7 +42,7 @@ struct PushWireTests {
             throw DirectAuthenticationFlowError.flowNotStarted
         }
         #expect(server.bodies("token").count == 1)
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         guard case .success = try await flow.resume(with: .transfer) else { throw DirectAuthenticationFlowError.flowNotStarted }
         let poll =
             "client_id=app&grant_type=\(Self.mfaOOB)&\(Self.grants)&mfa_token=mfa-1&oob_code=oob-1&scope=openid+profile"
@@ -52,9 +53,9 @@ struct PushWireTests {
         "A push as the first factor sends the documented requests, with and without a number (OAuth.md §6.7)",
         arguments: ["none", "transfer"])
     func primaryPush(binding: String) async throws {
-        let flow = try DirectAuthenticationFlow(client: server.client())
+        let flow = try DirectAuthenticationFlow(client: server.directClient())
         server.answer("primary-authenticate", .outOfBand(binding: binding, more: #","binding_code":"07""#))
-        server.answer("token", .pending, .tokens)
+        server.answer("token", .pending, .tokens())
         var status = try await flow.start("jane+x@example.com", with: .oob(channel: .push))
         if binding == "transfer" { status = try await flow.resume(with: .transfer) }
         guard case .success = status else { throw DirectAuthenticationFlowError.flowNotStarted }
@@ -68,7 +69,7 @@ struct PushWireTests {
 
     @Test("Each request has the additional parameters of client and context, and a withdrawal is authenticated too")
     func clientAndContext() async throws {
-        let client = try server.client(authentication: .clientSecret("s3cret"), redirectUri: URL(string: "com.app:/callback"))
+        let client = try server.directClient(authentication: .clientSecret("s3cret"), redirectUri: "com.app:/callback")
         let flow = DirectAuthenticationFlow(client: client, supportedGrants: [.oob, .oobMFA])
         server.answer("primary-authenticate", .outOfBand(binding: "none"))
         server.answer("token", .mfaRequired)
