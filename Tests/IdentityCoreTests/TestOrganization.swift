@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import JOSE
 import Synchronization
+import TestSupport
 
 @testable import IdentityCore
 @testable import OAuthEndpoints
@@ -32,8 +33,8 @@ final class SeededRandom: RandomSource {
 struct TestOrganization {
     static let start = Date(timeIntervalSince1970: 1_700_000_000.25)
     static let origin = "https://id.test"
-    static let jane = "jane.doe@example.com"
-    static let janesPassword = "Correct-Horse-7"
+    static let jane = OrganizationBuilder.jane
+    static let janesPassword = OrganizationBuilder.janesPassword
     static let longSecret = "a-secret-of-more-than-thirty-two-bytes-for-hs256"
 
     let store: InMemoryStore
@@ -159,55 +160,38 @@ struct TestOrganization {
 
     static var definition: OrganizationDefinition {
         let passwordGrants = ["password", "refresh_token"]
-        let everyone = Application.Assignment(everyone: true)
-        func app(_ id: String, _ grants: [String], _ change: (inout Application) -> Void = { _ in }) -> Application {
-            var application = Application(
-                id: id, name: id, kind: .native, grantTypes: grants, assignment: everyone, signOnPolicy: "one-factor")
-            change(&application)
-            return application
-        }
         func service(_ id: String, _ method: Application.Authentication, _ change: (inout Application) -> Void = { _ in }) -> Application {
-            app(id, ["client_credentials"]) {
-                $0.kind = .service
-                $0.authentication = method
-                $0.secret = longSecret
+            .service(id, secret: longSecret, by: method) {
+                $0.assignment = Application.Assignment(everyone: true)
                 $0.grantedAPIScopes = ["okta.users.read"]
                 change(&$0)
             }
         }
-        return OrganizationDefinition(
-            id: "00o0000000000000test", name: "Test", origin: origin,
-            authorizationServers: [
-                AuthorizationServerDefinition(id: nil, name: "Organization"),
-                AuthorizationServerDefinition(
-                    id: "default", name: "Default", audience: "api://default",
-                    scopes: [ScopeDefinition(name: "messages.read"), ScopeDefinition(name: "messages.write")],
-                    accessPolicies: [AccessPolicy(name: "everyone", rules: [AccessRule(name: "any", refreshTokenLifetime: 30 * 86400)])]),
-                AuthorizationServerDefinition(id: "other", name: "Other", audience: "api://other"),
-            ],
-            applications: [
-                app("password-app", passwordGrants), app("static-app", passwordGrants) { $0.refreshTokenRotation = .static },
-                app("other-app", passwordGrants), app("no-refresh-app", ["password"]),
-                service("service-app", .clientSecretBasic) { $0.secret = "service-app-secret" },
-                service("post-app", .clientSecretPost), service("jwt-app", .clientSecretJWT),
-                service("key-app", .privateKeyJWT) {
-                    $0.secret = nil
-                    $0.keys = JSONWebKeySet([clientKey?.publicKey].compactMap { $0 })
-                }, service("inactive-app", .clientSecretBasic) { $0.isActive = false }, app("public-service", ["client_credentials"]),
-            ],
-            groups: [Group(name: "staff")],
-            signOnPolicies: [SignOnPolicy(name: "one-factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)])],
-            passwordPolicy: PasswordPolicy(scryptLogN: 10),
-            users: [
-                UserDefinition(
-                    login: jane,
-                    profile: [
-                        "given_name": "Jane", "family_name": "Doe", "name": "Jane Doe", "email": "jane.doe@example.com",
-                        "email_verified": true,
-                        "zoneinfo": "Europe/London", "phone_number": "+44 1", "nickname": .null,
-                    ],
-                    groups: ["staff"], password: janesPassword)
-            ])
+        let rule = AccessRule(name: "any", refreshTokenLifetime: 30 * 86400)
+        let servers = [
+            OrganizationBuilder.server("default", scopes: ["messages.read", "messages.write"], rule: rule),
+            OrganizationBuilder.server("other") { $0.accessPolicies = [] },
+        ]
+        let applications: [Application] = [
+            .app("password-app", passwordGrants), .app("static-app", passwordGrants) { $0.refreshTokenRotation = .static },
+            .app("other-app", passwordGrants), .app("no-refresh-app", ["password"]),
+            service("service-app", .clientSecretBasic) { $0.secret = "service-app-secret" },
+            service("post-app", .clientSecretPost), service("jwt-app", .clientSecretJWT),
+            service("key-app", .privateKeyJWT) {
+                $0.secret = nil
+                $0.keys = JSONWebKeySet([clientKey?.publicKey].compactMap { $0 })
+            }, service("inactive-app", .clientSecretBasic) { $0.isActive = false }, .app("public-service", ["client_credentials"]),
+        ]
+        return OrganizationBuilder.definition(origin: origin, servers: servers, applications: applications) {
+            $0.id = "00o0000000000000test"
+            $0.groups = [Group(name: "staff")]
+            $0.passwordPolicy = PasswordPolicy(scryptLogN: 10)
+            $0.users[0].groups = ["staff"]
+            $0.users[0].profile = [
+                "given_name": "Jane", "family_name": "Doe", "name": "Jane Doe", "email": "jane.doe@example.com", "email_verified": true,
+                "zoneinfo": "Europe/London", "phone_number": "+44 1", "nickname": .null,
+            ]
+        }
     }
 }
 

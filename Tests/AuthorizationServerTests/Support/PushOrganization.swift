@@ -1,6 +1,7 @@
 import Crypto
 import IdentityCore
 import JOSE
+import TestSupport
 
 /// The organization of the tests with pushes. Jane and John have passwords; the tests enrol the phones.
 struct PushOrganization: Sendable {
@@ -14,8 +15,8 @@ struct PushOrganization: Sendable {
     static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     static let manageScope = "okta.myAccount.appAuthenticator.manage"
 
-    static let jane = "jane.doe@example.com"
-    static let janesPassword = "Correct-Horse-7"
+    static let jane = OrganizationBuilder.jane
+    static let janesPassword = OrganizationBuilder.janesPassword
     static let john = "john.roe@example.com"
     static let johnsPassword = "Battery-Staple-9"
     /// A user who has no password yet.
@@ -51,43 +52,33 @@ struct PushOrganization: Sendable {
     var rateLimits = RateLimits(perClient: 100_000, perAddress: 100_000, perAddressSignIns: 100_000, perUser: 100_000)
 
     func definition(origin: String) -> OrganizationDefinition {
-        OrganizationDefinition(
-            name: "Wire tests", origin: origin,
-            authorizationServers: [
-                AuthorizationServerDefinition(id: nil, name: "org"),
-                AuthorizationServerDefinition(
-                    id: "default", name: "default", audience: "api://default",
-                    scopes: [ScopeDefinition(name: "messages.read")], accessTokenAlgorithm: accessTokenAlgorithm,
-                    accessPolicies: [AccessPolicy(name: "all", rules: [AccessRule(name: "all")])], trustedIssuers: trustedIssuers),
-                AuthorizationServerDefinition(
-                    id: "closed", name: "closed", audience: "api://closed",
-                    accessPolicies: [
-                        AccessPolicy(name: "passwords", rules: [AccessRule(name: "passwords only", grantTypes: ["password"])])
-                    ]),
-            ],
-            applications: (Self.direct + Self.backchannel + Self.browser + Self.exceptional + [browserApp]).map(enabled),
-            groups: [Group(name: "Staff")],
-            signOnPolicies: [
-                SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
-                SignOnPolicy(name: "recent", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 600)]),
-                SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
-                SignOnPolicy(name: "deny-all", rules: [SignOnRule(name: "any", assurance: .deny)]),
-                SignOnPolicy(name: "often", rules: [SignOnRule(name: "any", assurance: .oneFactor, reauthenticateAfter: 300)]),
-            ],
-            passwordPolicy: passwordPolicy, rateLimits: rateLimits,
-            authenticators: [
+        let servers = [
+            OrganizationBuilder.server("default", scopes: ["messages.read"]) {
+                $0.accessTokenAlgorithm = accessTokenAlgorithm
+                $0.trustedIssuers = trustedIssuers
+            },
+            OrganizationBuilder.server("closed", rule: AccessRule(name: "passwords only", grantTypes: ["password"])),
+        ]
+        let applications = (Self.direct + Self.backchannel + Self.browser + Self.exceptional + [browserApp]).map(enabled)
+        return OrganizationBuilder.definition(name: "Wire tests", origin: origin, servers: servers, applications: applications) {
+            $0.signOnPolicies += [
+                OrganizationBuilder.policy("recent", .oneFactor, reauthenticateAfter: 600),
+                OrganizationBuilder.policy("deny-all", .deny),
+                OrganizationBuilder.policy("often", .oneFactor, reauthenticateAfter: 300),
+            ]
+            ($0.passwordPolicy, $0.rateLimits, $0.mfaTokenLifetime) = (passwordPolicy, rateLimits, mfaTokenLifetime)
+            ($0.classic, $0.callingCodes) = (classic, callingCodes)
+            $0.authenticators = [
                 PushAuthenticator(
                     id: "autphone1", kind: kind, name: "Phone", clientID: "phone-app", isActive: isActive,
                     userVerification: userVerification, numberChallenge: numberChallenge, credentials: Self.credentials)
-            ],
-            classic: classic, callingCodes: callingCodes, mfaTokenLifetime: mfaTokenLifetime,
-            users: [
-                UserDefinition(
-                    login: Self.jane, profile: ["name": "Jane Doe", "email": "jane.doe@example.com"], password: Self.janesPassword),
+            ]
+            $0.users += [
                 UserDefinition(login: Self.john, profile: ["name": "John Roe"], password: Self.johnsPassword),
-                UserDefinition(login: "suspended@example.com", password: "Correct-Horse-8", status: .suspended),
+                OrganizationBuilder.suspended,
                 UserDefinition(login: Self.newcomer, profile: ["name": "Nora Newman"], status: .staged),
-            ])
+            ]
+        }
     }
 
     /// Returns the application, with the enrolment ticket grant if the test wants it. `other-app` gets it without an authenticator.
@@ -103,113 +94,73 @@ struct PushOrganization: Sendable {
         teamID: "TEAM012345", keyID: "KEY0123456", privateKey: P256.Signing.PrivateKey().pemRepresentation, topic: "com.example.phone",
         developmentTopic: "com.example.phone.debug")
 
-    private static let direct = [
-        Application(
-            id: "phone-app", name: "Phone app", kind: .native, grantTypes: ["password", secondFactorOOB, jwtBearer],
-            assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope]),
-        Application(
-            id: "direct-app", name: "Direct app", kind: .native,
-            grantTypes: ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP],
-            redirectURIs: ["com.example.direct:/callback"], assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "other-app", name: "Other app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
-            assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "easy-app", name: "Easy app", kind: .native,
-            grantTypes: ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP],
-            assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "back-end", name: "Back end", kind: .web, authentication: .clientSecretPost, secret: "back-end-secret-01234",
-            grantTypes: ["password", oob, secondFactorOOB], assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "password-app", name: "Password app", kind: .native, grantTypes: ["password", "refresh_token"],
-            assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "staff-app", name: "Staff app", kind: .native, grantTypes: ["password", oob, secondFactorOOB],
-            assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
-        Application(
-            id: "denying-app", name: "Denying app", kind: .native, grantTypes: ["password", oob], assignment: .init(everyone: true),
-            signOnPolicy: "deny-all"),
+    private static let direct: [Application] = [
+        .app("phone-app", name: "Phone app", ["password", secondFactorOOB, jwtBearer]) { $0.grantedAPIScopes = [manageScope] },
+        .app(
+            "direct-app", name: "Direct app", ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP],
+            redirects: ["com.example.direct:/callback"], policy: "two factors"),
+        .app("other-app", name: "Other app", ["password", oob, secondFactorOOB], policy: "two factors"),
+        .app("easy-app", name: "Easy app", ["password", "refresh_token", oob, secondFactorOOB, otp, secondFactorOTP]),
+        .web(
+            "back-end", name: "Back end", secret: "back-end-secret-01234", by: .clientSecretPost, ["password", oob, secondFactorOOB],
+            policy: "two factors"),
+        .app("password-app", name: "Password app", ["password", "refresh_token"], policy: "two factors"),
+        .app("staff-app", name: "Staff app", ["password", oob, secondFactorOOB], groups: ["Staff"]),
+        .app("denying-app", name: "Denying app", ["password", oob], policy: "deny-all"),
     ]
 
     private var browserApp: Application {
-        Application(
-            id: "browser-app", name: "Browser app", kind: .native,
-            grantTypes: ["authorization_code", "refresh_token", Self.deviceCode],
-            redirectURIs: ["http://127.0.0.1/callback", "com.example.app:/callback"], assignment: .init(everyone: true),
-            signOnPolicy: "two factors", silentSignIn: silentBrowserApp ? .always : .assured)
+        .app(
+            "browser-app", name: "Browser app", ["authorization_code", "refresh_token", Self.deviceCode],
+            redirects: ["http://127.0.0.1/callback", "com.example.app:/callback"], policy: "two factors"
+        ) { $0.silentSignIn = silentBrowserApp ? .always : .assured }
     }
 
-    private static let browser = [
-        Application(
-            id: "sso-app", name: "First app", kind: .native,
-            grantTypes: ["authorization_code", "password", "refresh_token", tokenExchange, secondFactorOOB],
-            redirectURIs: ["com.example.sso:/callback"], postLogoutRedirectURIs: ["com.example.sso:/bye"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "second-sso-app", name: "Second app", kind: .native, grantTypes: ["refresh_token", tokenExchange],
-            assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "strict-sso-app", name: "Strict app", kind: .native, grantTypes: ["refresh_token", tokenExchange],
-            assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "staff-sso-app", name: "Staff's app", kind: .native, grantTypes: [tokenExchange], assignment: .init(groups: ["Staff"]),
-            signOnPolicy: "one factor"),
-        Application(
-            id: "recent-sso-app", name: "App for the recent", kind: .native, grantTypes: [tokenExchange],
-            assignment: .init(everyone: true), signOnPolicy: "recent"),
-        Application(
-            id: "tv-app", name: "TV app", kind: .native, grantTypes: ["refresh_token", deviceCode], assignment: .init(everyone: true),
-            signOnPolicy: "one factor"),
-        Application(
-            id: "assertion-app", name: "App with assertions", kind: .native, grantTypes: ["refresh_token", jwtBearer],
-            assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "strict-assertion-app", name: "Strict app with assertions", kind: .native, grantTypes: [jwtBearer],
-            assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "strange-tv-app", name: "Strange TV app", kind: .native, grantTypes: [deviceCode], assignment: .init(everyone: true),
-            signOnPolicy: "one factor", consent: .required),
-        Application(
-            id: "other-tv-app", name: "Other TV app", kind: .native, grantTypes: [deviceCode], assignment: .init(groups: ["Staff"]),
-            signOnPolicy: "one factor"),
-        Application(
-            id: "reading-app", name: "Reading app", kind: .native, grantTypes: ["authorization_code", "refresh_token"],
-            redirectURIs: ["https://reading.example.com/callback?source=id"],
-            postLogoutRedirectURIs: ["https://reading.example.com/bye?from=id", "com.example.reading:/bye"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "web-app", name: "Web app", kind: .web, authentication: .clientSecretBasic, secret: "web-app-secret-01234",
-            grantTypes: ["authorization_code", "refresh_token"],
-            redirectURIs: ["https://web.example.com/callback", "http://127.0.0.1/web"],
-            postLogoutRedirectURIs: ["https://web.example.com/bye", "http://127.0.0.1/web-bye"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: [manageScope],
-            backchannelLogoutURI: "https://web.example.com/backchannel-logout"),
-        Application(
-            id: "strange-app", name: "Strange <app>", kind: .web, authentication: .clientSecretBasic, secret: "strange-app-secret-012",
-            grantTypes: ["authorization_code", "refresh_token"], redirectURIs: ["https://strange.example.com/callback"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor", consent: .required),
-        Application(
-            id: "fresh-app", name: "Fresh app", kind: .native, grantTypes: ["authorization_code"],
-            redirectURIs: ["https://fresh.example.com/callback"], assignment: .init(everyone: true), signOnPolicy: "often"),
-        Application(
-            id: "no-code-app", name: "No code app", kind: .native, grantTypes: ["refresh_token"],
-            redirectURIs: ["https://nocode.example.com/callback"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "closed-app", name: "Closed app", kind: .native, isActive: false, grantTypes: ["authorization_code"],
-            redirectURIs: ["https://closed.example.com/callback"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "staff-web-app", name: "Staff web app", kind: .web, authentication: .clientSecretBasic, secret: "staff-app-secret-0123",
-            grantTypes: ["authorization_code"], redirectURIs: ["https://staff.example.com/callback"],
-            assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
+    private static let browser: [Application] = [
+        .app(
+            "sso-app", name: "First app", ["authorization_code", "password", "refresh_token", tokenExchange, secondFactorOOB],
+            redirects: ["com.example.sso:/callback"]
+        ) { $0.postLogoutRedirectURIs = ["com.example.sso:/bye"] },
+        .app("second-sso-app", name: "Second app", ["refresh_token", tokenExchange]),
+        .app("strict-sso-app", name: "Strict app", ["refresh_token", tokenExchange], policy: "two factors"),
+        .app("staff-sso-app", name: "Staff's app", [tokenExchange], groups: ["Staff"]),
+        .app("recent-sso-app", name: "App for the recent", [tokenExchange], policy: "recent"),
+        .app("tv-app", name: "TV app", ["refresh_token", deviceCode]),
+        .app("assertion-app", name: "App with assertions", ["refresh_token", jwtBearer]),
+        .app("strict-assertion-app", name: "Strict app with assertions", [jwtBearer], policy: "two factors"),
+        .app("strange-tv-app", name: "Strange TV app", [deviceCode]) { $0.consent = .required },
+        .app("other-tv-app", name: "Other TV app", [deviceCode], groups: ["Staff"]),
+        .app(
+            "reading-app", name: "Reading app", ["authorization_code", "refresh_token"],
+            redirects: ["https://reading.example.com/callback?source=id"]
+        ) { $0.postLogoutRedirectURIs = ["https://reading.example.com/bye?from=id", "com.example.reading:/bye"] },
+        .web(
+            "web-app", name: "Web app", secret: "web-app-secret-01234", ["authorization_code", "refresh_token"],
+            redirects: ["https://web.example.com/callback", "http://127.0.0.1/web"]
+        ) {
+            $0.postLogoutRedirectURIs = ["https://web.example.com/bye", "http://127.0.0.1/web-bye"]
+            $0.grantedAPIScopes = [manageScope]
+            $0.backchannelLogoutURI = "https://web.example.com/backchannel-logout"
+        },
+        .web(
+            "strange-app", name: "Strange <app>", secret: "strange-app-secret-012", ["authorization_code", "refresh_token"],
+            redirects: ["https://strange.example.com/callback"]
+        ) { $0.consent = .required },
+        .app("fresh-app", name: "Fresh app", ["authorization_code"], redirects: ["https://fresh.example.com/callback"], policy: "often"),
+        .app("no-code-app", name: "No code app", ["refresh_token"], redirects: ["https://nocode.example.com/callback"]),
+        .app("closed-app", name: "Closed app", ["authorization_code"], redirects: ["https://closed.example.com/callback"]) {
+            $0.isActive = false
+        },
+        .web(
+            "staff-web-app", name: "Staff web app", secret: "staff-app-secret-0123", ["authorization_code"],
+            redirects: ["https://staff.example.com/callback"], groups: ["Staff"]),
     ]
 
     /// Confidential clients with special rules for their authorization requests.
     private static let exceptional = {
-        var legacy = Application(
-            id: "legacy-app", name: "Legacy app", kind: .web, authentication: .clientSecretBasic, secret: "legacy-app-secret-0123",
-            grantTypes: ["authorization_code"], redirectURIs: ["https://legacy.example.com/callback"],
-            assignment: .init(everyone: true), signOnPolicy: "one factor")
+        var legacy = Application.web(
+            "legacy-app", name: "Legacy app", secret: "legacy-app-secret-0123", ["authorization_code"],
+            redirects: ["https://legacy.example.com/callback"])
         legacy.requiresPKCE = false
         var pushing = legacy
         pushing.id = "pushing-app"
@@ -220,21 +171,11 @@ struct PushOrganization: Sendable {
         return [legacy, pushing]
     }()
 
-    private static let backchannel = [
-        Application(
-            id: "desk", name: "Help desk", kind: .web, authentication: .clientSecretBasic, secret: "help-desk-secret-0123",
-            grantTypes: [ciba, "password", "refresh_token"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "strict-desk", name: "Strict desk", kind: .web, authentication: .clientSecretPost, secret: "strict-desk-secret-01",
-            grantTypes: [ciba], assignment: .init(everyone: true), signOnPolicy: "two factors"),
-        Application(
-            id: "staff-desk", name: "Staff desk", kind: .web, authentication: .clientSecretPost, secret: "staff-desk-secret-012",
-            grantTypes: [ciba], assignment: .init(groups: ["Staff"]), signOnPolicy: "one factor"),
-        Application(
-            id: "mute-desk", name: "Desk without the grant", kind: .web, authentication: .clientSecretPost, secret: "mute-desk-secret-0123",
-            grantTypes: ["password"], assignment: .init(everyone: true), signOnPolicy: "one factor"),
-        Application(
-            id: "public-desk", name: "Public desk", kind: .native, grantTypes: [ciba, "password"], assignment: .init(everyone: true),
-            signOnPolicy: "one factor"),
+    private static let backchannel: [Application] = [
+        .web("desk", name: "Help desk", secret: "help-desk-secret-0123", [ciba, "password", "refresh_token"]),
+        .web("strict-desk", name: "Strict desk", secret: "strict-desk-secret-01", by: .clientSecretPost, [ciba], policy: "two factors"),
+        .web("staff-desk", name: "Staff desk", secret: "staff-desk-secret-012", by: .clientSecretPost, [ciba], groups: ["Staff"]),
+        .web("mute-desk", name: "Desk without the grant", secret: "mute-desk-secret-0123", by: .clientSecretPost, ["password"]),
+        .app("public-desk", name: "Public desk", [ciba, "password"]),
     ]
 }

@@ -11,12 +11,7 @@ struct ClassicCodeTests {
         signOnPolicy: "two factors", factors: [.sms: .optional, .call: .optional, .email: .optional, .question: .optional])
 
     private static func desk() async throws -> ClassicTestClient {
-        try await ClassicTestClient(policy) {
-            $0.signOnPolicies =
-                [SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)])]
-                + $0.signOnPolicies
-                .filter { $0.name != "two factors" }
-        }
+        try await ClassicTestClient(policy)
     }
 
     private static let phone = PhoneNumber("+49 30 5550123")
@@ -161,7 +156,6 @@ struct ClassicCodeTests {
     func foreignNumber() async throws {
         let john = UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9")
         let desk = try await ClassicTestClient(Self.policy) {
-            $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
             $0.users.append(john)
         }
         let number = try #require(Self.phone)
@@ -214,9 +208,7 @@ struct ClassicCodeTests {
     private static func recoverable(unlocks: Bool = false) async throws -> ClassicTestClient {
         let desk = try await ClassicTestClient(
             ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms], unlocksBySelfService: unlocks)
-        ) {
-            $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
-        }
+        )
         let number = try #require(phone)
         _ = try await desk.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: desk.jane().id, context: desk.context)
         return desk
@@ -229,11 +221,7 @@ struct ClassicCodeTests {
 
     @Test("A question is enrolled beside the required factor and shown by its text")
     func question() async throws {
-        let desk = try await ClassicTestClient(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required])) {
-            if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
-                $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
-            }
-        }
+        let desk = try await ClassicTestClient(ClassicPolicy(signOnPolicy: "one factor", factors: [.question: .required]))
         let status = try await desk.signIn()
         #expect(status.status == .factorEnroll && !status.canSkip)
         var request = ClassicEnrollmentRequest(type: "question", provider: "OKTA")

@@ -12,7 +12,6 @@ struct ClassicHardwareTests {
     private static func desk(_ change: (inout OrganizationDefinition) -> Void = { _ in }) async throws -> ClassicTestClient {
         try await ClassicTestClient(ClassicPolicy(signOnPolicy: "two factors")) {
             $0.passwordPolicy.lockoutAttempts = 5
-            $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
             change(&$0)
         }
     }
@@ -104,7 +103,6 @@ struct ClassicHardwareTests {
                 == .success)
         var definition2 = TestOrganization.definition
         definition2.classic = ClassicPolicy(signOnPolicy: "two factors")
-        definition2.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
         definition(7)(&definition2)
         // Applying the same file again changes nothing: used codes stay consumed.
         _ = try await desk.engine.apply(definition2, context: desk.context)
@@ -128,7 +126,6 @@ struct ClassicHardwareTests {
     ) -> OrganizationDefinition {
         var definition = TestOrganization.definition
         definition.classic = ClassicPolicy(signOnPolicy: "two factors")
-        definition.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
         definition.users[0].hardwareDevice = jane
         definition.users.append(UserDefinition(login: "john.roe@example.com", password: "Battery-Staple-9", hardwareDevice: john))
         return definition

@@ -16,9 +16,6 @@ struct ClassicRecoveryTests {
             trustedCallers: [.init(name: "portal", token: "a-token-of-the-portal-0123456789")])
         return try await ClassicTestClient(policy) {
             $0.passwordPolicy.lockoutAttempts = 5
-            if !$0.signOnPolicies.contains(where: { $0.name == "one factor" }) {
-                $0.signOnPolicies.append(SignOnPolicy(name: "one factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]))
-            }
         }
     }
 

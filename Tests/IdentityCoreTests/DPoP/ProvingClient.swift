@@ -27,7 +27,7 @@ struct ProvingClient {
                     Application(
                         id: id, name: id, kind: secret == nil ? .native : .web, authentication: secret == nil ? .none : .clientSecretPost,
                         secret: secret, grantTypes: ["password", "refresh_token"], assignment: .init(everyone: true),
-                        signOnPolicy: "one-factor", dpopBoundAccessTokens: isBound))
+                        signOnPolicy: "one factor", dpopBoundAccessTokens: isBound))
             }
             change(&definition)
         }

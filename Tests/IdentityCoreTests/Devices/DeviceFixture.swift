@@ -35,7 +35,7 @@ struct DeviceFixture {
                     grantTypes: [
                         "password", "refresh_token", "http://auth0.com/oauth/grant-type/mfa-oob",
                         "urn:ietf:params:oauth:grant-type:jwt-bearer",
-                    ], assignment: .init(everyone: true), signOnPolicy: "one-factor", grantedAPIScopes: allScopes))
+                    ], assignment: .init(everyone: true), signOnPolicy: "one factor", grantedAPIScopes: allScopes))
         }
         definition.authenticators = [PushAuthenticator(id: authenticatorID, name: "Acme Push", clientID: "phone-app")]
         definition.users.append(UserDefinition(login: john, password: "Battery-Staple-9"))

@@ -33,7 +33,6 @@ struct EnrollmentTests {
         var definition = TestOrganization.definition
         definition.classic = ClassicPolicy(signOnPolicy: "two factors")
         definition.passwordPolicy.lockoutAttempts = 5
-        definition.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
         definition.users[0].hardwareDevice = .init(secret: Base32.encode(seed), credentialID: "4711", counter: counter)
         return definition
     }

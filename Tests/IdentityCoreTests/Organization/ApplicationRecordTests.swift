@@ -9,7 +9,7 @@ struct ApplicationRecordTests {
     private static let first = """
         {"id": "web-app", "name": "Web", "kind": "web", "isActive": true, "authentication": "client_secret_basic",
          "grantTypes": ["authorization_code"], "redirectURIs": ["http://127.0.0.1/callback"], "postLogoutRedirectURIs": [],
-         "assignment": {"everyone": true, "groups": [], "users": []}, "signOnPolicy": "one-factor", "grantedAPIScopes": [],
+         "assignment": {"everyone": true, "groups": [], "users": []}, "signOnPolicy": "one factor", "grantedAPIScopes": [],
          "refreshTokenRotation": {"rotate": {"leeway": 30}}, "idTokenAlgorithm": "RS256"}
         """
 

@@ -27,7 +27,7 @@ struct OrganizationProblemsTests {
 
     private static func caller(_ place: String, _ hint: String, _ change: @escaping @Sendable (inout ClassicPolicy) -> Void) -> Flaw {
         Flaw("classic.trustedCallers[0].\(place)", hint) {
-            var policy = ClassicPolicy(signOnPolicy: "one-factor", trustedCallers: [.init(name: "portal", token: "0123456789")])
+            var policy = ClassicPolicy(signOnPolicy: "one factor", trustedCallers: [.init(name: "portal", token: "0123456789")])
             change(&policy)
             $0.classic = policy
         }
@@ -35,7 +35,7 @@ struct OrganizationProblemsTests {
 
     private static func origin(_ text: String) -> Flaw {
         Flaw("classic.trustedOrigins[0]", "is no origin") {
-            $0.classic = ClassicPolicy(signOnPolicy: "one-factor", trustedOrigins: [text])
+            $0.classic = ClassicPolicy(signOnPolicy: "one factor", trustedOrigins: [text])
         }
     }
 
@@ -124,7 +124,7 @@ struct OrganizationProblemsTests {
             $0.applications[0].postLogoutRedirectURIs = ["javascript:alert(1)"]
         },
         Flaw("applications[0].assignment.groups[0]", "Did you mean “Staff”?") { $0.applications[0].assignment.groups = ["Stafff"] },
-        Flaw("applications[0].signOnPolicy", "Did you mean “one-factor”?") { $0.applications[0].signOnPolicy = "one-facter" },
+        Flaw("applications[0].signOnPolicy", "Did you mean “one factor”?") { $0.applications[0].signOnPolicy = "one facter" },
         Flaw("applications[0].refreshTokenRotation", "0 to 60") { $0.applications[0].refreshTokenRotation = .rotate(leeway: 61) },
         Flaw("applications[0].idTokenAlgorithm", "RS256 or ES256") { $0.applications[0].idTokenAlgorithm = .hs256 },
         Flaw("groups[1].name", "twice") { $0.groups.append(Group(name: "Staff")) },
@@ -139,7 +139,7 @@ struct OrganizationProblemsTests {
         caller("name", "needs a name") { $0.trustedCallers[0].name = "" },
         Flaw("classic.trustedCallers[1].token", "same token") {
             $0.classic = ClassicPolicy(
-                signOnPolicy: "one-factor", trustedCallers: [.init(name: "a", token: "0123"), .init(name: "b", token: "0123")])
+                signOnPolicy: "one factor", trustedCallers: [.init(name: "a", token: "0123"), .init(name: "b", token: "0123")])
         },
         origin("https://portal.example.com/"), origin("portal.example.com"), origin("http://portal.example.com"),
         origin("https://Portal.example.com"), origin("*"), origin("https://a@portal.example.com"),

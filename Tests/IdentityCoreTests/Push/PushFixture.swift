@@ -52,8 +52,7 @@ struct PushFixture {
     static var definition: OrganizationDefinition {
         var definition = TestOrganization.definition
         DeviceFixture.prepare(&definition)
-        definition.signOnPolicies.append(SignOnPolicy(name: "two-factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
-        func app(_ id: String, policy: String = "two-factors", _ change: (inout Application) -> Void = { _ in }) {
+        func app(_ id: String, policy: String = "two factors", _ change: (inout Application) -> Void = { _ in }) {
             var application = Application(
                 id: id, name: id, kind: .native, grantTypes: ["password", "refresh_token", secondFactor, firstFactor],
                 assignment: .init(everyone: true), signOnPolicy: policy, grantedAPIScopes: DeviceFixture.allScopes)
@@ -62,10 +61,10 @@ struct PushFixture {
         }
         app("direct-app")
         app("thief-app")
-        app("one-factor-app", policy: "one-factor")
+        app("one-factor-app", policy: "one factor")
         app("closed-app") { $0.assignment = .init(groups: ["staff"]) }
         app("no-push-app") { $0.grantTypes = ["password"] }
-        for (id, policy) in [("bank", "one-factor"), ("vault", "two-factors")] {
+        for (id, policy) in [("bank", "one factor"), ("vault", "two factors")] {
             app(id, policy: policy) {
                 $0.kind = .web
                 $0.authentication = .clientSecretBasic

@@ -20,7 +20,7 @@ struct PasswordSignInTests {
         let line = try #require(try await org.log().last)
         #expect(line.type == "user.authentication.password")
         #expect(line.outcome == .success)
-        #expect(line.reason == "sign-on policy “one-factor”, rule “any”: oneFactor")
+        #expect(line.reason == "sign-on policy “one factor”, rule “any”: oneFactor")
         #expect(line.userID == context.userID && line.clientID == "one" && line.address == "127.0.0.1")
     }
 
@@ -30,7 +30,7 @@ struct PasswordSignInTests {
         var refusals: [Refusal?] = []
         refusals.append(try await org.signIn(SignInFixture.jane, "wrong-password").refusal)
         refusals.append(try await org.signIn("unknown@example.com").refusal)
-        refusals.append(try await org.signIn("suspended@example.com", "Battery-Staple-9").refusal)
+        refusals.append(try await org.signIn("suspended@example.com", "Correct-Horse-8").refusal)
         refusals.append(try await org.signIn("new@example.com", "").refusal)
         try await org.lock()
         refusals.append(try await org.signIn().refusal)

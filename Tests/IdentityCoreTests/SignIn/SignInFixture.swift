@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import JOSE
+import TestSupport
 import Testing
 
 @testable import IdentityCore
@@ -10,8 +11,8 @@ import Testing
 /// An in-memory organization without keys, for tests of sign-ins alone.
 struct SignInFixture {
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
-    static let jane = "jane.doe@example.com"
-    static let janesPassword = "Correct-Horse-7"
+    static let jane = OrganizationBuilder.jane
+    static let janesPassword = OrganizationBuilder.janesPassword
 
     let store = InMemoryStore()
     let engine: Engine
@@ -34,38 +35,22 @@ struct SignInFixture {
     }
 
     static var definition: OrganizationDefinition {
-        OrganizationDefinition(
-            name: "Test", origin: "https://id.test", authorizationServers: [AuthorizationServerDefinition(id: nil, name: "Organization")],
+        OrganizationBuilder.definition(
             applications: [
-                Application(
-                    id: "one", name: "One", kind: .native, grantTypes: ["password"], assignment: .init(everyone: true),
-                    signOnPolicy: "one-factor"),
-                Application(
-                    id: "two", name: "Two", kind: .native,
-                    grantTypes: ["password", "http://auth0.com/oauth/grant-type/mfa-oob", "http://auth0.com/oauth/grant-type/mfa-otp"],
-                    assignment: .init(everyone: true), signOnPolicy: "two-factors"),
-                Application(
-                    id: "staff", name: "Staff", kind: .native, grantTypes: ["password"], assignment: .init(groups: ["Staff"]),
-                    signOnPolicy: "one-factor"),
-                Application(
-                    id: "closed", name: "Closed", kind: .native, isActive: false, grantTypes: ["password"],
-                    assignment: .init(everyone: true), signOnPolicy: "one-factor"),
-                Application(
-                    id: "service", name: "Service", kind: .service, authentication: .clientSecretBasic,
-                    secret: "a-secret-for-tests", grantTypes: ["client_credentials"], signOnPolicy: ""),
-            ],
-            groups: [Group(name: "Staff")],
-            signOnPolicies: [
-                SignOnPolicy(name: "one-factor", rules: [SignOnRule(name: "any", assurance: .oneFactor)]),
-                SignOnPolicy(name: "two-factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]),
-            ],
-            passwordPolicy: PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, scryptLogN: 10),
-            rateLimits: RateLimits(perAddressSignIns: 10_000, perUser: 10_000),
-            users: [
-                UserDefinition(login: jane, profile: ["name": "Jane Doe"], password: janesPassword),
-                UserDefinition(login: "suspended@example.com", password: "Battery-Staple-9", status: .suspended),
-                UserDefinition(login: "new@example.com"),
-            ])
+                .app("one", name: "One", ["password"]),
+                .app(
+                    "two", name: "Two",
+                    ["password", "http://auth0.com/oauth/grant-type/mfa-oob", "http://auth0.com/oauth/grant-type/mfa-otp"],
+                    policy: "two factors"),
+                .app("staff", name: "Staff", ["password"], groups: ["Staff"]),
+                .app("closed", name: "Closed", ["password"]) { $0.isActive = false },
+                .service("service", name: "Service", secret: "a-secret-for-tests", by: .clientSecretBasic),
+            ]
+        ) {
+            $0.passwordPolicy = PasswordPolicy(lockoutAttempts: 3, lockoutMinutes: 15, scryptLogN: 10)
+            $0.rateLimits = RateLimits(perAddressSignIns: 10_000, perUser: 10_000)
+            $0.users += [OrganizationBuilder.suspended, UserDefinition(login: "new@example.com")]
+        }
     }
 
     func signIn(

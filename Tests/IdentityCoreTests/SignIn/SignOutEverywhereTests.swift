@@ -20,7 +20,7 @@ struct SignOutEverywhereTests {
     init() async throws {
         app = try await AppFixture(store: store) { definition in
             PageVisitor.prepare(&definition)
-            definition.classic = ClassicPolicy(signOnPolicy: "one-factor", factors: [.totp: .optional])
+            definition.classic = ClassicPolicy(signOnPolicy: "one factor", factors: [.totp: .optional])
         }
         visitor = PageVisitor(app.engine)
         other = PushFixture.engine(store.store, seed: 7)

@@ -34,7 +34,7 @@ struct UniformWorkTests {
             definition.rateLimits = RateLimits(
                 perClient: 1_000_000, perAddress: 1_000_000, perAddressSignIns: 1_000_000, perUser: 1_000_000)
             definition.classic = ClassicPolicy(
-                signOnPolicy: "one-factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
+                signOnPolicy: "one factor", recovery: [.sms, .voice, .email], unlocksBySelfService: true)
             for person in Self.people {
                 definition.users.append(
                     UserDefinition(

@@ -106,7 +106,7 @@ struct IntrospectionTests {
             $0.applications.append(
                 Application(
                     id: "web-app", name: "web-app", kind: .web, authentication: .clientSecretPost, secret: TestOrganization.longSecret,
-                    grantTypes: ["password", "refresh_token"], assignment: .init(everyone: true), signOnPolicy: "one-factor"))
+                    grantTypes: ["password", "refresh_token"], assignment: .init(everyone: true), signOnPolicy: "one factor"))
         }
         let web = ClientCredentials(clientID: "web-app", secret: TestOrganization.longSecret, endpoint: TestOrganization.origin)
         let parameters = [

@@ -92,7 +92,7 @@ struct TokenEndpointTests {
     }
 
     @Test(
-        "Each refusal has its error code",
+        "The token endpoint rejects each kind of invalid request with its own error code and logged reason",
         arguments: [
             (["grant_type": "password", "client_id": "password-app"], "missing", .notFound, "server.unknown"),
             (["grant_type": "nonsense", "client_id": "unknown"], "default", .invalidClient, "client.unknown"),

@@ -35,7 +35,6 @@ final class ClassicExploration {
             $0.passwordPolicy.lockoutAttempts = ClassicOracle.lockout
             $0.passwordPolicy.lockoutMinutes = nil
             $0.rateLimits = RateLimits(perClient: 1_000_000, perAddress: 1_000_000, perAddressSignIns: 1_000_000, perUser: 1_000_000)
-            $0.signOnPolicies.append(SignOnPolicy(name: "two factors", rules: [SignOnRule(name: "any", assurance: .twoFactors)]))
         }
         let held: [Set<ClassicMove.Kind>] = [[], [.sms], [.sms, .question], [.question], [.totp], [.totp, .sms]]
         oracle = ClassicOracle(held: held[Int(seed) % held.count], enrollsAll: seed % 2 == 0)

@@ -4,8 +4,7 @@ import Testing
 @testable import IdentityCore
 @testable import SignInPages
 
-/// One policy at a time, to limit memory.
-@Suite("Sign-in exploration", .serialized)
+@Suite("Sign-in exploration")
 struct SignInExplorationTests {
     @Test("The explored rules of each protocol module are the module's own")
     func doors() {
