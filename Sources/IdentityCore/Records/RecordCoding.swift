@@ -18,7 +18,7 @@ package enum RecordCoding {
     static func decode<Value: Decodable>(_ type: Value.Type, from record: Record) throws -> Value {
         OperationMeter.note(.decode)
         do {
-            return try JSONDecoder().decode(type, from: Data(record.payload))
+            return try value(type, record.payload)
         } catch {
             throw StoreError(
                 .damaged, "The record \(record.kind.rawValue)/\(record.id) can not be read as \(type). Restore it from a backup.",
@@ -29,10 +29,14 @@ package enum RecordCoding {
     /// Decodes a payload that is stored with a ticket.
     package static func decode<Value: Decodable>(_ type: Value.Type, from payload: [UInt8]) throws -> Value {
         do {
-            return try JSONDecoder().decode(type, from: Data(payload))
+            return try value(type, payload)
         } catch {
             throw StoreError(.damaged, "A stored payload can not be read as \(type). Restore it from a backup.", underlying: error)
         }
+    }
+
+    private static func value<Value: Decodable>(_ type: Value.Type, _ payload: [UInt8]) throws -> Value {
+        do { return try RecordDecoder.decode(type, from: payload) } catch { return try JSONDecoder().decode(type, from: Data(payload)) }
     }
 
     /// Encrypts a secret. Returns nonce, ciphertext and tag of AES-256-GCM, with the record's name as associated data.
