@@ -38,7 +38,7 @@ struct CodeTexts: Sendable {
     var linkTitle: String
     /// `{login}` stands for the user name; `{app}` for the application.
     var linkLead: String
-    /// `{time}` stands for the time in UTC.
+    /// `{time}` stands for the date and time in UTC. The server does not know the reader's time zone.
     var linkTime: String
     /// `{address}` stands for the IP address.
     var linkAddress: String
@@ -84,7 +84,7 @@ extension CodeTexts {
         foreignNumber: "Numbers of this country are not supported. Use another number.",
         linkTitle: "Are you trying to sign in?",
         linkLead: "A sign-in to {app} as {login} requested this email.",
-        linkTime: "Time: {time}",
+        linkTime: "Time: {time} UTC",
         linkAddress: "IP address: {address}",
         linkBrowser: "Browser: {browser}",
         linkWarning: "Confirm only if you are signing in right now. Never confirm because a caller or a message asks you to.",
@@ -127,7 +127,7 @@ extension CodeTexts {
         foreignNumber: "Nummern dieses Landes werden nicht unterstützt. Verwenden Sie eine andere.",
         linkTitle: "Melden Sie sich gerade an?",
         linkLead: "Bei einer Anmeldung bei {app} als {login} wurde diese E-Mail angefordert.",
-        linkTime: "Zeit: {time}",
+        linkTime: "Zeit: {time} UTC",
         linkAddress: "IP-Adresse: {address}",
         linkBrowser: "Browser: {browser}",
         linkWarning:
@@ -168,10 +168,11 @@ extension CodeTexts {
     /// The label of the button that sends the first code to a phone.
     func first(_ channel: CodeChannel) -> String { channel == .voice ? firstVoice : firstSMS }
 
-    /// The lines about the origin of the sign-in, on the page of a link.
-    func origin(_ question: MailLinkQuestion) -> [String] {
-        [
-            linkTime.replacing("{time}", with: question.sentAt.formatted(.iso8601.dateTimeSeparator(.space))),
+    /// The lines about the origin of the sign-in, on the page of a link. The language decides how the date is written.
+    func origin(_ question: MailLinkQuestion, language: String) -> [String] {
+        let style = Date.FormatStyle(date: .long, time: .shortened, locale: Locale(identifier: language), timeZone: .gmt)
+        return [
+            linkTime.replacing("{time}", with: question.sentAt.formatted(style)),
             question.address.map { linkAddress.replacing("{address}", with: $0) },
             question.userAgent.map { linkBrowser.replacing("{browser}", with: $0) },
         ].compactMap { $0 }

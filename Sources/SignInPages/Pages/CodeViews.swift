@@ -30,7 +30,7 @@ extension PageView {
                 texts, organization: organization, title: codes.linkTitle,
                 lead: codes.linkLead.replacing("{login}", with: question.login),
                 application: question.applicationName ?? page.applicationName)
-            view.rules = codes.origin(question)
+            view.rules = codes.origin(question, language: texts.language)
             return (view, .confirm)
         case .mailLinkAnswered(let isApproved):
             return (
