@@ -34,7 +34,7 @@ public final class AuthViewModel {
     @ObservationIgnored private let authService: any AuthServiceProtocol
     @ObservationIgnored private var following: Task<Void, Never>?
 
-    /// Shows the stored state, and follows its changes.
+    /// Creates a view model that shows the stored state and follows its changes.
     ///
     /// - Parameter authService: The sign-in service.
     public init(authService: any AuthServiceProtocol) {

@@ -65,7 +65,7 @@ public final class AuthenticatorViewModel {
     /// The completed requests, so that a late push shows none of them again.
     @ObservationIgnored private var over: Set<ApprovalRequest.ID> = []
 
-    /// Shows the stored state.
+    /// Creates a view model that shows the stored state.
     ///
     /// - Parameters:
     ///   - service: The authenticator service.

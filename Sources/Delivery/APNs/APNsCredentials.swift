@@ -3,9 +3,9 @@ internal import JOSE
 /// A provider's credentials at the push service: a team and its signing key (Documentation/Protocol/Devices.md §9.1). Credentials are equal
 /// when team, key ID and key are equal. Descriptions never show the key.
 package struct APNsCredentials: Sendable {
-    /// Ten letters and digits.
+    /// The id of the Apple team: ten letters and digits.
     package let teamID: String
-    /// Ten letters and digits.
+    /// The id of the key: ten letters and digits.
     package let keyID: String
     let signingKey: SigningKey
     /// Team ID, key ID and the public key's thumbprint.

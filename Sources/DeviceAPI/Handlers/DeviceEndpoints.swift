@@ -13,7 +13,7 @@ extension Endpoint {
         ]
     }
 
-    /// A: the organization's metadata. It is the official client's first request, and has no relevant headers.
+    /// Returns the organization's metadata. It is the official client's first request, and has no relevant headers.
     private static func organization(_ engine: Engine) -> Endpoint {
         Endpoint("/.well-known/okta-organization", methods: [.get], isCrossOrigin: true) { call in
             let json: JSONValue = [
@@ -23,7 +23,7 @@ extension Endpoint {
         }
     }
 
-    /// B: the authenticators that are linked to a client.
+    /// Returns the authenticators that are linked to a client.
     private static func authenticatorConfiguration(_ engine: Engine) -> Endpoint {
         Endpoint(device: "/.well-known/app-authenticator-configuration", methods: [.get], engine: engine) { call in
             // An unreadable query names no client, which the engine refuses.
@@ -35,7 +35,7 @@ extension Endpoint {
         }
     }
 
-    /// C: enrol.
+    /// Enrols a device.
     private static func enroll(_ engine: Engine) -> Endpoint {
         Endpoint(device: .enrollments, methods: [.post], engine: engine) { call in
             ServerResponse(
@@ -45,7 +45,7 @@ extension Endpoint {
         }
     }
 
-    /// D and E: change and delete an enrolment.
+    /// Changes or deletes an enrolment.
     private static func enrollment(_ engine: Engine) -> Endpoint {
         Endpoint(device: .enrollment, methods: [.patch, .delete], engine: engine) { call in
             let id = call.parameter(0)
@@ -61,7 +61,7 @@ extension Endpoint {
         }
     }
 
-    /// F: the open challenges.
+    /// Returns the pending challenges.
     private static func pendingChallenges(_ engine: Engine) -> Endpoint {
         Endpoint(device: .pendingChallenges, methods: [.get], engine: engine) { call in
             ServerResponse(
@@ -71,7 +71,7 @@ extension Endpoint {
         }
     }
 
-    /// G: answer a challenge. The signed token in the body is the only proof; an `Authorization` header is ignored.
+    /// Answers a challenge. The signed token in the body is the only proof; an `Authorization` header is ignored.
     private static func challengeAnswer(_ engine: Engine) -> Endpoint {
         Endpoint(device: RoutePath(ChallengeToken.answerPath("{id}")), methods: [.post], engine: engine) { call in
             switch try await engine.answerChallenge(

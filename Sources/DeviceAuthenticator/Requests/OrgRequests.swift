@@ -12,39 +12,39 @@ enum OrgRequests {
     static let mergePatch = "application/merge-patch+json; okta-version=1.0.0"
     static let form = "application/x-www-form-urlencoded"
 
-    /// A: gets the org's id.
+    /// Gets the org's id.
     static func organization(of org: URL) throws -> URLRequest {
         request("GET", try url(org, "/.well-known/okta-organization"), contentType: json)
     }
 
-    /// B: gets the authenticators of a client.
+    /// Gets the authenticators of a client.
     static func configuration(of org: URL, clientID: String, token: AuthToken) throws -> URLRequest {
         let url = try url(org, "/.well-known/app-authenticator-configuration?oauthClientId=\(escaped(clientID))")
         return request("GET", url, accept: versionedJSON, token: token)
     }
 
-    /// C: enrolls.
+    /// Enrolls the device.
     static func enroll(at endpoint: URL, body: JSONValue, token: AuthToken) -> URLRequest {
         request("POST", endpoint, contentType: json, accept: versionedJSON, token: token, body: body.serialized())
     }
 
-    /// D: changes an enrollment.
+    /// Changes an enrollment.
     static func update(_ enrollmentID: String, of org: URL, body: JSONValue, token: AuthToken) throws -> URLRequest {
         let url = try url(org, path(of: enrollmentID))
         return request("PATCH", url, contentType: mergePatch, accept: mergePatch, token: token, body: body.serialized())
     }
 
-    /// E: deletes an enrollment.
+    /// Deletes an enrollment.
     static func delete(_ enrollmentID: String, of org: URL, token: AuthToken) throws -> URLRequest {
         request("DELETE", try url(org, path(of: enrollmentID)), accept: versionedJSON, token: token)
     }
 
-    /// F: gets the pending challenges.
+    /// Gets the pending challenges.
     static func pending(at link: URL, token: AuthToken) -> URLRequest {
         request("GET", link, accept: versionedJSON, token: token)
     }
 
-    /// G: answers a challenge. The signed answer is the only proof.
+    /// Answers a challenge. The signed answer is the only proof.
     static func verify(at uri: URL, answer: String) -> URLRequest {
         let body: JSONValue = ["method": "push", "challengeResponse": .string(answer)]
         return request("POST", uri, contentType: json, accept: versionedJSON, body: body.serialized())

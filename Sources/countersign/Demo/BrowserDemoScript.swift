@@ -54,7 +54,7 @@ struct BrowserDemoScript {
         let pages = browser.pageCount
         _ = try await reporter.step("Single sign-on to a second app") {
             let token = try await browser.signIn(try await browser.signin(Self.second, sandbox))
-            guard browser.pageCount == pages else { throw CommandFailure("The server showed a page.") }
+            guard browser.pageCount == pages else { throw CommandFailure("The server showed a page instead of signing in by the session.") }
             return token
         } telling: {
             "sso-app has \($0.idToken?.preferredUsername ?? "unknown user") signed in by the browser's session; no page was shown"
@@ -123,7 +123,7 @@ struct BrowserDemoScript {
     private func proved(_ methods: Set<String>, _ token: Token, isWhole: Bool = false) throws -> Token {
         let used = Set(token.idToken?.authenticationMethods?.map(\.rawValue) ?? [])
         guard isWhole ? used == methods : used.isSuperset(of: methods) else {
-            throw CommandFailure("The id token says that \(used.sorted().joined(separator: " ")) was used.")
+            throw CommandFailure("The factors in the ID token are \(used.sorted().joined(separator: " ")), which was not expected.")
         }
         return token
     }

@@ -79,7 +79,7 @@ struct PublishedSurfaceTests {
         #expect(error?.isTransient == true)
     }
 
-    @Test("Errors have texts for users")
+    @Test("The public errors of the module have localized descriptions")
     func errors() {
         let errors: [any Error] = [
             OAuth2Error.redirectUriRequired, OAuth2Error.multiple(errors: [.invalidUrl, .invalidContext]), APIClientError.missingResponse(),

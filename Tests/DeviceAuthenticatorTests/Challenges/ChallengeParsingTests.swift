@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reading a push (D5, Documentation/Protocol/Devices.md §3.6 and §4.1)")
 struct ChallengeParsingTests {
-    @Test("The payload's plain names take precedence over prefixed names (D5-3)")
+    @Test("The payload's plain names take precedence over prefixed names")
     func payloadNames() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -26,7 +26,7 @@ struct ChallengeParsingTests {
         }
     }
 
-    @Test("Another app's notification is not recognized (D5-3)")
+    @Test("Another app's notification is not recognized")
     func foreignPush() async throws {
         let phone = try TestPhone()
         try await phone.enroll()
@@ -43,7 +43,7 @@ struct ChallengeParsingTests {
     }
 
     @Test(
-        "The action of a notification is the user's response (D5-4)",
+        "The action of a notification is the user's response",
         arguments: [
             ("APPROVE_BUTTON", PushChallengeUserResponse.userApproved), ("DENY_BUTTON", .userDenied), ("REVIEW_BUTTON", .userNotResponded),
             ("com.apple.UNNotificationDefaultActionIdentifier", .userNotResponded), (nil, .userNotResponded),
@@ -114,7 +114,7 @@ struct ChallengeParsingTests {
         #expect(try phone.parse(phone.org.challenge(type: type.map { .string($0) })).isVerified)
     }
 
-    @Test("The default clock skew is 300 seconds, and an expired challenge is still parsed (D5-5)")
+    @Test("The default clock skew is 300 seconds, and an expired challenge is still parsed")
     func skew() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("The number challenge (D6-9)")
+@Suite("The number challenge")
 struct NumberChallengeTests {
     private static let context: JSONValue = ["numberChoices": [12, 7, 88]]
 

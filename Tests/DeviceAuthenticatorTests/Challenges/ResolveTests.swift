@@ -57,7 +57,7 @@ struct ResolveTests {
         #expect(challenge.userResponse == (response == .approved ? .userApproved : .userDenied))
     }
 
-    @Test("The consent step has the account and the request (D6-3)")
+    @Test("The consent step has the account and the request")
     func step() async throws {
         let phone = try TestPhone()
         phone.org.answer(.discovery, .offline)
@@ -103,7 +103,7 @@ struct ResolveTests {
         #expect(try phone.org.answers().map { $0.claims["challengeResponseContext"]?["userConsent"] } == ["DENIED_CONSENT_PROMPT"])
     }
 
-    @Test("Resolving a challenge calls the completion once, off the main thread, with nil after approval and denial (D6-2)")
+    @Test("Resolving a challenge calls the completion once, off the main thread, with nil after approval and denial")
     func completion() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -28,7 +28,7 @@ struct ConfigurationTests {
         #expect(DeviceAuthenticatorConfig(orgURL: config.orgURL, oidcClientId: "c").orgURL == config.orgURL)
     }
 
-    @Test("An org on loopback and its links can use plain http, and any other needs https (D7-1)")
+    @Test("An org on loopback and its links can use plain http, and any other needs https")
     func loopback() async throws {
         let phone = try TestPhone(org: TestOrg("http://localhost:8080"))
         try await phone.enroll()
@@ -63,7 +63,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "A group that is not a valid folder name is an error that says so (D2-6)",
+        "A group that is not a valid folder name is an error that says so",
         arguments: ["", ".", "..", "../x", "a/b", ".hidden", "a b", "ä"])
     func wrongGroup(group: String) throws {
         let config = ApplicationConfig(applicationName: "a", applicationVersion: "1", applicationGroupId: group)
@@ -97,7 +97,7 @@ struct ConfigurationTests {
         #endif
     }
 
-    @Test("Constants have the published values (D5-4)")
+    @Test("Constants have the published values")
     func constants() {
         #expect(DeviceAuthenticatorConstants.version == "1.1.0" && DeviceAuthenticatorConstants.name == "DeviceAuthenticator")
         #expect(DeviceAuthenticatorConstants.defaultStorageRelativeDirectoryPath == "Library/DeviceSDK/SQLite")

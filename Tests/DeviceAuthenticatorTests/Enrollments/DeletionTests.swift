@@ -58,7 +58,7 @@ struct DeletionTests {
     }
 
     @Test(
-        "After any other failed deletion the enrollment stays and works, and the app decides (D4-7)",
+        "After any other failed deletion the enrollment stays and works, and the app decides",
         arguments: [
             (TestOrg.Reply.failure("E0000007", status: 404), DeviceAuthenticatorError.Reason.notFound),
             (.failure("E0000011", status: 401), .tokenRefused), (.failure("E0000006", status: 403), .notPermitted),
@@ -75,7 +75,7 @@ struct DeletionTests {
         #expect(try phone.authenticator.allEnrollments().isEmpty)
     }
 
-    @Test("A local deletion sends nothing, and keeps what other enrollments need (D4-8)")
+    @Test("A local deletion sends nothing, and keeps what other enrollments need")
     func fromDevice() async throws {
         let phone = try TestPhone()
         let first = try await phone.enroll(verification: true)

@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("Changing an enrollment (D4, Documentation/Protocol/Devices.md §2.6)")
 struct EnrollmentChangeTests {
-    @Test("A new push token is sent with the merge patch media type in both headers (D4-1)")
+    @Test("A new push token is sent with the merge patch media type in both headers")
     func pushToken() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -28,7 +28,7 @@ struct EnrollmentChangeTests {
         #expect(try phone.org.bodies(.update) == [["methods": ["push": ["pushToken": "ab01"]]]])
     }
 
-    @Test("CIBA is turned on and off by naming the transaction types (D4-4)")
+    @Test("CIBA is turned on and off by naming the transaction types")
     func ciba() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()
@@ -44,7 +44,7 @@ struct EnrollmentChangeTests {
             ])
     }
 
-    @Test("Enabling, repeating and disabling user verification send a new key, the same key and null (D4-3)")
+    @Test("Enabling, repeating and disabling user verification send a new key, the same key and null")
     func userVerification() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll()

@@ -85,7 +85,7 @@ struct EnrollmentTests {
         #expect(instance["kid"] != possession["kid"] && instance["x"] != possession["x"])
     }
 
-    @Test("The enrollment body distinguishes user verification that is absent, refused and requested (D3-6)")
+    @Test("The enrollment body distinguishes user verification that is absent, refused and requested")
     func userVerification() async throws {
         let unasked = try TestPhone()
         try await unasked.enroll()
@@ -103,7 +103,7 @@ struct EnrollmentTests {
     }
 
     @Test(
-        "The older form sends the token's bytes in hexadecimal, and a key or an explicit null (D3-2)",
+        "The older form sends the token's bytes in hexadecimal, and a key or an explicit null",
         arguments: [false, true])
     func olderForm(isWanted: Bool) async throws {
         let phone = try TestPhone()
@@ -123,7 +123,7 @@ struct EnrollmentTests {
         #expect(phone.verifier?.requests.count == (isWanted ? 1 : 0))
     }
 
-    @Test("A push token that is text is sent unchanged (D3-2)", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
+    @Test("A push token that is text is sent unchanged", arguments: ["0A-Bc:dev/α", "ABCDEF", ""])
     func tokenString(text: String) async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(EnrollmentParameters(deviceToken: .tokenString(text)))
@@ -269,7 +269,7 @@ struct EnrollmentTests {
         #expect(phone.org.routes == [.organization, .metadata])
     }
 
-    @Test("Enrolling the same user again replaces the earlier enrollment and its keys (D3-8)")
+    @Test("Enrolling the same user again replaces the earlier enrollment and its keys")
     func again() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)
@@ -295,7 +295,7 @@ struct EnrollmentTests {
         #expect(enrollments.map(\.userVerificationPolicy) == [.preferred, .required])
     }
 
-    @Test("The policy can be fetched before the enrollment, and nothing is stored (D3-7)")
+    @Test("The policy can be fetched before the enrollment, and nothing is stored")
     func downloadPolicy() async throws {
         let phone = try TestPhone()
         var metadata = phone.org.metadata

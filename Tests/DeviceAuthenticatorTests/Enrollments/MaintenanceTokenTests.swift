@@ -12,7 +12,7 @@ import FoundationNetworking
 
 @Suite("The maintenance token (D7, Documentation/Protocol/Devices.md §2.10 and §3.8)")
 struct MaintenanceTokenTests {
-    @Test("A maintenance token request has the ordered fields of Devices.md §2.10, each escaped once (D7-5)")
+    @Test("A maintenance token request has the ordered fields of Devices.md §2.10, each escaped once")
     func form() async throws {
         let phone = try TestPhone()
         let enrollment: any AuthenticatorEnrollmentProtocol = try await phone.enroll()
@@ -97,7 +97,7 @@ struct MaintenanceTokenTests {
         #expect(phone.org.requests(.token).isEmpty)
     }
 
-    @Test("Challenges can be pulled with a maintenance token without the user, as in the guide (D7-7)")
+    @Test("Challenges can be pulled with a maintenance token without the user, as in the guide")
     func chained() async throws {
         let phone = try TestPhone()
         try await phone.enroll()

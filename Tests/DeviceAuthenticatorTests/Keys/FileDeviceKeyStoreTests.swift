@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeviceAuthenticator
 
-@Suite("Keys in files (D3-6)")
+@Suite("Keys in files")
 struct FileDeviceKeyStoreTests {
     private let folder = TemporaryFolder()
     private var store: FileDeviceKeyStore { FileDeviceKeyStore(directory: folder.url, secretCost: 10) }

@@ -12,7 +12,7 @@ struct EnrollmentStorageTests {
         folder.url.appendingPathComponent(SealedEntry.fileName(kind, id))
     }
 
-    @Test("A new authenticator on the folder finds all enrollments and can respond (D3-11)")
+    @Test("A new authenticator on the folder finds all enrollments and can respond")
     func restart() async throws {
         let org = TestOrg()
         let folder = TemporaryFolder()
@@ -24,7 +24,7 @@ struct EnrollmentStorageTests {
         #expect(try org.answers().first?.claims["keyType"] == "userVerification")
     }
 
-    @Test("No access token, push token, user name, challenge or PIN is in the files (D7-3)")
+    @Test("No access token, push token, user name, challenge or PIN is in the files")
     func secrets() async throws {
         let phone = try TestPhone()
         let enrollment = try await phone.enroll(push: .tokenString("push-secret"), verification: true)

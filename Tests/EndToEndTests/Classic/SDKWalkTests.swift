@@ -153,7 +153,7 @@ private enum FactorWalk {
         try await walk.cancel()
     }
 
-    /// Too many wrong codes.
+    /// Enters wrong codes until the server ends the sign-in.
     private static func locked(_ walk: SDKWalk, _ app: AuthenticatorApp) async throws {
         let (_, _, totp) = try await begin(walk)
         for _ in 0..<4 { try await walk.refused("E0000068") { try await totp.select(passCode: app.wrongCode) } }
