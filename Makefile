@@ -9,12 +9,15 @@ setup:
 setup-test: setup
 	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver zbar-tools:zbarimg \
 	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl tmux:tmux \
-	    curl:curl iproute2:ip sqlite3:sqlite3
+	    curl:curl iproute2:ip sqlite3:sqlite3 libpq-dev:postgresql/libpq-fe.h postgresql:/usr/lib/postgresql pgbouncer:pgbouncer
 	@scripts/venv
 
 # Without a terminal, the phone approves automatically and the demo ends after its last step.
 demo: setup
 	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
+
+# The checks and the tests build the store on PostgreSQL too. The variable enables its trait.
+test test-long kill-test screenshots lint: export COUNTERSIGN_POSTGRESQL = 1
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
@@ -23,7 +26,7 @@ test: setup-test
 test-long: kill-test explore screenshots
 
 # The kill test with its full number of rounds.
-kill-test: setup
+kill-test: setup-test
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
 
 # Explores every sequence of eight inputs to a sign-in; `make test` explores five. Uses a separate optimized build with few modules.
@@ -41,7 +44,7 @@ pictures: setup
 	scripts/pictures
 
 lint: setup
-	@scripts/install python3:python3
+	@scripts/install python3:python3 libpq-dev:postgresql/libpq-fe.h
 	scripts/lint
 
 format:

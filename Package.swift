@@ -55,8 +55,9 @@ let package = Package(
         .executable(name: "countersign", targets: ["countersign"]),
     ],
     traits: [
-        .default(enabledTraits: ["Server"]),
+        .default(enabledTraits: Context.environment["COUNTERSIGN_POSTGRESQL"] == nil ? ["Server"] : ["Server", "PostgreSQL"]),
         .trait(name: "Server", description: "The authorization server, the resource server, the sandbox and the command."),
+        .trait(name: "PostgreSQL", description: "The store on PostgreSQL, which needs the headers of libpq.", enabledTraits: ["Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
@@ -121,6 +122,11 @@ let package = Package(
             name: "StoreSQLite",
             dependencies: ["Store", .product(name: "GRDB", package: "GRDB.swift", condition: server)],
             swiftSettings: strict),
+        .systemLibrary(name: "CLibPQ"),
+        // Empty without the trait.
+        .target(
+            name: "StorePostgreSQL", dependencies: ["JOSE", "Store", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],
+            swiftSettings: strict),
         // The rules of sign-in, tokens and policies, without wire formats, HTTP or SQL.
         .target(
             name: "IdentityCore",
@@ -181,8 +187,7 @@ let package = Package(
             name: "AuthorizationServer",
             dependencies: [
                 "AuthnAPI", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages",
-                "Store",
-                "StoreSQLite",
+                "Store", "StorePostgreSQL", "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
                 .product(name: "HummingbirdTLS", package: "hummingbird", condition: server),
@@ -242,7 +247,7 @@ let package = Package(
             dependencies: [
                 "BrowserSignin", "OAuth2Auth", "CountersignSandbox", "AuthorizationServer", "Delivery", "ResourceServer", "AuthFoundation",
                 "OktaDirectAuth", "OktaAuthSdk",
-                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityCore", "ServerHTTP", "StoreSQLite",
+                "DeviceAuthenticator", "JOSE", "QRCode", "IdentityCore", "ServerHTTP", "Store",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: server),
                 .product(name: "Logging", package: "swift-log", condition: server),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
@@ -259,7 +264,7 @@ let package = Package(
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport",
-            dependencies: ["JOSE", "AuthFoundation", "Store", "StoreSQLite", "QRCode", "CTestSupport"],
+            dependencies: ["JOSE", "AuthFoundation", "IdentityCore", "Store", "StoreSQLite", "QRCode", "CTestSupport"],
             path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "JOSETests",
@@ -301,7 +306,8 @@ let package = Package(
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "IdentityCore", "Store", "StoreSQLite", "TestSupport", .product(name: "GRDB", package: "GRDB.swift", condition: server),
+                "IdentityCore", "Store", "StoreSQLite", "StorePostgreSQL", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift", condition: server),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(

@@ -106,6 +106,10 @@ struct BackchannelGrant: PollGrantHandler {
     private let request: AdmittedRequest
     private let waiting: WaitingTransaction
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(.signIn(.backchannelRequest, secret: parameters["auth_req_id"] ?? ""))
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         guard request.application.isConfidential else {
             throw Refusal(

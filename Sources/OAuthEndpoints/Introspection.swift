@@ -96,6 +96,8 @@ extension Engine {
             // Refusals of public clients are only in the access log, because an attacker could fill the disk with them.
             guard let admitted, admitted.application.isConfidential else { return nil }
             return LoggedEvent(type, .failure, reason: refusal.reason, clientID: admitted.application.id, server: request.server)
+        } lookup: {
+            TokenFinder.lookup(request.parameters["token"] ?? "")
         } read: { admitted, reading in
             let token = try admitted.required("token")
             let finder = TokenFinder(snapshot: admitted.snapshot, server: admitted.server, view: reading.view, now: context.now)

@@ -2,6 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import JOSE
 package import OAuthWire
+internal import Store
 
 extension Engine {
     /// Answers a request to the token endpoint (RFC 6749 section 3.2). The phases in order: find the server, authenticate the client, find
@@ -72,6 +73,8 @@ extension Engine {
     private func decision(on attempt: TokenAttempt) async throws -> AttemptDecision {
         try await transact(attempt.context) { [self] cached in
             try decidableByConfiguration(attempt, snapshot: cached)
+        } lookup: { [self] verdict in
+            lookup(attempt.request, verdict)
         } read: { [self] reading in
             try TokenState(attempt) { admitted in
                 admitted = try admit(attempt, snapshot: reading.snapshot)
@@ -86,6 +89,14 @@ extension Engine {
         } decide: { state, verdict in
             plan(try state.decide(self, verdict), of: state).map { AttemptDecision(result: $0, awaited: state.awaited(by: $0)) }
         }
+    }
+
+    private func lookup(_ request: TokenRequest, _ verdict: GrantVerdict?) -> Lookup {
+        guard let type = request.parameters["grant_type"], type.utf8.count <= 100, let handler = Self.grantHandlers[type] else {
+            return Lookup()
+        }
+        let isProved = if case .success(let verdict)? = verdict { verdict.isProved } else { false }
+        return handler.lookup(request.parameters, isProved: isProved, self)
     }
 
     private func plan(_ decision: TokenDecision, of state: TokenState) -> Plan<Result<TokenResponse, Refusal>> {

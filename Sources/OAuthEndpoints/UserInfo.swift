@@ -23,7 +23,9 @@ extension Engine {
         case .success(let good): possession = good
         case .failure(let refusal): return .failure(refusal)
         }
-        return try await transact(context, refusing: Refusal.self) { reading in
+        return try await transact(context, refusing: Refusal.self) {
+            TokenFinder.lookup(accessToken ?? "")
+        } read: { reading in
             let snapshot = try reading.snapshot
             let finder = TokenFinder(
                 snapshot: snapshot, server: try snapshot.knownServer(server), view: reading.view, now: context.now)

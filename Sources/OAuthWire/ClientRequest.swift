@@ -1,5 +1,6 @@
 package import IdentityCore
 package import JOSE
+package import Store
 
 /// An authenticated request and the state that it needs, as one read returns them. A class, because the generic runner would copy each of its
 /// many members.
@@ -24,10 +25,11 @@ extension Engine {
     package func transact<Found: Sendable, Success: Sendable>(
         _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, context: RequestContext, loggingReplays replays: String? = nil,
         logging refusal: (Refusal, AdmittedRequest?, Found?) -> LoggedEvent? = { _, _, _ in nil },
+        lookup: @escaping @Sendable () -> Lookup = { Lookup() },
         read: @escaping @Sendable (AdmittedRequest, Reading<Never>) throws -> Found,
         decide: (Found) throws -> Plan<Result<Success, Refusal>>
     ) async throws -> Result<Success, Refusal> {
-        try await transact(context) { [self] reading in
+        try await transact(context, lookup: lookup) { [self] reading in
             var admitted: AdmittedRequest?
             do {
                 var known = try admit(request, proof: proof, snapshot: reading.snapshot, context: context)

@@ -12,7 +12,7 @@ extension InMemoryStore.State {
         case .issue(let ticket):
             let key = InMemoryStore.TicketKey(kind: ticket.kind, digest: ticket.digest)
             if let known = tickets[key] { return .ticket(known.state(now: .distantPast)) }
-            set(key, InMemoryStore.StoredTicket(ticket: ticket, standing: .open), &undo)
+            set(key, StoredTicket(ticket: ticket, standing: .open), &undo)
             return nil
         case .take(let kind, let digest, let now, let gave):
             return alter(kind, digest, now, &undo) { state, stored in
@@ -111,7 +111,7 @@ extension InMemoryStore.State {
 
     private mutating func alter(
         _ kind: TicketKind, _ digest: TicketDigest, _ now: Date, _ undo: inout InMemoryStore.UndoLog,
-        _ body: (TicketState, inout InMemoryStore.StoredTicket) -> Bool
+        _ body: (TicketState, inout StoredTicket) -> Bool
     ) -> Conflict? {
         let key = InMemoryStore.TicketKey(kind: kind, digest: digest)
         guard var stored = tickets[key] else { return .ticket(.unknown) }
@@ -128,14 +128,14 @@ extension InMemoryStore.State {
     }
 
     private mutating func set(
-        _ key: InMemoryStore.TicketKey, _ stored: InMemoryStore.StoredTicket?, _ undo: inout InMemoryStore.UndoLog
+        _ key: InMemoryStore.TicketKey, _ stored: StoredTicket?, _ undo: inout InMemoryStore.UndoLog
     ) {
         let old = tickets[key]
         place(key, stored)
         undo.steps.append { $0.place(key, old) }
     }
 
-    private mutating func place(_ key: InMemoryStore.TicketKey, _ stored: InMemoryStore.StoredTicket?) {
+    private mutating func place(_ key: InMemoryStore.TicketKey, _ stored: StoredTicket?) {
         if let owner = (stored ?? tickets[key])?.ticket.owner {
             if stored == nil {
                 owned[owner]?.remove(key)

@@ -10,7 +10,9 @@ package final class InMemoryStore: Store {
         state = NIOLockedValueBox(State())
     }
 
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result {
         try body(InMemoryView(state: open()))
     }
 
@@ -72,26 +74,6 @@ extension InMemoryStore {
     struct TicketKey: Hashable {
         var kind: TicketKind
         var digest: TicketDigest
-    }
-
-    struct StoredTicket {
-        enum Standing {
-            case open
-            case taken(at: Date, gave: [UInt8])
-            case closed
-        }
-
-        var ticket: Ticket
-        var standing: Standing
-
-        func state(now: Date) -> TicketState {
-            if let end = ticket.expiresAt, end <= now { return .expired(ticket) }
-            return switch standing {
-            case .open: .fresh(ticket)
-            case .taken(let at, let gave): .taken(ticket, at: at, gave: gave)
-            case .closed: .closed(ticket)
-            }
-        }
     }
 
     /// Steps that undo the changes of a commit if a later change conflicts.

@@ -5,8 +5,11 @@ package import Foundation
 package protocol Store: Sendable {
     /// Reads one snapshot of the store. It contains all earlier commits, and none that happen while the body runs. The body runs
     /// synchronously on a thread of the store. The view must not escape.
+    /// - Parameter lookup: Returns the rows that the body probably asks for. A store that needs no hint does not call it.
     /// - Throws: ``StoreError``, or the body's error.
-    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result
+    func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result
 
     /// Commits all changes or none, in order; later changes see earlier ones. A conflict is an outcome, not an error. After
     /// ``CommitOutcome/committed``, the changes are on disk (except in memory). Concurrent commits may share a flush; each succeeds or
@@ -25,6 +28,13 @@ package protocol Store: Sendable {
     /// Closes the store after the pending commits; later calls throw ``StoreError/Code/closed``.
     /// - Throws: ``StoreError`` if the last writes could not be flushed.
     func close() async throws
+}
+
+extension Store {
+    /// Reads one snapshot without declaring rows.
+    package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+        try await read({ Lookup() }, body)
+    }
 }
 
 /// A snapshot of a ``Store``, valid only within ``Store/read(_:)``.
@@ -62,6 +72,8 @@ package enum Conflict: Sendable, Equatable {
     case ticket(TicketState)
     /// The configuration changed after it was read.
     case configuration(stored: Int64)
+    /// The commit met another one, and the database asks to repeat it. The index has no meaning.
+    case contention
 }
 
 /// One change of a commit.

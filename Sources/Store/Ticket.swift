@@ -93,6 +93,29 @@ package enum TicketState: Sendable, Equatable {
     case unknown
 }
 
+/// A ticket as a store keeps it.
+package struct StoredTicket: Sendable {
+    package enum Standing: Sendable {
+        case open
+        case taken(at: Date, gave: [UInt8])
+        case closed
+    }
+
+    package var ticket: Ticket
+    package var standing: Standing
+
+    package init(ticket: Ticket, standing: Standing) { (self.ticket, self.standing) = (ticket, standing) }
+
+    package func state(now: Date) -> TicketState {
+        if let end = ticket.expiresAt, end <= now { return .expired(ticket) }
+        return switch standing {
+        case .open: .fresh(ticket)
+        case .taken(let at, let gave): .taken(ticket, at: at, gave: gave)
+        case .closed: .closed(ticket)
+        }
+    }
+}
+
 extension TicketState {
     /// The ticket in any known state.
     package var ticket: Ticket? {

@@ -54,7 +54,9 @@ package final class SQLiteStore: Store {
         committer.close()
     }
 
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result {
         do {
             return try await readers.run { queue in
                 try queue.unsafeRead { db in

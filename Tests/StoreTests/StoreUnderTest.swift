@@ -1,11 +1,17 @@
 import Foundation
 import Store
+import StorePostgreSQL
 import StoreSQLite
+import TestSupport
 import Testing
 
 /// The store implementations that the conformance suite tests.
 enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case memory, sqlite
+    #if PostgreSQL
+    case postgreSQL
+    static let allCases: [Self] = OutsidePart.postgreSQL.isEnabled ? [.memory, .sqlite, .postgreSQL] : [.memory, .sqlite]
+    #endif
 
     var testDescription: String { rawValue }
 
@@ -21,9 +27,26 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
                 // A test may have closed it already.
                 try await store.close()
             }
+        #if PostgreSQL
+        case .postgreSQL:
+            let store = try await PostgreSQLStore.inNewDatabase()
+            try await body(store)
+            try await store.close()
+        #endif
         }
     }
 }
+
+#if PostgreSQL
+extension PostgreSQLStore {
+    /// Creates a database on the server of the tests and opens a store in it.
+    static func inNewDatabase() async throws -> PostgreSQLStore {
+        let configuration = PostgreSQLConfiguration(url: try await PostgreSQLServer.shared.value.newDatabase())
+        try PostgreSQLSchema.migrate(configuration)
+        return try await PostgreSQLStore(configuration)
+    }
+}
+#endif
 
 /// Runs a test with a folder that is deleted afterwards.
 func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {

@@ -2,7 +2,7 @@ package import Foundation
 package import Store
 internal import Synchronization
 
-/// A store that counts the reads and writes of an engine.
+/// A store that counts the reads and writes of an engine, and the queries that the lookup of their read does not declare.
 package final class MeteredStore: Store {
     private let inner: any Store
     private let counts = Mutex<[String: Int]>([:])
@@ -21,9 +21,13 @@ package final class MeteredStore: Store {
     fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
     /// Reads and counts each query of the view.
-    package func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    package func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result {
         count("read")
-        return try await inner.read { [self] in try body(MeteredView(inner: $0, store: self)) }
+        return try await inner.read(lookup) { [self] view in
+            try body(MeteredView(inner: view, found: view.found(by: lookup()), store: self))
+        }
     }
 
     /// Commits and counts each change.
@@ -66,6 +70,7 @@ package final class MeteredStore: Store {
 
 private struct MeteredView: StoreView {
     let inner: any StoreView
+    let found: FoundRows
     let store: MeteredStore
 
     func configurationVersion() throws -> Int64 {
@@ -75,11 +80,13 @@ private struct MeteredView: StoreView {
 
     func record(_ kind: RecordKind, id: String) throws -> Record? {
         store.count("record \(kind.rawValue)")
+        if found.record(kind, id) == nil { store.count("undeclared record \(kind.rawValue)") }
         return try inner.record(kind, id: id)
     }
 
     func records(_ kind: RecordKind, where key: String, is value: String, limit: Int) throws -> [Record] {
         store.count("records \(kind.rawValue) by \(key)")
+        if found.list(kind, where: key, is: value, limit: limit) == nil { store.count("undeclared records \(kind.rawValue) by \(key)") }
         return try inner.records(kind, where: key, is: value, limit: limit)
     }
 
@@ -90,6 +97,22 @@ private struct MeteredView: StoreView {
 
     func ticket(_ kind: TicketKind, digest: TicketDigest, now: Date) throws -> TicketState {
         store.count("ticket \(kind.rawValue)")
+        if found.ticket(kind, digest, now: now) == nil { store.count("undeclared ticket \(kind.rawValue)") }
         return try inner.ticket(kind, digest: digest, now: now)
+    }
+}
+
+extension StoreView {
+    /// Follows a lookup, to know which calls it covers.
+    fileprivate func found(by lookup: Lookup) throws -> FoundRows {
+        try FoundRows(
+            lookup,
+            from: FoundRows.Source { _, kind, digest in
+                try self.ticket(kind, digest: digest, now: .distantPast).ticket.map { StoredTicket(ticket: $0, standing: .open) }
+            } record: { _, reference in
+                try self.record(reference.kind, id: reference.id)
+            } list: { _, kind, key, value, limit in
+                try self.records(kind, where: key, is: value, limit: limit)
+            })
     }
 }

@@ -17,6 +17,8 @@ public enum OutsidePart: String, Sendable {
     case apache
     /// The OpenID provider Glewlwyd, and the Python of `.venv`.
     case glewlwyd
+    /// A PostgreSQL server of Debian.
+    case postgreSQL
 
     /// Whether a test that needs the part should run.
     public var isEnabled: Bool { isPresent || Self.allRequired }
@@ -30,6 +32,7 @@ public enum OutsidePart: String, Sendable {
         case .zbar: "zbarimg is missing: run scripts/install zbar-tools:zbarimg"
         case .apache: "Apache or its mod_auth_openidc is missing: run make setup-test"
         case .glewlwyd: "Glewlwyd is missing: run make setup-test"
+        case .postgreSQL: "PostgreSQL is missing: run make setup-test"
         }
     }
 
@@ -39,6 +42,7 @@ public enum OutsidePart: String, Sendable {
         case .python, .chromium, .apache, .glewlwyd: Self.root.appending(path: ".venv/bin/python3")
         case .nodeJOSE: URL(filePath: "/usr/bin/env")
         case .zbar: URL(filePath: "/usr/bin/zbarimg")
+        case .postgreSQL: PostgreSQLServer.programs.appending(path: "postgres")
         }
     }
 
@@ -50,7 +54,7 @@ public enum OutsidePart: String, Sendable {
 
     private var isPresent: Bool {
         switch self {
-        case .python, .zbar: FileManager.default.isExecutableFile(atPath: executable.path)
+        case .python, .zbar, .postgreSQL: FileManager.default.isExecutableFile(atPath: executable.path)
         case .nodeJOSE: FileManager.default.fileExists(atPath: "/usr/share/nodejs/jose")
         case .chromium:
             FileManager.default.isExecutableFile(atPath: executable.path)

@@ -175,6 +175,8 @@ extension Enrollment {
 extension Enrollment {
     /// Seconds after the sign-in in which a factor can be enrolled.
     package static let freshness: TimeInterval = 15 * 60
+    /// The maximum number of a user's enrolments that a request reads.
+    package static let listLimit = 200
 }
 
 extension StoredUser {
@@ -223,7 +225,7 @@ package struct UserEnrollments: Sendable {
 extension StoreView {
     /// Returns the enrolments of a user, including pending ones, without deleted ones. The limit is more than a user can have.
     package func enrollments(of userID: String) throws -> [Enrollment] {
-        try records(.enrollment, where: "user", is: userID, limit: 200).map(Enrollment.init)
+        try records(.enrollment, where: "user", is: userID, limit: Enrollment.listLimit).map(Enrollment.init)
     }
 
     /// Returns the enrolments of a user, and which of them can be used now.

@@ -74,13 +74,16 @@ extension Engine {
     /// - Parameters:
     ///   - byConfiguration: Returns the state if it depends on the configuration only. The runner then decides by the cached configuration,
     ///     without a read, and the commit conflicts if the configuration has changed. A decision without writes is repeated with a read.
+    ///   - lookup: Returns the rows that the read asks for, so that a database can return them in one round trip. The verdict is `nil` in
+    ///     the first read. A call of only some accounts that is not declared takes longer, and so reveals whether an account exists.
     ///   - read: Reads and decodes the state, synchronously, in one view of the store.
     ///   - check: Returns the slow check that the decision needs; `nil` for none.
     ///   - needsMore: Whether the decision needs another read, which knows the verdict.
     ///   - decide: Returns the plan, synchronously and without access to the store. The runner can call it several times.
     package func transact<State: Sendable, Verdict: Sendable, Answer: Sendable>(
         _ context: RequestContext, byConfiguration: (OrgSnapshot) throws -> State? = { _ in nil },
-        read: @escaping @Sendable (Reading<Verdict>) throws -> State, check: (State) throws -> Check<Verdict>?,
+        lookup: @escaping @Sendable (Verdict?) -> Lookup = { _ in Lookup() }, read: @escaping @Sendable (Reading<Verdict>) throws -> State,
+        check: (State) throws -> Check<Verdict>?,
         needsMore: (State, Verdict) -> Bool = { _, _ in false }, decide: (State, Verdict?) throws -> Plan<Answer>
     ) async throws -> Answer {
         if let cached = latestSnapshot, let state = try byConfiguration(cached) {
@@ -97,7 +100,9 @@ extension Engine {
             // A request whose client disconnected is completed, unless it met a conflict.
             if conflicts > 0 { try Task.checkCancellation() }
             let (known, isLater, hasConflicted) = (judged?.verdict, isRepeated, conflicts > 0)
-            let state = try await store.read { [self] view in
+            let state = try await store.read {
+                lookup(known)
+            } _: { [self] view in
                 try read(
                     Reading(view: RequestView(view), engine: self, verdict: known, isRepeated: isLater, hasConflicted: hasConflicted))
             }
@@ -126,19 +131,21 @@ extension Engine {
 
     /// Runs a request without a check.
     package func transact<State: Sendable, Answer: Sendable>(
-        _ context: RequestContext, read: @escaping @Sendable (Reading<Never>) throws -> State, decide: (State) throws -> Plan<Answer>
+        _ context: RequestContext, lookup: @escaping @Sendable () -> Lookup = { Lookup() },
+        read: @escaping @Sendable (Reading<Never>) throws -> State, decide: (State) throws -> Plan<Answer>
     ) async throws -> Answer {
-        try await transact(context, read: read, check: { _ in nil }) { state, _ in try decide(state) }
+        try await transact(context, lookup: { _ in lookup() }, read: read, check: { _ in nil }) { state, _ in try decide(state) }
     }
 
     /// Runs a request that can be rejected: a refusal that `read`, `check` or `decide` throws is returned, and nothing is written.
     package func transact<State: Sendable, Verdict: Sendable, Success: Sendable, Failure: Error>(
-        _ context: RequestContext, refusing: Failure.Type, read: @escaping @Sendable (Reading<Verdict>) throws -> State,
+        _ context: RequestContext, refusing: Failure.Type, lookup: @escaping @Sendable (Verdict?) -> Lookup = { _ in Lookup() },
+        read: @escaping @Sendable (Reading<Verdict>) throws -> State,
         check: (State) throws -> Check<Verdict>?, needsMore: (State, Verdict) -> Bool = { _, _ in false },
         decide: (State, Verdict?) throws -> Plan<Result<Success, Failure>>
     ) async throws -> Result<Success, Failure> {
         do {
-            return try await transact(context, read: read, check: check, needsMore: needsMore, decide: decide)
+            return try await transact(context, lookup: lookup, read: read, check: check, needsMore: needsMore, decide: decide)
         } catch let refusal as Failure {
             return .failure(refusal)
         }
@@ -146,10 +153,12 @@ extension Engine {
 
     /// Runs a request without a check that can be rejected.
     package func transact<State: Sendable, Success: Sendable, Failure: Error>(
-        _ context: RequestContext, refusing: Failure.Type, read: @escaping @Sendable (Reading<Never>) throws -> State,
-        decide: (State) throws -> Plan<Result<Success, Failure>>
+        _ context: RequestContext, refusing: Failure.Type, lookup: @escaping @Sendable () -> Lookup = { Lookup() },
+        read: @escaping @Sendable (Reading<Never>) throws -> State, decide: (State) throws -> Plan<Result<Success, Failure>>
     ) async throws -> Result<Success, Failure> {
-        try await transact(context, refusing: refusing, read: read, check: { _ in nil }) { state, _ in try decide(state) }
+        try await transact(context, refusing: refusing, lookup: { _ in lookup() }, read: read, check: { _ in nil }) { state, _ in
+            try decide(state)
+        }
     }
 
     /// Commits writes that do not depend on a read, such as log events. Throws ``StoreError``, also after a conflict.

@@ -10,6 +10,8 @@ extension SignInTransaction {
         var keys = userID.map { ["user": $0] } ?? [:]
         // Only sign-ins with a challenge have this key: many other sign-ins of the user must not hide an open challenge.
         if challenge != nil { keys["challenged"] = userID }
+        // The lookup of a code finds the session by it.
+        keys["session"] = sessionID
         return Record(
             kind: .transaction, id: id, version: version, indexedKeys: keys, expiresAt: expiresAt.addingTimeInterval(Self.keptAfter),
             payload: try RecordCoding.encode(self))

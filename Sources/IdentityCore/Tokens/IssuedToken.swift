@@ -26,6 +26,16 @@ package struct TokenFinder {
         (self.snapshot, self.server, self.view, self.now) = (snapshot, server, view, now)
     }
 
+    /// The rows of a presented token: its grant and the user. The claims are not verified here; they only say which rows to read.
+    package static func lookup(_ token: String) -> Lookup {
+        guard token.utf8.contains(UInt8(ascii: ".")) else {
+            return Lookup(.ticket(.refreshToken, TicketDigest(of: token), .owner(.named(.user, byKey: "user"))))
+        }
+        let claims = try? JSONWebSignature(parsing: token).unverifiedClaims().json
+        guard let id = claims?["jti"]?.stringValue.flatMap(TokenID.init) else { return Lookup() }
+        return Lookup(.record(.grant, id: id.grantID, .named(.user, byKey: "user")))
+    }
+
     /// Returns the token's kind and grant; `nil` if it is unknown, expired, revoked, or another server issued it.
     package func find(_ token: String) throws -> IssuedToken? {
         // Refresh tokens contain no dots, signed tokens two.

@@ -19,6 +19,13 @@ struct AuthorizationCodeGrant: GrantHandler {
     /// The grant that a used code gave.
     private let given: Grant?
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(
+            .ticket(
+                .authorizationCode, TicketDigest(of: parameters["code"] ?? ""),
+                .owner(.named(.user, byKey: "user"), .named(.session, byKey: "session"))))
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
         self.request = request

@@ -16,6 +16,13 @@ struct DeviceCodeGrant: PollGrantHandler {
     private let user: User?
     private let isSessionOpen: Bool
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(
+            .ticket(
+                .deviceCode, TicketDigest(of: parameters["device_code"] ?? ""),
+                .owner(.named(.user, byKey: "user"), .named(.session, byKey: "session"))))
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
         self.request = request

@@ -144,6 +144,10 @@ struct PasswordGrant: FirstFactorHandler {
 
     let first: FirstFactorGrant
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        engine.lookup(login: parameters["username"] ?? "", hasFactors: isProved)
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let (username, password) = (try request.required("username"), try request.required("password"))
         first = try FirstFactorGrant(.password(password), of: .password, username: username, request, reading: reading) {

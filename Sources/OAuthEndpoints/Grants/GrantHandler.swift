@@ -1,7 +1,7 @@
 internal import Foundation
 package import IdentityCore
 package import OAuthWire
-internal import Store
+package import Store
 
 /// The verdict of a grant's check: the factor's verdict, or a refusal.
 package typealias GrantVerdict = Result<FactorVerdict, Refusal>
@@ -11,6 +11,9 @@ package typealias GrantVerdict = Result<FactorVerdict, Refusal>
 /// and a constant with an entry in ``GrantType/all``. The grant of a second factor also needs its line in `secondFactorGrantTypes`.
 package protocol GrantHandler: Sendable {
     static var grantType: String { get }
+
+    /// Returns the rows that the read asks for. `isProved` says whether an earlier read's check succeeded.
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup
 
     /// Reads the state of the grant, in the request's only read. Throws ``Refusal`` or ``StoreError``.
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws
@@ -27,6 +30,7 @@ package protocol GrantHandler: Sendable {
 }
 
 extension GrantHandler {
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup { Lookup() }
     func check(_ engine: Engine) throws -> Check<GrantVerdict>? { nil }
     func needsMore(_ verdict: GrantVerdict) -> Bool { false }
 }

@@ -9,6 +9,10 @@ struct OTPGrant: FirstFactorHandler {
 
     let first: FirstFactorGrant
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        engine.lookup(login: parameters["login_hint"] ?? "", hasFactors: true)
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let (login, code) = (try request.required("login_hint"), try request.required("otp"))
         first = try FirstFactorGrant(.code(code), of: .totp, username: login, withEnrollments: true, request, reading: reading) {
@@ -27,6 +31,10 @@ struct SecondFactorOTPGrant: GrantHandler {
 
     private let code: String
     private let typed: TypedCode
+
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(.signIn(.mfaToken, secret: parameters["mfa_token"] ?? ""))
+    }
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         code = try request.required("otp")

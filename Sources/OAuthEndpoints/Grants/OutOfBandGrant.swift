@@ -104,6 +104,12 @@ struct SecondFactorOOBGrant: PollGrantHandler {
     private let request: AdmittedRequest
     private let answer: Answer
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(
+            .signIn(.oobCode, secret: parameters["oob_code"] ?? ""),
+            .ticket(.mfaToken, TicketDigest(of: parameters["mfa_token"] ?? ""), .owner()))
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
         self.request = request
@@ -143,6 +149,10 @@ struct OOBGrant: PollGrantHandler {
     private let request: AdmittedRequest
     private let answer: Answer
     private let scopes: [String]
+
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(.signIn(.oobCode, secret: parameters["oob_code"] ?? ""))
+    }
 
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view

@@ -27,6 +27,10 @@ struct RefreshTokenGrant: GrantHandler {
     private let user: User?
     private let wanted: ScopeRequest
 
+    static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
+        Lookup(.ticket(.refreshToken, TicketDigest(of: parameters["refresh_token"] ?? ""), .owner(.named(.user, byKey: "user"))))
+    }
+
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws {
         let view = reading.view
         self.request = request

@@ -228,9 +228,11 @@ private final class CountingStore: Store {
 
     var reads: Int { count.withLockedValue { $0 } }
 
-    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result {
         count.withLockedValue { $0 += 1 }
-        return try await store.read(body)
+        return try await store.read(lookup, body)
     }
 
     func commit(_ changes: [Change]) async throws -> CommitOutcome { try await store.commit(changes) }

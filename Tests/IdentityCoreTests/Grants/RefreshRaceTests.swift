@@ -32,9 +32,11 @@ private final class WatchedStore: Store {
         state.withLock { $0.beforeCommit = body }
     }
 
-    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result {
         state.withLock { $0.reads += 1 }
-        return try await store.read(body)
+        return try await store.read(lookup, body)
     }
 
     func commit(_ changes: [Change]) async throws -> CommitOutcome {

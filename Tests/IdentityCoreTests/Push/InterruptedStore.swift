@@ -21,10 +21,12 @@ final class InterruptedStore: Store {
         beforeReads.withLock { $0 = [nil, body] }
     }
 
-    func read<Result: Sendable>(_ body: @escaping @Sendable (any StoreView) throws -> Result) async throws -> Result {
+    func read<Result: Sendable>(
+        _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
+    ) async throws -> Result {
         let before = beforeReads.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         try await before?()
-        return try await store.read(body)
+        return try await store.read(lookup, body)
     }
 
     func commit(_ changes: [Change]) async throws -> CommitOutcome {

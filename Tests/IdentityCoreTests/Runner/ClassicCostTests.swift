@@ -20,7 +20,7 @@ struct ClassicCostTests {
 
     @Test("A sign-in by password costs one read and one commit for a wrong password, and a second read for the user's factors")
     func password() async throws {
-        desk.policy = "one-factor"
+        desk.policy = "one factor"
         try await desk.apply()
         #expect(try await cost.expect { try await desk.signIn(password: "wrong") }.refusal == "E0000004")
         #expect(try await cost.expect { try await desk.signIn("unknown@example.com", password: "wrong") }.refusal == "E0000004")
@@ -124,7 +124,7 @@ struct ClassicCostTests {
 
     @Test("A change of an expired password makes one read and one commit, if the new password is accepted")
     func changePassword() async throws {
-        desk.policy = "one-factor"
+        desk.policy = "one factor"
         try await desk.apply { $0.passwordPolicy.age = .init(maximumDays: 1) }
         desk.seconds = 2 * 86_400
         let asked = try await cost.expect(reads: 3) { try desk.shown(await desk.signIn()) }

@@ -15,7 +15,7 @@ struct ClassicRecoveryCostTests {
 
     init() async throws {
         desk = try await CountedClassicClient(cost.store)
-        desk.policy = "one-factor"
+        desk.policy = "one factor"
         try await desk.apply()
     }
 

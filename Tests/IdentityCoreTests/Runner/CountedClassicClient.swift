@@ -9,7 +9,7 @@ import Testing
 final class CountedClassicClient {
     let app: AppFixture
     /// The name of the sign-on policy; ``apply(_:)`` makes it effective.
-    var policy = "two-factors"
+    var policy = "two factors"
     var seconds: TimeInterval = 60
     private(set) var token = ""
     /// The ids of the user's factors by type.
@@ -24,7 +24,7 @@ final class CountedClassicClient {
 
     /// Enrols an app, a telephone and a question for Jane.
     init(_ store: MeteredStore) async throws {
-        app = try await AppFixture(store: store) { Self.prepare(&$0, policy: "two-factors") }
+        app = try await AppFixture(store: store) { Self.prepare(&$0, policy: "two factors") }
         let (id, context) = (try await app.organization.userID(), PushFixture.context(1))
         let number = try #require(PhoneNumber("+49 30 5550123"))
         _ = try await app.engine.grantCodeFactor(.sms, to: CodeDestination(number), userID: id, context: context)

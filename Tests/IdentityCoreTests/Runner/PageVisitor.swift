@@ -27,7 +27,7 @@ final class PageVisitor {
 
     /// Adds the application whose users sign in on the pages, and the policies that the tests need.
     static func prepare(_ definition: inout OrganizationDefinition) {
-        for (id, policy) in [(app, "one-factor"), ("page-vault", "two-factors"), ("page-device", "one-factor")] {
+        for (id, policy) in [(app, "one factor"), ("page-vault", "two factors"), ("page-device", "one factor")] {
             var application = Application(
                 id: id, name: id, kind: .native,
                 grantTypes: ["authorization_code", "refresh_token", GrantType.deviceCode], redirectURIs: [redirectURI],

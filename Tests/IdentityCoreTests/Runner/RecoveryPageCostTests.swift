@@ -28,7 +28,7 @@ struct RecoveryPageCostTests {
 
     private static func prepare(_ definition: inout OrganizationDefinition) {
         PageVisitor.prepare(&definition)
-        definition.classic = ClassicPolicy(signOnPolicy: "one-factor", recovery: [.sms, .email], unlocksBySelfService: true)
+        definition.classic = ClassicPolicy(signOnPolicy: "one factor", recovery: [.sms, .email], unlocksBySelfService: true)
     }
 
     private func begin(_ channel: String, login: String = PushFixture.jane, on page: HostedPage) async throws -> HostedAnswer {

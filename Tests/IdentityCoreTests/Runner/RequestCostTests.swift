@@ -20,11 +20,11 @@ struct RequestCostTests {
     @Test("A one-factor password grant makes one read and one commit for a correct password, a wrong password and an unknown name")
     func password() async throws {
         for _ in 0..<2 {
-            let tokens = try await cost.expect { try await org.signIn(client: "one-factor-app") }
+            let tokens = try await cost.expect(undeclared: 0) { try await org.signIn(client: "one-factor-app") }
             #expect((try? tokens.get()) != nil)
         }
         try await cost.expect { try await org.signIn(client: "one-factor-app", ["password": "wrong"]) }
-        try await cost.expect {
+        try await cost.expect(undeclared: 0) {
             try await org.signIn("unknown@example.com", client: "one-factor-app", ["password": "wrong"])
         }
     }
@@ -37,7 +37,7 @@ struct RequestCostTests {
         user.failedAttempts = FailureCounts.most
         _ = try await cost.store.commit([.put(try stored.record(holding: user))])
         for more in [["password": "wrong"], [:]] {
-            #expect(try await cost.expect { try await org.signIn(at: 60, more) }.refused == .invalidGrant)
+            #expect(try await cost.expect(undeclared: 0) { try await org.signIn(at: 60, more) }.refused == .invalidGrant)
         }
     }
 
@@ -45,14 +45,14 @@ struct RequestCostTests {
     func push() async throws {
         let phone = try await org.enroll()
         // The second read loads the user's factors. Only a correct password may cause it.
-        let mfaToken = try await cost.expect(reads: 2) { try await org.mfaToken() }
+        let mfaToken = try await cost.expect(reads: 2, undeclared: 0) { try await org.mfaToken() }
         let code = try await cost.expect { try await org.challenge(mfaToken).get().secret() }
-        let pending = try await cost.expect(commits: 0) { try await org.poll(mfaToken, code, at: 12) }
+        let pending = try await cost.expect(commits: 0, undeclared: 0) { try await org.poll(mfaToken, code, at: 12) }
         #expect(pending.refused == .authorizationPending)
         let challenge = try await org.newest(phone, at: 13)
         let answer = try PushFixture.sign(phone, challenge, at: 13)
         try await cost.expect { _ = try await org.send(answer, at: 13).get() }
-        try await cost.expect { _ = try await org.poll(mfaToken, code, at: 20).get() }
+        try await cost.expect(undeclared: 0) { _ = try await org.poll(mfaToken, code, at: 20).get() }
     }
 
     @Test("A push as the first factor and a backchannel request make one read and one commit each")
@@ -65,21 +65,21 @@ struct RequestCostTests {
     @Test("Refresh and revocation make one read and one commit, introspection and user info one read")
     func tokens() async throws {
         let tokens = try await org.signIn(scope: "openid offline_access", client: "one-factor-app").get()
-        let refreshed = try await cost.expect {
+        let refreshed = try await cost.expect(undeclared: 0) {
             try await org.token(
                 ["grant_type": "refresh_token", "refresh_token": tokens.refreshToken ?? ""], client: "one-factor-app", at: 11
             ).get()
         }
         let question = TokenRequest(
             server: "default", client: TestOrganization.service, parameters: ["token": refreshed.accessToken])
-        let found = try await cost.expect(commits: 0) {
+        let found = try await cost.expect(commits: 0, undeclared: 0) {
             try await org.engine.introspect(question, context: PushFixture.context(12)).get()
         }
         #expect(found.isActive)
-        try await cost.expect(commits: 0) {
+        try await cost.expect(commits: 0, undeclared: 0) {
             _ = try await org.engine.userInfo(accessToken: refreshed.accessToken, server: "default", context: PushFixture.context(12)).get()
         }
-        try await cost.expect { try await org.revoke(refreshed.refreshToken ?? "", client: "one-factor-app") }
+        try await cost.expect(undeclared: 0) { try await org.revoke(refreshed.refreshToken ?? "", client: "one-factor-app") }
     }
 
     @Test("A client_credentials grant makes no read and one commit: the cached configuration is a condition of the commit")

@@ -2,14 +2,14 @@ internal import Foundation
 
 /// A fixed number of threads for blocking work, which must not run on cooperative threads. Each thread passes its own context (a database
 /// connection) to its jobs, one at a time.
-final class WorkerThreads<Context: Sendable>: Sendable {
-    typealias Job = @Sendable (Context) -> Void
+package final class WorkerThreads<Context: Sendable>: Sendable {
+    package typealias Job = @Sendable (Context) -> Void
 
     private let queue = JobQueue<Job>()
     private let end: Countdown
 
     /// Starts one thread per context.
-    init(_ contexts: [Context], name: String) {
+    package init(_ contexts: [Context], name: String) {
         end = Countdown(contexts.count)
         for context in contexts {
             let thread = Thread { [queue, end] in
@@ -24,7 +24,7 @@ final class WorkerThreads<Context: Sendable>: Sendable {
     }
 
     /// Runs a job on one of the threads. Throws the job's error, or ``JobQueueClosed``.
-    func run<Result: Sendable>(_ body: @escaping @Sendable (Context) throws -> Result) async throws -> Result {
+    package func run<Result: Sendable>(_ body: @escaping @Sendable (Context) throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
             let isQueued = queue.add { context in
                 continuation.resume(with: Swift.Result { try body(context) })
@@ -34,28 +34,28 @@ final class WorkerThreads<Context: Sendable>: Sendable {
     }
 
     /// Lets the threads end after the queued jobs.
-    func close() {
+    package func close() {
         queue.close()
     }
 
     /// Waits until the threads have ended after ``close()``.
-    func ended() async {
+    package func ended() async {
         await end.reached()
     }
 }
 
 /// Lets tasks wait until a number of threads have ended. `@unchecked Sendable` is safe because `remaining` and `waiting` are accessed only
 /// under the lock.
-final class Countdown: @unchecked Sendable {
+package final class Countdown: @unchecked Sendable {
     private let lock = NSLock()
     private var remaining: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(_ count: Int) {
+    package init(_ count: Int) {
         remaining = count
     }
 
-    func step() {
+    package func step() {
         let released = lock.withLock {
             remaining -= 1
             guard remaining == 0 else { return [CheckedContinuation<Void, Never>]() }
@@ -65,7 +65,7 @@ final class Countdown: @unchecked Sendable {
         for continuation in released { continuation.resume() }
     }
 
-    func reached() async {
+    package func reached() async {
         await withCheckedContinuation { continuation in
             let isOver = lock.withLock {
                 if remaining > 0 { waiting.append(continuation) }

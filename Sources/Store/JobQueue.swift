@@ -1,11 +1,13 @@
-internal import Foundation
+package import Foundation
 
 /// The error for a job that is added to a closed queue.
-struct JobQueueClosed: Error {}
+package struct JobQueueClosed: Error {
+    package init() {}
+}
 
 /// A blocking queue of jobs for the store's threads. `@unchecked Sendable` is safe because `jobs`, `expected` and `isClosed` are accessed
 /// only under the condition's lock.
-final class JobQueue<Job: Sendable>: @unchecked Sendable {
+package final class JobQueue<Job: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var jobs: [Job] = []
     private var isClosed = false
@@ -14,8 +16,10 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     /// The number of jobs that ends a gathering.
     private var gatheringLimit = Int.max
 
+    package init() {}
+
     /// Returns `false` if the queue is closed.
-    func add(_ job: Job) -> Bool {
+    package func add(_ job: Job) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         guard !isClosed else { return false }
@@ -26,14 +30,14 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     }
 
     /// Announces a job. ``expectNoMore()`` must follow, before the job is added.
-    func expect() {
+    package func expect() {
         condition.lock()
         defer { condition.unlock() }
         expected += 1
     }
 
     /// Ends an announcement: the job is about to be added, or will not be.
-    func expectNoMore() {
+    package func expectNoMore() {
         condition.lock()
         defer { condition.unlock() }
         expected -= 1
@@ -41,7 +45,7 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
 
     /// Blocks until there are jobs and takes at most `limit` of them in order; `nil` when the queue is closed and empty. Waits up to
     /// `patience` seconds for announced jobs. Call it only on the store's own threads.
-    func take(atMost limit: Int, gatheringFor patience: TimeInterval = 0) -> [Job]? {
+    package func take(atMost limit: Int, gatheringFor patience: TimeInterval = 0) -> [Job]? {
         condition.lock()
         defer { condition.unlock() }
         while jobs.isEmpty {
@@ -59,7 +63,7 @@ final class JobQueue<Job: Sendable>: @unchecked Sendable {
     }
 
     /// Rejects new jobs; queued jobs are still taken.
-    func close() {
+    package func close() {
         condition.lock()
         defer { condition.unlock() }
         isClosed = true

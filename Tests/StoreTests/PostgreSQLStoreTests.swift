@@ -1,0 +1,223 @@
+#if PostgreSQL
+import Foundation
+import Store
+import TestSupport
+import Testing
+
+@testable import StorePostgreSQL
+
+@Suite("PostgreSQL store", .enabled(if: OutsidePart.postgreSQL.isEnabled, Comment(rawValue: OutsidePart.postgreSQL.missingNote)))
+struct PostgreSQLStoreTests {
+    private static let now = Date(timeIntervalSince1970: 1_000)
+
+    private static func configuration(port: Int? = nil) async throws -> PostgreSQLConfiguration {
+        let server = try await PostgreSQLServer.shared.value
+        var url = try await server.newDatabase()
+        try PostgreSQLSchema.migrate(PostgreSQLConfiguration(url: url))
+        if let port { url = url.replacing(":\(server.port)/", with: ":\(port)/") }
+        return PostgreSQLConfiguration(url: url)
+    }
+
+    @Test("Of concurrent commits by two servers on one version of a record, exactly one succeeds")
+    func races() async throws {
+        let configuration = try await Self.configuration()
+        let stores = [try await PostgreSQLStore(configuration), try await PostgreSQLStore(configuration)]
+        _ = try await stores[0].commit([.put(.user("u1"))])
+        for version in 1...10 {
+            let outcomes = try await withThrowingTaskGroup(of: CommitOutcome.self) { group in
+                for index in 0..<16 {
+                    group.addTask { try await stores[index % 2].commit([.put(.user("u1", version: Int64(version), login: "\(index)"))]) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0 == .committed } == 1)
+            #expect(outcomes.count { $0 == .conflict(index: 0, .version(stored: Int64(version) + 1)) } == 15)
+        }
+        for store in stores { try await store.close() }
+    }
+
+    @Test("Of concurrent requests by two servers for one ticket, exactly one takes it")
+    func tickets() async throws {
+        let configuration = try await Self.configuration()
+        let stores = [try await PostgreSQLStore(configuration), try await PostgreSQLStore(configuration)]
+        for number in 0..<10 {
+            let ticket = Ticket.refresh("r\(number)")
+            _ = try await stores[0].commit([.issue(ticket)])
+            let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for index in 0..<16 {
+                    group.addTask {
+                        try await stores[index % 2].commit([
+                            .take(.refreshToken, digest: ticket.digest, now: Self.now, gave: [UInt8(index)])
+                        ]) == .committed
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(taken == 1)
+        }
+        for store in stores { try await store.close() }
+    }
+
+    @Test("A condition on an absent record excludes its concurrent creation")
+    func absence() async throws {
+        let store = try await PostgreSQLStore(try await Self.configuration())
+        for number in 0..<20 {
+            let (name, other) = (RecordReference(.user, "a\(number)"), RecordReference(.user, "b\(number)"))
+            async let first = store.commit([.unchanged(other, version: 0), .put(.user(name.id))])
+            async let second = store.commit([.unchanged(name, version: 0), .put(.user(other.id))])
+            let outcomes = try await [first, second]
+            #expect(outcomes.count { $0 == .committed } <= 1, "\(outcomes)")
+        }
+        try await store.close()
+    }
+
+    @Test("Two commits that lock the same rows in opposite order end as one success and one contention, or one after the other")
+    func deadlock() async throws {
+        let store = try await PostgreSQLStore(try await Self.configuration())
+        _ = try await store.commit([.put(.user("a")), .put(.user("b"))])
+        var version: Int64 = 1
+        for _ in 0..<20 {
+            let (a, b) = (Record.user("a", version: version), Record.user("b", version: version))
+            async let first = store.commit([.put(a), .put(b)])
+            async let second = store.commit([.put(b), .put(a)])
+            let outcomes = try await [first, second]
+            #expect(outcomes.count { $0 == .committed } == 1, "\(outcomes)")
+            version += 1
+        }
+        try await store.close()
+    }
+
+    @Test("A read makes one round trip for its declared rows, one for each other query, and one that no caller waits for")
+    func roundTrips() async throws {
+        let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
+        var configuration = try await Self.configuration(port: proxy.port)
+        configuration.connections = 1
+        let store = try await PostgreSQLStore(configuration)
+        _ = try await store.commit(LookupTests.records)
+        // Each read of a connection first reads the end of the one before.
+        func cost(_ lookup: Lookup) async throws -> Int {
+            _ = try await store.commit([])
+            let before = proxy.writes
+            try await store.read({ lookup }) { view in
+                _ = try view.ticket(.refreshToken, digest: TicketDigest(of: "r"), now: Self.now)
+                _ = try view.record(.grant, id: "g1")
+                _ = try view.record(.user, id: "u1")
+                _ = try view.records(.enrollment, where: "user", is: "u1", limit: 200)
+            }
+            _ = try await store.commit([])
+            // The commit that follows is the last write.
+            return proxy.writes - before - 1
+        }
+        #expect(try await cost(LookupTests.lookup) == 2)
+        #expect(try await cost(Lookup()) == 6)
+        let before = proxy.writes
+        _ = try await store.commit([.put(.user("u9")), .issue(.refresh("r9")), .put(.user("u8", login: "l"))])
+        #expect(proxy.writes - before == 1)
+        try await store.close()
+    }
+
+    @Test("A commit whose answer is lost counts as committed, and happened once")
+    func lostAnswer() async throws {
+        let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
+        let store = try await PostgreSQLStore(try await Self.configuration(port: proxy.port))
+        proxy.cut(.after, "COMMIT")
+        #expect(try await store.commit([.put(.user("u1"))]) == .committed)
+        #expect(proxy.hasCut)
+        #expect(try await store.record(.user, "u1")?.version == 1)
+        try await store.close()
+    }
+
+    @Test("A commit that did not reach the server is sent again")
+    func lostRequest() async throws {
+        let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
+        let store = try await PostgreSQLStore(try await Self.configuration(port: proxy.port))
+        proxy.cut(.before, "COMMIT")
+        #expect(try await store.commit([.put(.user("u1"))]) == .committed)
+        #expect(proxy.hasCut)
+        #expect(try await store.record(.user, "u1")?.version == 1)
+        try await store.close()
+    }
+
+    @Test("A read whose connection is lost at its beginning is repeated")
+    func lostRead() async throws {
+        let proxy = try CuttingProxy(to: try await PostgreSQLServer.shared.value.port)
+        let store = try await PostgreSQLStore(try await Self.configuration(port: proxy.port))
+        _ = try await store.commit([.put(.user("u1"))])
+        proxy.cut(.after, "REPEATABLE READ")
+        #expect(try await store.record(.user, "u1")?.version == 1)
+        #expect(proxy.hasCut)
+        try await store.close()
+    }
+
+    @Test("After a crash of the database server, acknowledged commits are present and the store continues without a restart")
+    func crash() async throws {
+        let server = try await PostgreSQLServer()
+        let configuration = PostgreSQLConfiguration(url: try await server.newDatabase())
+        try PostgreSQLSchema.migrate(configuration)
+        let store = try await PostgreSQLStore(configuration)
+        for number in 0..<50 { _ = try await store.commit([.put(.user("u\(number)"))]) }
+        try await server.crash()
+        try await server.restart()
+        let stored = try await store.read { try $0.records(.user, after: nil, limit: 100) }
+        #expect(stored.count == 50)
+        #expect(try await store.commit([.put(.user("u50"))]) == .committed)
+        try await store.close()
+    }
+
+    @Test("Without a database server, a request fails within the timeout with an error that names the place, but not the password")
+    func unreachable() async throws {
+        let port = try SitePort().number
+        var configuration = PostgreSQLConfiguration(url: "postgres://jane:s3cret-Pa55@127.0.0.1:\(port)/db?connect_timeout=1")
+        configuration.reconnectTimeout = 0
+        let error = await #expect(throws: StoreError.self) { try await PostgreSQLStore(configuration) }
+        #expect(error?.code == .unavailable)
+        let text = "\(try #require(error)) \(configuration) \(String(reflecting: configuration))"
+        #expect(text.contains("postgres://jane@127.0.0.1:\(port)/db") && !text.contains("s3cret"))
+    }
+
+    @Test("A database without tables is refused with the command that creates them")
+    func noTables() async throws {
+        let url = try await PostgreSQLServer.shared.value.newDatabase()
+        let error = await #expect(throws: StoreError.self) { try await PostgreSQLStore(PostgreSQLConfiguration(url: url)) }
+        #expect(error?.message.contains("countersign store migrate") == true)
+    }
+
+    @Test("Several processes can create the tables at the same time")
+    func concurrentMigrations() async throws {
+        let configuration = PostgreSQLConfiguration(url: try await PostgreSQLServer.shared.value.newDatabase())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { try PostgreSQLSchema.migrate(configuration) } }
+            try await group.waitForAll()
+        }
+        let store = try await PostgreSQLStore(configuration)
+        #expect(try await store.commit([.put(.user("u1"))]) == .committed)
+        try await store.close()
+    }
+
+    @Test("A database of a newer version is used if its last migration permits this version, and refused otherwise")
+    func newerVersion() async throws {
+        let server = try await PostgreSQLServer.shared.value
+        let configuration = try await Self.configuration()
+        let database = try #require(configuration.place.split(separator: "/").last.map(String.init))
+        let known = PostgreSQLSchema.migrations.count
+        try await server.sql("INSERT INTO schema_migrations VALUES (\(known + 1), 'later', \(known))", in: database)
+        try await PostgreSQLStore(configuration).close()
+        try await server.sql("INSERT INTO schema_migrations VALUES (\(known + 2), 'much later', \(known + 1))", in: database)
+        let error = await #expect(throws: StoreError.self) { try await PostgreSQLStore(configuration) }
+        #expect(error?.code == .newerVersion)
+    }
+
+    @Test("Two clean-ups at the same time remove each expired row once")
+    func concurrentCleanUp() async throws {
+        let configuration = try await Self.configuration()
+        let stores = [try await PostgreSQLStore(configuration), try await PostgreSQLStore(configuration)]
+        for number in 0..<200 { _ = try await stores[0].commit([.put(.user("u\(number)", login: "l\(number)", expiresAt: Self.now))]) }
+        async let first = stores[0].removeExpired(now: Self.now, limit: 500)
+        async let second = stores[1].removeExpired(now: Self.now, limit: 500)
+        let removed = try await first + second
+        #expect(removed == 200)
+        #expect(try await stores[0].read { try $0.records(.user, where: "login", is: "l7", limit: 1) }.isEmpty)
+        for store in stores { try await store.close() }
+    }
+}
+#endif
