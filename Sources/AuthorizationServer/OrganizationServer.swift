@@ -4,9 +4,11 @@ package import IdentityCore
 public import Logging
 internal import ServerHTTP
 public import ServiceLifecycle
-package import StoreSQLite
+package import Store
+internal import StorePostgreSQL
+internal import StoreSQLite
 
-/// The server of one organization with its SQLite database; `countersign serve` runs it. Safe from any task.
+/// The server of one organization with its database; `countersign serve` runs it. Safe from any task.
 ///
 /// ```swift
 /// let server = try await OrganizationServer(organization: "org.yaml", settings: ["port": "8080"], logger: logger)
@@ -95,9 +97,17 @@ package struct ServerParts: Sendable {
     package let warnings: [String]
     package let messages: MessageSettings
     package let configuration: AuthorizationServer.Configuration
-    package let store: SQLiteStore
+    package let store: any Store
     package let engine: Engine
     package let logger: Logger
+
+    /// Reads the settings only.
+    package static func configuration(
+        organization path: String, settings: [String: String], environment: [String: String]
+    ) throws -> AuthorizationServer.Configuration {
+        let file = try OrgFile.load(path: path, environment: environment)
+        return try AuthorizationServer.Configuration(commandLine: settings, environment: environment, file: file.server)
+    }
 
     /// Reads the org file and the settings, opens the store and creates the engine. Stored records do not change. `check` validates the
     /// settings before any file is created.
@@ -114,7 +124,7 @@ package struct ServerParts: Sendable {
         standard.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
         self.logger = logger ?? standard
         let masterKey = try configuration.loadMasterKey()
-        store = try SQLiteStore(path: configuration.storePath)
+        store = try await StoreSettings.open(configuration)
         let breachedPasswords = try file.breachedPasswords.makeCheck(logger: self.logger).map { BreachedPasswordLists($0) }
         engine = Engine(
             store: store,

@@ -14,8 +14,12 @@ extension AuthorizationServer {
         package var publicOrigin: String?
         /// `nil` listens without TLS.
         package var tls: TLS?
-        /// Folder of the database and, by default, of the master key.
+        /// Folder of the SQLite database and, by default, of the master key.
         package var dataDirectory: String
+        /// URL of a PostgreSQL database, which may contain a password. `nil` uses SQLite in the data folder.
+        package var database: Secret?
+        /// Password of the PostgreSQL database, instead of one in the URL.
+        package var databasePassword: PEM?
         package var masterKey: MasterKeySource
         /// Peers whose `X-Forwarded-For` header is trusted, as addresses (`10.0.0.7`) or networks (`10.0.0.0/8`).
         package var trustedProxies: [TrustedNetwork]

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Foundation
 internal import JOSE
 internal import ServerHTTP
 internal import StoreSQLite
@@ -7,7 +8,8 @@ internal import StoreSQLite
 extension AuthorizationServer.Configuration {
     /// Loads a configuration. Missing keys keep their defaults. The command line overrides the environment, which overrides the org file.
     ///
-    /// The keys are `host`, `port`, `public-origin`, `tls-certificate`, `tls-key`, `data`, `master-key`, `master-key-file`,
+    /// The keys are `host`, `port`, `public-origin`, `tls-certificate`, `tls-key`, `data`, `database` (a URL of PostgreSQL),
+    /// `database-password-file`, `master-key`, `master-key-file`,
     /// `trusted-proxies` (comma-separated), `max-body-bytes`, `max-header-bytes`, `max-connections`, `max-connections-per-address`,
     /// `idle-timeout` (seconds), `hashing-width` and `log-level`. Environment variables are in upper case, with `_` for `-` and the prefix
     /// `COUNTERSIGN_`.
@@ -22,6 +24,8 @@ extension AuthorizationServer.Configuration {
         publicOrigin = try values["public-origin"].map(Self.origin)
         tls = try Self.tls(certificate: values["tls-certificate"], key: values["tls-key"])
         dataDirectory = values["data"] ?? dataDirectory
+        database = try values.secret("database").map { try Self.database($0, isVisible: commandLine["database"] != nil) }
+        databasePassword = values["database-password-file"].map { .file($0) }
         masterKey = try Self.masterKey(text: values.secret("master-key"), file: values["master-key-file"])
         trustedProxies = try values["trusted-proxies"].map(Self.networks) ?? []
         limits.bodyBytes = try values.number("max-body-bytes", 1_024...1_048_576) ?? limits.bodyBytes
@@ -35,7 +39,8 @@ extension AuthorizationServer.Configuration {
     }
 
     private static let keys: Set<String> = [
-        "host", "port", "public-origin", "tls-certificate", "tls-key", "data", "master-key", "master-key-file", "trusted-proxies",
+        "host", "port", "public-origin", "tls-certificate", "tls-key", "data", "database", "database-password-file", "master-key",
+        "master-key-file", "trusted-proxies",
         "max-body-bytes", "max-header-bytes", "max-connections", "max-connections-per-address", "idle-timeout", "hashing-width",
         "log-level",
     ]
@@ -53,6 +58,19 @@ extension AuthorizationServer.Configuration {
                 key: "public-origin", message: "'\(text)' is no origin. Write scheme and host without a path: https://id.example.com")
         }
         return text
+    }
+
+    private static func database(_ text: String, isVisible: Bool) throws -> Secret {
+        guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else {
+            throw ConfigurationError(
+                key: "database", message: "This is no URL of PostgreSQL. Write postgres://user@host/database; several hosts take a comma.")
+        }
+        guard !isVisible || URLComponents(string: text)?.password == nil else {
+            throw ConfigurationError(
+                key: "database",
+                message: "Other users of this machine can read the arguments. Move the password to database-password-file or PGPASSWORD.")
+        }
+        return Secret(text)
     }
 
     private static func tls(certificate: String?, key: String?) throws -> TLS? {
@@ -109,7 +127,10 @@ private struct Values {
 
     private static func provider(_ name: String, _ values: [String: String]) -> InMemoryProvider {
         let entries = values.map {
-            (AbsoluteConfigKey(["countersign", $0.key]), ConfigValue(.string($0.value), isSecret: $0.key == "master-key"))
+            (
+                AbsoluteConfigKey(["countersign", $0.key]),
+                ConfigValue(.string($0.value), isSecret: ["master-key", "database"].contains($0.key))
+            )
         }
         return InMemoryProvider(name: name, values: Dictionary(entries, uniquingKeysWith: { first, _ in first }))
     }

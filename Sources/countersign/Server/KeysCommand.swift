@@ -3,7 +3,7 @@ internal import AuthorizationServer
 import Foundation
 internal import IdentityCore
 import JOSE
-import StoreSQLite
+import Store
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

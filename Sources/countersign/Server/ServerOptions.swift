@@ -13,6 +13,13 @@ struct ServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The folder of the database and the master key.", valueName: "folder"))
     var data: String?
 
+    @Option(help: ArgumentHelp("A PostgreSQL database, instead of SQLite: postgres://user@host/name", valueName: "url"))
+    var database: String?
+
+    @Option(
+        name: .customLong("database-password-file"), help: ArgumentHelp("A file with the password of the database.", valueName: "file"))
+    var databasePasswordFile: String?
+
     @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
     var host: String?
 
@@ -39,10 +46,16 @@ struct ServerOptions: ParsableArguments {
 
     private var commandLine: [String: String] {
         let values = [
-            "data": data, "host": host, "port": port, "public-origin": publicOrigin, "tls-certificate": tlsCertificate, "tls-key": tlsKey,
+            "data": data, "database": database, "database-password-file": databasePasswordFile, "host": host, "port": port,
+            "public-origin": publicOrigin, "tls-certificate": tlsCertificate, "tls-key": tlsKey,
             "master-key-file": masterKeyFile, "log-level": logLevel,
         ]
         return values.compactMapValues { $0 }
+    }
+
+    /// Reads the settings of the org file, the environment and the command line.
+    func settings() throws -> AuthorizationServer.Configuration {
+        try ServerParts.configuration(organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment)
     }
 
     /// Opens the server's store without listening. Throws errors of the org file, the settings or the store.
