@@ -25,11 +25,12 @@ package struct PostgreSQLConfiguration: Sendable {
 
     /// The URL without its password and without parameters, for messages.
     package var place: String {
-        let text = url.text.prefix { $0 != "?" }
-        guard let at = text.lastIndex(of: "@"), let scheme = text.range(of: "://") else { return String(text) }
-        let user = text[scheme.upperBound..<at].prefix { $0 != ":" }
-        return "\(text[..<scheme.upperBound])\(user)\(text[at...])"
+        let parts = DatabaseURL(url.text)
+        return "postgres://\(parts.user.map { $0 + "@" } ?? "")\(parts.hosts)\(parts.path)"
     }
+
+    /// The protection of the connection if the URL names none: TLS with a verified certificate, except on this machine.
+    var defaultTLSMode: String { DatabaseURL(url.text).isLocal ? "prefer" : "verify-full" }
 }
 
 extension PostgreSQLConfiguration: Redacted {

@@ -67,7 +67,8 @@ final class PostgreSQLConnection {
     init(_ configuration: PostgreSQLConfiguration) throws {
         // Parameters before the URL are defaults; those after it override it.
         var parameters = [
-            ("connect_timeout", "3"), ("application_name", "countersign"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10"),
+            ("sslmode", configuration.defaultTLSMode), ("connect_timeout", "3"), ("application_name", "countersign"),
+            ("tcp_user_timeout", "10000"), ("keepalives_idle", "10"),
             ("keepalives_interval", "5"), ("keepalives_count", "3"), ("dbname", configuration.url.text), ("client_encoding", "UTF8"),
         ]
         if let password = configuration.password { parameters.append(("password", password.text)) }

@@ -105,11 +105,10 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// A message of the server or of libpq could quote the connection's parameters.
+    /// A message of libpq quotes a malformed URL, and the server's could quote a parameter.
     private static func redacted(_ message: String, _ configuration: PostgreSQLConfiguration) -> String {
-        let secret = configuration.password?.text ?? URLComponents(string: configuration.url.text)?.password
-        guard let secret, !secret.isEmpty else { return message }
-        return message.replacingOccurrences(of: secret, with: "…")
+        let secrets = [configuration.url.text, configuration.password?.text, URLComponents(string: configuration.url.text)?.password]
+        return secrets.compactMap { $0 }.filter { !$0.isEmpty }.reduce(message) { $0.replacingOccurrences(of: $1, with: "…") }
     }
 }
 

@@ -175,6 +175,58 @@ struct PostgreSQLStoreTests {
         #expect(text.contains("postgres://jane@127.0.0.1:\(port)/db") && !text.contains("s3cret"))
     }
 
+    @Test(
+        "No URL, however malformed, shows its password in an error or a description",
+        arguments: [
+            "postgres://jane:s3cret@nowhere.invalid:port/db", "postgres://jane:s3cret?x@127.0.0.1:1/db",
+            "postgres://jane:s3cret/@127.0.0.1:1/db",
+            "postgres://127.0.0.1:1/db?password=s3cret", "postgres://jane:s3cret@127.0.0.1:1/db?nonsense=1",
+            "postgres://jane:%zzs3cret@[::1",
+        ])
+    func malformedURL(_ url: String) async throws {
+        var configuration = PostgreSQLConfiguration(url: url)
+        configuration.reconnectTimeout = 0
+        let error = await #expect(throws: StoreError.self) { try await PostgreSQLStore(configuration) }
+        #expect(!"\(try #require(error)) \(configuration) \(configuration.url)".contains("s3cret"))
+        #expect(DatabaseURL(url).hasPassword)
+    }
+
+    @Test("A connection to another machine verifies the server's certificate, unless the URL says otherwise")
+    func verifiesTLS() {
+        for local in [
+            "postgres:///db", "postgres://localhost,127.0.0.1:5433/db", "postgres://jane@[::1]:5432/db", "postgres://%2Frun%2Fpg/db",
+        ] {
+            #expect(PostgreSQLConfiguration(url: local).defaultTLSMode == "prefer", "\(local)")
+        }
+        for other in ["postgres://db.example.com/db", "postgres://localhost,db2/db", "postgres:///db?host=db3", "postgres://a:b@10.0.0.1"] {
+            #expect(PostgreSQLConfiguration(url: other).defaultTLSMode == "verify-full", "\(other)")
+        }
+    }
+
+    @Test("Behind PgBouncer in transaction mode, concurrent commits and reads keep their transactions apart")
+    func pooler() async throws {
+        let configuration = try await Self.configuration()
+        let pooler = try await ConnectionPooler(to: PostgreSQLServer.shared.value)
+        var pooled = PostgreSQLConfiguration(url: pooler.url(of: configuration.place))
+        pooled.connections = 16
+        let store = try await PostgreSQLStore(pooled)
+        for number in 0..<16 { _ = try await store.commit([.put(.user("u\(number)"))]) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<16 {
+                group.addTask {
+                    for version in 1...20 {
+                        #expect(try await store.record(.user, "u\(number)")?.version == Int64(version))
+                        let stale = try await store.commit([.put(.user("u\(number)", version: Int64(version + 5)))])
+                        #expect(stale == .conflict(index: 0, .version(stored: Int64(version))))
+                        #expect(try await store.commit([.put(.user("u\(number)", version: Int64(version)))]) == .committed)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await store.close()
+    }
+
     @Test("A database without tables is refused with the command that creates them")
     func noTables() async throws {
         let url = try await PostgreSQLServer.shared.value.newDatabase()

@@ -82,3 +82,41 @@ public final class PostgreSQLServer: Sendable {
         try await started.waitFor("database system is ready to accept connections")
     }
 }
+
+/// PgBouncer in transaction mode in front of a server. It ends when its owner, or the test process, ends.
+public final class ConnectionPooler: Sendable {
+    /// The TCP port.
+    public let port: Int
+    private let target: Int
+    private let folder = TemporaryFolder()
+    private let process: ChildProcess
+
+    /// Starts the pooler, with fewer connections to the server than clients.
+    ///
+    /// - Throws: ``ChildProcess/NotWritten`` with its output if it does not start.
+    public init(to server: PostgreSQLServer) async throws {
+        port = try SitePort().number
+        target = server.port
+        let script = """
+            set -e
+            as=; [ "$(id -u)" != 0 ] || as="setpriv --reuid=postgres --regid=postgres --init-groups"
+            mkdir -p "$FOLDER"; [ -z "$as" ] || chown postgres "$FOLDER"; cd "$FOLDER"
+            printf '[databases]\\n* = host=127.0.0.1 port=%s user=countersign\\n[pgbouncer]\\nlisten_addr = 127.0.0.1\\nlisten_port = %s\\n' "$TARGET" "$PORT" >ini
+            printf 'auth_type = any\\npool_mode = transaction\\ndefault_pool_size = 4\\nunix_socket_dir =\\n' >>ini
+            $as pgbouncer ini &
+            server=$!
+            (while kill -0 $$ && kill -0 "$OWNER"; do sleep 1; done 2>/dev/null; kill -INT $server) &
+            wait $server
+            """
+        process = try ChildProcess(
+            URL(filePath: "/bin/bash"), ["-c", script],
+            environment: [
+                "FOLDER": folder.url.path, "PORT": String(port), "TARGET": String(target), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "OWNER": String(ProcessInfo.processInfo.processIdentifier),
+            ])
+        try await process.waitFor("process up")
+    }
+
+    /// Returns the URL of a database of the server through the pooler.
+    public func url(of direct: String) -> String { direct.replacing(":\(target)/", with: ":\(port)/") }
+}

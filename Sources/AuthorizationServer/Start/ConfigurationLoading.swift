@@ -65,7 +65,7 @@ extension AuthorizationServer.Configuration {
             throw ConfigurationError(
                 key: "database", message: "This is no URL of PostgreSQL. Write postgres://user@host/database; several hosts take a comma.")
         }
-        guard !isVisible || URLComponents(string: text)?.password == nil else {
+        guard !isVisible || !DatabaseURL(text).hasPassword else {
             throw ConfigurationError(
                 key: "database",
                 message: "Other users of this machine can read the arguments. Move the password to database-password-file or PGPASSWORD.")

@@ -66,7 +66,8 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "A text that is no address or network is not trusted", arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
+        "A text that is no address or network is not trusted",
+        arguments: ["", "10.0.0", "10.0.0.0/33", "10.0.0.0/-1", "::/129", "host.example", "10.0.0.0/8/8"])
     func refuses(text: String) {
         #expect(TrustedNetwork(text) == nil)
     }
