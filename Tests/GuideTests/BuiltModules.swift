@@ -39,7 +39,10 @@ struct BuiltModules: Sendable {
             .filter { $0.deletingLastPathComponent().lastPathComponent == "include" }
         let folders = (try? FileManager.default.contentsOfDirectory(at: products, includingPropertiesForKeys: nil)) ?? []
         let generated = folders.filter { $0.pathExtension == "build" }.map { $0.appending(path: "module.modulemap") }
-        let system = [checkouts.appending(path: "GRDB.swift/Sources/GRDBSQLite/module.modulemap")]
+        let system = [
+            checkouts.appending(path: "GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
+            OutsidePart.root.appending(path: "Sources/CLibPQ/module.modulemap"),
+        ]
         return (written + generated + system).filter {
             $0.lastPathComponent == "module.modulemap" && FileManager.default.fileExists(atPath: $0.path(percentEncoded: false))
         }

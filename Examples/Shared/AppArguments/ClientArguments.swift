@@ -29,7 +29,9 @@ public struct ClientArguments: ParsableArguments {
     public var redirectURI: String?
 
     /// The redirect URI of a sign-out.
-    @Option(name: .customLong("logout-redirect-uri"), help: ArgumentHelp("The URI to which the browser returns after a sign-out.", valueName: "uri"))
+    @Option(
+        name: .customLong("logout-redirect-uri"),
+        help: ArgumentHelp("The URI to which the browser returns after a sign-out.", valueName: "uri"))
     public var logoutRedirectURI: String?
 
     /// A property list with the settings.

@@ -2,6 +2,7 @@ internal import Configuration
 internal import Foundation
 internal import JOSE
 internal import ServerHTTP
+internal import StorePostgreSQL
 internal import StoreSQLite
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
