@@ -5,6 +5,9 @@ package struct DatabaseURL {
     package let user: String?
     /// Whether the URL contains a password, as a part or as a parameter.
     package let hasPassword: Bool
+    /// Whether the user, the password and the parameters contain only characters of a URL. Otherwise libpq takes a part of the password for
+    /// something else, and quotes it in an error.
+    let isEncoded: Bool
     let hosts: String
     let path: String
     /// Whether all hosts are this machine.
@@ -20,6 +23,11 @@ package struct DatabaseURL {
         let query = place.dropFirst(beforeQuery.count)
         user = account.map { String($0.prefix { $0 != ":" && $0 != "/" && $0 != "?" }) }
         hasPassword = account?.contains(":") == true || query.contains("password=")
+        isEncoded =
+            account?.contains(where: "/?#[]@".contains) != true
+            && text.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy { token in
+                token.count >= 2 && token.prefix(2).allSatisfy { $0.isASCII && $0.isHexDigit }
+            }
         hosts = String(beforeQuery.prefix { $0 != "/" })
         path = String(beforeQuery.dropFirst(hosts.count))
         let names = hosts.split(separator: ",", omittingEmptySubsequences: false).map { host in

@@ -69,6 +69,11 @@ final class PostgreSQLPool: Sendable {
     /// Connects, and tries again until a time. Blocks the thread, which must be one of the store's or of a command.
     static func connect(_ configuration: PostgreSQLConfiguration, until end: ContinuousClock.Instant = .now) throws -> PostgreSQLConnection
     {
+        guard DatabaseURL(configuration.url.text).isEncoded else {
+            throw StoreError(
+                .invalid,
+                "The URL of the database has a character that a URL cannot contain. Write % and its hexadecimal code.")
+        }
         while true {
             do {
                 return try PostgreSQLConnection(configuration)

@@ -69,7 +69,8 @@ public final class PostgreSQLServer: Sendable {
             [ -z "$CREATING" ] || $as "$BIN/initdb" -D data -A trust -U countersign -E UTF8 --locale=C >initdb.log
             $as "$BIN/postgres" -D data -k "$FOLDER" -p "$PORT" -h 127.0.0.1 -c max_connections=200 &
             server=$!
-            (while kill -0 $$ && kill -0 "$OWNER"; do sleep 1; done 2>/dev/null; kill -QUIT $server) &
+            (while kill -0 $$ && kill -0 "$OWNER"; do sleep 1; done 2>/dev/null; kill -QUIT $server
+                kill -0 "$OWNER" 2>/dev/null || { sleep 2; rm -rf "$FOLDER"; }) &
             wait $server
             """
         let started = try ChildProcess(
