@@ -11,20 +11,27 @@ final class PostgreSQLPool: Sendable {
     final class Slot: @unchecked Sendable {
         private let configuration: PostgreSQLConfiguration
         private var connection: PostgreSQLConnection?
-        /// Whether the last attempt to connect failed. Then requests do not wait, so that they do not queue up behind one another.
-        private var isDown = false
+        /// The last attempt to connect, if it failed. For a second, requests then fail at once, so that they do not queue up behind attempts
+        /// that each take seconds.
+        private var failure: (error: any Error, at: ContinuousClock.Instant)?
 
         init(_ configuration: PostgreSQLConfiguration) { self.configuration = configuration }
 
         /// Returns the connection, and opens one if there is none.
         func open() throws -> PostgreSQLConnection {
             if let connection { return connection }
-            let end = ContinuousClock.now + .seconds(isDown ? 0 : configuration.reconnectTimeout)
-            isDown = true
-            let opened = try PostgreSQLPool.connect(configuration, until: end)
-            isDown = false
-            connection = opened
-            return opened
+            let now = ContinuousClock.now
+            if let failure, now < failure.at + .seconds(1) { throw failure.error }
+            do {
+                let opened = try PostgreSQLPool.connect(
+                    configuration, until: now + .seconds(failure == nil ? configuration.reconnectTimeout : 0))
+                failure = nil
+                connection = opened
+                return opened
+            } catch {
+                failure = (error, .now)
+                throw error
+            }
         }
 
         /// Closes a connection that was lost.
