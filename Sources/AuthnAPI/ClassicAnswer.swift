@@ -86,7 +86,7 @@ package struct ClassicTransaction: Sendable {
     /// The single-use token that continues a recovery; for trusted callers.
     package var recoveryToken: String?
     package var recoveryQuestion: String?
-    /// The user; `nil` before a factor was proved.
+    /// The user; `nil` until a factor is proved.
     package var user: ClassicPerson?
     package var factors: [ClassicFactor]?
     package var factor: ClassicFactor?

@@ -24,11 +24,11 @@ extension ClassicProof: Redacted {
     package var description: String { "ClassicProof(passCode: \(passCode != nil), answer: \(answer != nil))" }
 }
 
-/// A request for a factor, as one read finds it.
+/// The action that a request for a factor causes, decided on one read of the store.
 private struct FactorStep: Sendable {
     enum Action: Sendable {
         case show
-        /// Selects the factor, whose answer the user types.
+        /// Selects a factor for which nothing is sent, such as an authenticator app. The user types the code or answer.
         case select
         case sendCode
         case sendPush(PlannedChallenge)

@@ -151,7 +151,7 @@ extension Engine {
         return nil
     }
 
-    /// Authenticates the client at the arrival time. The grant is decided at the time of the attempt.
+    /// Authenticates the client, as of the time when the request arrived. A poll that was held since is decided as of `attempt.context`.
     private func admit(_ attempt: TokenAttempt, snapshot: OrgSnapshot) throws(Refusal) -> AdmittedRequest {
         let admitted = try admit(attempt.request, proof: attempt.proof, snapshot: snapshot, context: attempt.arrival)
         guard attempt.isResumed else { return admitted }

@@ -63,7 +63,7 @@ struct SignInPagesTests {
     @Test("Logout with an ID token needs no confirmation, and without one the page asks the user")
     func signOut() async throws { try await use("sign-out") }
 
-    @Test("The user connects or refuses a device by its code")
+    @Test("On the page for device codes, the user allows or denies a device's sign-in")
     func device() async throws { try await use("device", hasApp: true, hasPhone: false) }
 
     @Test("An app that requires consent gets what the user allows, and the user is not asked twice")

@@ -63,7 +63,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("Cancelling on the page returns the server's error")
+    @Test("If the user cancels on the sign-in page, signIn() throws the server's access_denied")
     func cancelledOnPage() async throws {
         try await withSandbox(.standing()) { sandbox in
             let browser = sandbox.browser { page in

@@ -28,7 +28,7 @@ extension CommandTests {
     }
 
     @Test(
-        "A command with its own sign-in does not offer earlier requests, and offers later ones",
+        "A phone command that signs in does not offer push requests from before its sign-in, and offers later ones",
         .timeLimit(.minutes(5)))
     func ownSignIn() async throws {
         try await PhoneFixture.with { phone in

@@ -87,7 +87,7 @@ struct JSONWebKeyTests {
         }
     }
 
-    @Test("A point that is not on the curve and a private part of another key are rejected")
+    @Test("A JSON Web Key is rejected if its point is not on the curve, or if its private part belongs to another key")
     func mismatches() throws {
         let one = try SigningKey.generate(.es256, keyID: nil).privateJWK.json(includingPrivateMembers: true)
         let other = try SigningKey.generate(.es256, keyID: nil).privateJWK.json(includingPrivateMembers: true)

@@ -54,7 +54,7 @@ struct Version1Tests {
         #expect(signOut["brand"] == "b" && signOut["idp"] == "0oa1" && signOut["id_token_hint"] == "a.b.c")
     }
 
-    @Test("Flows of the deprecated initializers have the same settings")
+    @Test("All deprecated initializers create flows with the same issuer, client id and scopes")
     func settings() throws {
         let settings = try app.clients().map(\.configuration)
         #expect(

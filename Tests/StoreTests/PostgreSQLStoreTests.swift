@@ -71,7 +71,7 @@ struct PostgreSQLStoreTests {
         try await store.close()
     }
 
-    @Test("Two commits that lock the same rows in opposite order end as one success and one contention, or one after the other")
+    @Test("Of two concurrent commits that lock the same rows in opposite order, both succeed in turn or one fails with a contention")
     func deadlock() async throws {
         let store = try await PostgreSQLStore(try await Self.configuration())
         _ = try await store.commit([.put(.user("a")), .put(.user("b"))])

@@ -223,7 +223,7 @@ struct SessionTests {
         }
     }
 
-    @Test("During a profile request, no other button starts an operation")
+    @Test("While the app loads the profile, no button starts another operation")
     func userInfoBusy() async throws {
         try await Scene.play { scene in
             try await scene.signIn()

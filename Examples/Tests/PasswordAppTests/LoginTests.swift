@@ -114,7 +114,7 @@ struct LoginTests {
         }
     }
 
-    @Test("A network failure is reported, and the next attempt works")
+    @Test("The app shows a network failure of a sign-in, and the next sign-in succeeds")
     func offline() async throws {
         try await Scene.play { scene in
             scene.sandbox.inject(Fault(.dropConnectionBeforeCommit, at: .token, count: 10))

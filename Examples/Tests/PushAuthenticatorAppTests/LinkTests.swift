@@ -32,7 +32,7 @@ struct LinkTests {
         }
     }
 
-    @Test("A link adds the account once without a password, and the page's sign-in is its first request")
+    @Test("An enrolment link works once, adds the account without a password, and brings the page's sign-in as the first request")
     func goodLink() async throws {
         try await withSandbox { sandbox in
             let visit = try PhoneVisit(sandbox)

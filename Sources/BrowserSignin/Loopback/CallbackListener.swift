@@ -3,7 +3,7 @@ internal import AuthFoundation
 internal import Foundation
 
 /// Listens on the loopback address for one redirect, on its own thread, and then closes. Safe from any thread. It uses system sockets
-/// because it needs only one small request, strict limits on request size and connections, and an immediate close.
+/// because it serves one small request, with strict limits on size and connections, and must close immediately.
 final class CallbackListener: Sendable {
     /// The maximum number of connections. Browsers open spare connections; the oldest is closed at the limit.
     static let maximumConnections = 16

@@ -130,8 +130,8 @@ struct ControlAccess: Sendable {
 
     private static let loopbackNames: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
 
-    /// Returns this sandbox's scheme for the `Host` of a request. The result is `nil` unless the host is a loopback name or the configured
-    /// one, with this sandbox's port.
+    /// Returns the sandbox's URL scheme if `authority`, the `Host` of a request, names this sandbox. Its host must be a loopback name or
+    /// the configured one, and its port the sandbox's. Otherwise the result is `nil`.
     private func scheme(at authority: String) -> String? {
         guard let origin, let scheme = origin.scheme,
             let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil,

@@ -2,19 +2,19 @@ package import Store
 
 /// The changes that applying a definition made.
 package struct ApplyReport: Sendable, Equatable, CustomStringConvertible {
-    /// One object that the definition names, or no longer names.
+    /// An object of the organization, and how applying the definition changed it.
     package struct Entry: Sendable, Equatable {
         package enum Action: String, Sendable {
             case created
             case changed
-            /// The definition no longer names it.
+            /// The definition no longer contains the object.
             case removed
             case unchanged
         }
 
         package var action: Action
         package var kind: RecordKind
-        /// Its name in the definition.
+        /// The object's name in the definition.
         package var name: String
         /// Additional information; never a secret.
         package var note: String?

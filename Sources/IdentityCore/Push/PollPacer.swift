@@ -41,8 +41,8 @@ package final class PollPacer: Sendable {
 
     func forgetAll() { state.withLockedValue { $0.paces = [:] } }
 
-    /// Counts a poll without a result, by the digest of its token. Returns whether it came too early; this increases its interval by five
-    /// seconds.
+    /// Counts a poll without a result, by the digest of its token. Returns whether it came too early. An early poll adds
+    /// five seconds to the interval of its token.
     package func isTooFast(_ digest: TicketDigest, now: Date) -> Bool {
         state.withLockedValue { state in
             var pace = state.paces[digest] ?? Pace(last: .distantPast, interval: state.interval)

@@ -70,7 +70,7 @@ extension EmbeddedResponse {
                 public let encoding: String?
                 /// The number of digits of a code.
                 public let keyLength: Int?
-                /// The links to the QR code and to send the activation link.
+                /// The links of the activation: to the picture of the QR code, and to send the user a link by text or mail.
                 public let links: LinksResponse?
 
                 private enum CodingKeys: String, CodingKey {

@@ -10,7 +10,7 @@ package struct ActivationAnswer: Sendable {
         /// The form; `isWrong` after an invalid code.
         case form(formToken: String, isWrong: Bool)
         /// A redirect to the sign-in for the device.
-        case goOn(token: String)
+        case redirect(token: String)
         case refused(HostedRefusal)
     }
 
@@ -72,7 +72,7 @@ extension Engine {
             transaction.record(outcome)
         }
         let token = try environment.random.secret()
-        var answer = ActivationAnswer(outcome: .goOn(token: token))
+        var answer = ActivationAnswer(outcome: .redirect(token: token))
         if !transaction.proofs.isEmpty { answer.cookies.signIn = try bind(&transaction) }
         return Plan(answer, writes + [.put(try transaction.record()), .issue(transaction.stateTicket(token))])
     }

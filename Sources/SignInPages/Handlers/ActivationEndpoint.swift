@@ -33,7 +33,7 @@ extension PageWriter {
         var response: ServerResponse
         var signIn: String?
         switch answer.outcome {
-        case .goOn(let token):
+        case .redirect(let token):
             response = goOn(to: RoutePath.signIn(token))
             signIn = token
         case .refused(let refusal): response = self.refusal(refusal, to: call)

@@ -58,7 +58,7 @@ extension PageWriter {
         let organization = call.snapshot.organization.name
         var response: ServerResponse
         switch answer.outcome {
-        case .goOn(let location): response = goOn(to: location)
+        case .redirect(let location): response = goOn(to: location)
         case .refused(let refusal): response = self.refusal(refusal, to: call)
         case .signedOut:
             let texts = texts(for: call.request)

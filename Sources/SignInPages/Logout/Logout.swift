@@ -21,7 +21,7 @@ extension Engine {
             // A client that has the device secret may revoke it, whether or not the browser's session ends.
             let secret = state.revocation(now: context.now)
             if let answer = state.objection(formToken: formToken, browser: browser) { return Plan(.success((answer, state)), secret) }
-            let answer = LogoutAnswer(state.request.location.map { .goOn(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
+            let answer = LogoutAnswer(state.request.location.map { .redirect(to: $0) } ?? .signedOut, endsCookie: browser.session != nil)
             var writes = secret + state.end()
             for session in state.ending { writes += backchannelLogouts(of: session, snapshot: state.snapshot, now: context.now) }
             return Plan(.success((answer, state)), writes)

@@ -7,10 +7,10 @@ package struct LogoutAnswer: Sendable {
     package enum Outcome: Sendable {
         case confirm(LogoutQuestion)
         /// A redirect to the client's registered URI, with its `state`.
-        case goOn(to: String)
+        case redirect(to: String)
         /// The page after signing out.
         case signedOut
-        /// The error page of an invalid request; nothing ended.
+        /// The error page of an invalid request. No session was ended.
         case refused(HostedRefusal)
     }
 

@@ -38,8 +38,9 @@ struct PageView: Sendable {
     /// The requested scopes, as sentences.
     var scopes: [String] = []
     var number: String?
-    /// The rules for a new password, and those that the last one violated.
+    /// The rules for a new password.
     var rules: [String] = []
+    /// The rules that the last new password violated.
     var violations: [String] = []
     var hasViolations = false
     /// The error detail for the application's developer.
@@ -48,18 +49,20 @@ struct PageView: Sendable {
     /// An SVG element that the server made.
     var picture: String?
     var secret: String?
-    /// Whether the user can enrol a phone or an app, and the label of the app's button.
     var canAddPhone = false
     var canAddApp = false
+    /// The label of the button that sets up an authenticator app.
     var beginApp = ""
     var parameters: [Parameter] = []
-    /// Whether the page links to password recovery or unlock.
+    /// Whether the page links to password recovery.
     var canRecover = false
+    /// Whether the page links to the unlock of the account.
     var canUnlock = false
     /// Whether it is a page of a recovery, which cannot be restarted or cancelled.
     var isRecovery = false
-    /// The labels of the main button and of the resend button.
+    /// The label of the main button.
     var button = ""
+    /// The label of the resend button; `nil` for a page without it.
     var resend: String?
     /// The last component of the form's URL, for templates with several uses.
     var step = ""

@@ -36,13 +36,13 @@ package struct PageWriter: Sendable {
             let texts = texts(for: call.request, asked: page.locales)
             let (view, template) = PageView.signIn(page, token: token, organization: organization, texts: texts)
             response = html(view, template: template, formsTo: page.returnURI, runsScript: view.isWaiting)
-        case .goOn(let token):
+        case .redirect(let token):
             response = redirect(to: RoutePath.signIn(token))
             signIn = token
         case .recovery(let place):
             response = redirect(to: place.path)
             if case .page(let token) = place { signIn = token }
-        case .again(let client, let uri):
+        case .restart(let client, let uri):
             let query = URLComponents.query(["client_id": client, "request_uri": uri])
             response = redirect(to: "\(call.request.path)?\(query)")
         case .respond(let answer):

@@ -207,12 +207,12 @@ private struct AuthorizeStart: Sendable {
         case .link:
             let secret = try random.secret()
             let ticket = try PushedRequest.ticket(request, secret: secret, now: context.now)
-            let answer = HostedAnswer(.again(clientID: request.clientID, requestURI: PushedRequest.uri(secret)))
+            let answer = HostedAnswer(.restart(clientID: request.clientID, requestURI: PushedRequest.uri(secret)))
             return Plan(answer, writes + [.issue(ticket)])
         case .page:
             var transaction = transaction
             let token = try random.secret()
-            var answer = HostedAnswer(.goOn(token: token))
+            var answer = HostedAnswer(.redirect(token: token))
             // Only this browser may continue with the proofs of the session.
             if !transaction.proofs.isEmpty { answer.cookies.signIn = try engine.bind(&transaction) }
             if browser.possibleBrowser == nil { answer.cookies.browser = secret }

@@ -200,7 +200,7 @@ extension HostedState {
                 answering: request, hosted: HostedSignIn(browser: hosted.browser.unproved, login: "", device: hosted.device),
                 random: random, now: now)
             let token = try random.secret()
-            return Plan(HostedAnswer(.goOn(token: token)), writes + [.put(try next.record()), .issue(next.stateTicket(token))])
+            return Plan(HostedAnswer(.redirect(token: token)), writes + [.put(try next.record()), .issue(next.stateTicket(token))])
         }
     }
 }

@@ -7,12 +7,12 @@ package import OAuthWire
 package struct HostedAnswer: Sendable {
     package enum Outcome: Sendable {
         case page(HostedPage)
-        /// A redirect to the page of the sign-in that a token names.
-        case goOn(token: String)
+        /// A redirect to the next page of the sign-in with this state token.
+        case redirect(token: String)
         /// A redirect to a page of a recovery.
         case recovery(RecoveryPlace)
-        /// A redirect to the authorize endpoint, by a link that names the request.
-        case again(clientID: String, requestURI: String)
+        /// A redirect to the authorize endpoint that restarts the sign-in with the same request, which was stored at `requestURI`.
+        case restart(clientID: String, requestURI: String)
         /// The response to the client.
         case respond(AuthorizationResponse)
         /// The error page of a sign-in that cannot continue; the client gets no response.

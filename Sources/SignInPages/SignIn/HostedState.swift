@@ -142,7 +142,7 @@ struct HostedState: Sendable {
         }
     }
 
-    var onward: HostedAnswer { HostedAnswer(.goOn(token: token)) }
+    var onward: HostedAnswer { HostedAnswer(.redirect(token: token)) }
 
     /// Writes the next state of the transaction, and redirects to the page.
     func moving(to next: SignInTransaction, _ writes: Writes = Writes(), answer: HostedAnswer? = nil) throws -> Plan<HostedAnswer> {

@@ -94,12 +94,12 @@ struct BrowserDemoScript {
             "\($0.userCode), to be entered at \($0.verificationUri.absoluteString)"
         }
         browser.tell(
-            "A television would show this. Jane is signed in still: she only has to allow it.\n\n\(DeviceNotice().text(verification))")
+            "A television would show this. Jane is still signed in, so she only has to allow it.\n\n\(DeviceNotice().text(verification))")
         _ = try await reporter.step("Device signed in without a keyboard") {
             try await browser.connect(verification)
             return try await flow.resume()
         } telling: {
-            "in a browser where Jane is signed in she allowed it; it has tokens of its own for \($0.idToken?.preferredUsername ?? "unknown user")"
+            "Jane allowed it in her browser; the device has its own tokens for \($0.idToken?.preferredUsername ?? "unknown user")"
         }
     }
 
@@ -111,7 +111,7 @@ struct BrowserDemoScript {
             let report = try await browser.signOut(credential, of: signin)
             if let failure = report.failure { throw failure }
             guard try await client.introspect(token: token, type: .accessToken).active == false else {
-                throw CommandFailure("The access token is still active.")
+                throw CommandFailure("The access token is still active. Please report this bug of Countersign.")
             }
         } telling: {
             "the browser's session has ended, and the app's tokens are revoked"
@@ -123,7 +123,8 @@ struct BrowserDemoScript {
     private func proved(_ methods: Set<String>, _ token: Token, isWhole: Bool = false) throws -> Token {
         let used = Set(token.idToken?.authenticationMethods?.map(\.rawValue) ?? [])
         guard isWhole ? used == methods : used.isSuperset(of: methods) else {
-            throw CommandFailure("The factors in the ID token are \(used.sorted().joined(separator: " ")), which was not expected.")
+            let (found, expected) = (used.sorted().joined(separator: " "), methods.sorted().joined(separator: " "))
+            throw CommandFailure("The ID token has the factors \(found) instead of \(expected). Please report this bug of Countersign.")
         }
         return token
     }

@@ -129,12 +129,14 @@ enum SecondProcess {
         let output = URL.temporaryDirectory.appending(path: "countersign-\(ProcessInfo.processInfo.processIdentifier)-output.json")
         // A file, because a pipe would need a reader while the process runs.
         guard FileManager.default.createFile(atPath: output.path(), contents: nil, attributes: [.posixPermissions: 0o600]) else {
-            throw CommandFailure("\(output.path()) can't be written.")
+            throw CommandFailure("\(output.path()) can't be created. Set TMPDIR to a folder that you can write to.")
         }
         defer { try? FileManager.default.removeItem(at: output) }
         process.standardOutput = try FileHandle(forWritingTo: output)
         let status = try await process.status()
-        guard status == 0 else { throw CommandFailure("`countersign \(arguments.joined(separator: " "))` ended with \(status).") }
+        guard status == 0 else {
+            throw CommandFailure("`countersign \(arguments.joined(separator: " "))` failed with exit code \(status). Run it to see why.")
+        }
         return Array(try Data(contentsOf: output))
     }
 }

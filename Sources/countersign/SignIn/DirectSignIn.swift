@@ -46,7 +46,7 @@ struct DirectSignIn: Sendable {
             }
             if !offered.contains(.oobMFA) {
                 throw CommandFailure(
-                    "\(issuer) requires a second factor, and this command supports none of those offered: \(offered.map(\.rawValue).joined(separator: ", "))."
+                    "\(issuer) requires a second factor, and this command supports none of those offered: \(offered.map(\.rawValue).joined(separator: ", ")). Sign in with `countersign sign-in browser` instead."
                 )
             }
             status = try await waiting(number: nil) { try await flow.resume(with: .oob(channel: .push)) }

@@ -33,11 +33,11 @@ struct TrustCommand: AsyncParsableCommand {
                 Terminal.write(Terminal.styled("\(target.name)", .bold))
                 for command in target.commands { Terminal.write("  \(command.joined(separator: " "))") }
             }
-            Terminal.write("Without installing, for a program that lets itself be told:")
+            Terminal.write("To trust it in one program only, without installing:")
             Terminal.write("  curl --cacert \(file) …\n  SSL_CERT_FILE=\(file) python3 …")
             guard install else { return }
             guard let target = TrustTarget.current(certificate: file, named: name) else {
-                throw CommandFailure("The command does not support this system's trust store. Add the file above manually.")
+                throw CommandFailure("This system's trust store is not supported. Add \(file) to it manually.")
             }
             for command in target.commands { try await run(command) }
             Terminal.write("Installed for \(target.name).")
@@ -50,7 +50,7 @@ struct TrustCommand: AsyncParsableCommand {
         process.arguments = command
         let status = try await process.status()
         guard status == 0 else {
-            throw CommandFailure("`\(command.joined(separator: " "))` ended with \(status). It may need to be run as an administrator.")
+            throw CommandFailure("`\(command.joined(separator: " "))` failed with exit code \(status). Run it as an administrator.")
         }
     }
 }

@@ -159,7 +159,7 @@ struct CredentialRulesTests {
         }
     }
 
-    @Test("Tags are stored and survive a refresh", arguments: StorageKind.allCases)
+    @Test("A credential's tags are stored and survive a refresh", arguments: StorageKind.allCases)
     func keepsTags(_ kind: StorageKind) async throws {
         let session = ScriptedIssuer()
         session.on("/v1/token") { _, _ in .tokens("access-2", refresh: "refresh-2") }

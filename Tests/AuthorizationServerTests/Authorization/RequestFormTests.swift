@@ -107,7 +107,7 @@ struct RequestFormTests {
         }
     }
 
-    @Test("A session token in a form is valid once, for the link that the form redirects to")
+    @Test("A session token that is posted to the authorize endpoint is valid once, at the URL that the response redirects to")
     func tokenInForm() async throws {
         try await PushServer.with { server in
             let id = try #require(try await server.engine.user(login: PushOrganization.jane)).id

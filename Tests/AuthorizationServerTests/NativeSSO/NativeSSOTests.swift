@@ -173,7 +173,7 @@ struct NativeSSOTests {
     }
 
     @Test(
-        "Either app can revoke the device secret, which revokes both apps' tokens and no unrelated grant",
+        "Either of two apps that share a sign-in can revoke the device secret, which revokes both apps' tokens and no unrelated grant",
         arguments: ["sso-app", "second-sso-app"])
     func revocation(client: String) async throws {
         try await PushServer.with { server in

@@ -61,7 +61,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("A provider token from the future is replaced after the clock was set back")
+    @Test("An APNs provider token whose issue time is in the future, because the clock was set back, is replaced")
     func clockSetBack() async throws {
         try await PushTestbed.run { (bed) async throws in
             _ = await bed.sender.send(bed.push())

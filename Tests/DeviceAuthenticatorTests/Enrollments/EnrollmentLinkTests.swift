@@ -50,7 +50,7 @@ struct EnrollmentLinkTests {
         #expect(await reason { _ = try EnrollmentLink(text) } == .enrollmentLinkRefused)
     }
 
-    @Test("The ticket is exchanged for a token that enrols and is not stored")
+    @Test("The phone exchanges the QR code's ticket for an access token, enrols with it and does not store it")
     func enrolling() async throws {
         let phone = try TestPhone()
         let device = try phone.authenticator

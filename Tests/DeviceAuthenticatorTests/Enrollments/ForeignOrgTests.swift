@@ -43,7 +43,7 @@ struct ForeignOrgTests {
         try await Self.expectIntact(phone)
     }
 
-    @Test("An enrollment with the id of another org's enrollment is not stored, and is deleted where it was made")
+    @Test("An enrollment with the id of another org's enrollment is not stored on the device, and is deleted at the server that issued it")
     func enrollmentID() async throws {
         let (phone, hostile, device) = try await Self.phone(hostileID: "00oEvil")
         // The hostile org responds with pfd1, the id of the honest org's enrollment.

@@ -92,7 +92,7 @@ struct FileDeviceKeyStoreTests {
         #expect(throws: StorageError.self) { try store.sign(Data(), tag: "B") }
     }
 
-    @Test("No description contains a secret")
+    @Test("The description of a user verification does not contain its PIN")
     func descriptions() {
         let verification = UserVerification(method: .pin, secret: Data("2468".utf8))
         var dumped = ""

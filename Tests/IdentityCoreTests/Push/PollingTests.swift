@@ -93,7 +93,7 @@ struct PollingTests {
         _ = try await org.challenge(waiting.mfaToken, at: 18).get()
     }
 
-    @Test("A push without an answer returns expired_token")
+    @Test("A poll for an unanswered push returns authorization_pending until the push expires, then expired_token")
     func expired() async throws {
         let waiting = try await org.waiting()
         #expect(try await org.poll(waiting, at: 310).refused == .authorizationPending)

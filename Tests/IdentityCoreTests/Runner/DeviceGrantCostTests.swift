@@ -43,8 +43,8 @@ struct DeviceGrantCostTests {
         }
         try await cost.expect(commits: 0) { _ = try await enter("BBBB-BBBB") }
         let entered = try await cost.expect { try await enter(userCode) }
-        guard case .goOn(let token) = entered.outcome else { throw NoSuchThing("sign-in") }
-        visitor.follow(HostedAnswer(.goOn(token: token)))
+        guard case .redirect(let token) = entered.outcome else { throw NoSuchThing("sign-in") }
+        visitor.follow(HostedAnswer(.redirect(token: token)))
         // The second read loads the user's factors, as for every correct first factor.
         let signIn = HostedAction.password(login: PushFixture.jane, password: TestOrganization.janesPassword)
         let first = try await visitor.form()

@@ -100,7 +100,7 @@ final class PageVisitor {
         if let session = answer.cookies.session { cookies.session = session }
         if let device = answer.cookies.device { cookies.device = device }
         if let signIn = answer.cookies.signIn { cookies.signIn = signIn }
-        if case .goOn(let token) = answer.outcome { self.token = token }
+        if case .redirect(let token) = answer.outcome { self.token = token }
         return answer
     }
 

@@ -96,7 +96,7 @@ struct UniformWorkTests {
                     .password(login: login, password: "wrong"), of: token,
                     formToken: FormToken.make(browser: UniformWorkTests.browser, transaction: transaction.id),
                     browser: BrowserSecrets(browser: UniformWorkTests.browser), context: PushFixture.context(seconds))
-                guard case .goOn = answer.outcome else { throw NoSuchThing("page") }
+                guard case .redirect = answer.outcome else { throw NoSuchThing("page") }
             }
         }
 

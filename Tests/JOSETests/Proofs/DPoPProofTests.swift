@@ -199,7 +199,7 @@ struct DPoPProofTests {
         #expect(!DPoPProof.isThumbprint(try ProofMaker().thumbprint + "A"))
     }
 
-    @Test("The description of a proof contains neither nonce nor hash")
+    @Test("The description of a proof does not contain its nonce")
     func description() throws {
         let proof = try DPoPProof(verifying: try ProofMaker().proof("POST", Self.uri, at: Self.now, nonce: "secret-nonce"))
         var dumped = ""

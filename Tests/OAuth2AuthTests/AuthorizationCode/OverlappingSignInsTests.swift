@@ -61,7 +61,7 @@ struct OverlappingSignInsTests {
         #expect(issuer.requests("/v1/token").count == 1)
     }
 
-    @Test("A reused context gets new random values, and keeps the values of the app")
+    @Test("A reused authorization context gets a new state, nonce and PKCE challenge, except for values that the app set")
     func reusedContext() async throws {
         let flow = try AuthorizationCodeFlow(client: issuer.client())
         let context = AuthorizationCodeFlow.Context()

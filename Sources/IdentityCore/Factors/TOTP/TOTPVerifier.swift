@@ -7,7 +7,8 @@ package struct TOTPVerifier: FactorVerifier {
     /// The user's usable enrolments; those of other factors are ignored.
     package let enrollments: [Enrollment]
     package let now: Date
-    /// The decoy factors to compare with if the user has no app; if empty, a decoy is generated.
+    /// The enrolments that the code is checked against if the user has no app, so that this takes the same time; if empty, one is
+    /// generated. A match is always rejected.
     package var decoyApps: [Enrollment] = []
 
     package init(environment: EngineEnvironment, enrollments: [Enrollment], now: Date, decoyApps: [Enrollment] = []) {

@@ -16,7 +16,7 @@ struct MessagePacerTests {
             .sms, to: key, occasion, limit: limit, unconfirmed: unconfirmed, requestID: request ?? "\(seconds)", now: now) == nil
     }
 
-    @Test("An unconfirmed number gets twelve messages an hour, and confirmed numbers are not counted")
+    @Test("An unconfirmed number gets at most twelve messages an hour, and messages to users who confirmed it do not count")
     func unconfirmed() {
         let sent = (0..<100).count { round in
             isSent("person \(round % 10) +491", .known, at: Double(round) * 31, unconfirmed: "+491")

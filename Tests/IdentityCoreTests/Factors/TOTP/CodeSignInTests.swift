@@ -177,7 +177,7 @@ struct CodeSignInTests {
         }
     }
 
-    @Test("A code of a removed app is rejected")
+    @Test("A code of a removed authenticator app is rejected")
     func takenAway() async throws {
         let fixture = try await AppFixture()
         let token = try await fixture.organization.mfaToken()
