@@ -42,7 +42,7 @@ final class Committer: Sendable {
     /// Announces a commit in preparation.
     func expect() { queue.expect() }
 
-    /// Ends the announcement: the commit was added, or will not be.
+    /// Withdraws the announcement of a commit, after the commit was added or when none will follow.
     func expectNoMore() { queue.expectNoMore() }
 
     /// Rejects new work; queued work is still done.

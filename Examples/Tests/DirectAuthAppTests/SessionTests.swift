@@ -211,7 +211,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Without a session, nothing is refreshed or requested")
+    @Test("Without a session, the app refreshes and requests nothing")
     func unknownUser() async throws {
         try await withSandbox { sandbox in
             let model = Scene.model(sandbox)

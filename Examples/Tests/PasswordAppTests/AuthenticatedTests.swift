@@ -174,7 +174,7 @@ struct AuthenticatedTests {
         }
     }
 
-    @Test("Missing values are omitted, and a German button and title with one English name differ")
+    @Test("The profile omits missing values, and a button and a title that share an English text have different German ones")
     func germanDetails() throws {
         let wording = LoginViewModel(authService: InMemoryAuthService(), language: "de").wording
         let details = { (keys: Set<String>) throws in

@@ -127,7 +127,7 @@ enum Callback {
         (DeviceAuthenticatorError.reporting(error) as? DeviceAuthenticatorError) ?? .internalError("The call was cancelled.")
     }
 
-    /// Waits for a call with a completion handler.
+    /// Calls `start`, which takes a completion handler, and returns the result that the handler receives.
     static func value<Value: Sendable>(
         _ start: (@escaping @Sendable (Result<Value, DeviceAuthenticatorError>) -> Void) -> Void
     ) async throws -> Value {

@@ -15,7 +15,7 @@ extension FirstFactorHandler {
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision { try first.decide(engine, verdict) }
 }
 
-/// The shared read, check and decision of such grants.
+/// The read, check and decision that all grants with a first factor share.
 package struct FirstFactorGrant: Sendable, Redacted {
     private let request: AdmittedRequest
     private let login: String

@@ -76,7 +76,7 @@ struct LogoutRequest: Sendable, Redacted {
         return (Hint(userID: userID, sessionID: claims.json["sid"]?.stringValue), client)
     }
 
-    /// The final redirect; `nil` for the server's own page.
+    /// The URL of the final redirect, with the client's `state`; `nil` for the server's own page.
     var location: String? {
         returnURI.map { uri in
             guard let state else { return uri }

@@ -81,7 +81,7 @@ struct TokenStorageConformanceTests {
         #expect(storage.allIDs.isEmpty)
     }
 
-    @Test("The error for an unknown id names it", arguments: StorageKind.allCases)
+    @Test("The error of a token storage for an unknown id contains the id", arguments: StorageKind.allCases)
     func namesUnknown(_ kind: StorageKind) throws {
         let storage = kind.make(in: folder)
         let unknown = TokenError.tokenNotFound(id: "unknown")

@@ -53,7 +53,7 @@ struct TokenFormatTests {
     }
 
     @Test(
-        "The error for a missing or invalid member of a response names it",
+        "The error for a missing or invalid member of a token response names the member",
         arguments: [
             (#"{"access_token":"a","expires_in":1}"#, "token_type"), (#"{"token_type":"Bearer","expires_in":1}"#, "access_token"),
             (#"{"token_type":"Bearer","access_token":"a"}"#, "expires_in"),

@@ -120,7 +120,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "An error without a code is distinguished by its status",
+        "A server error without an error code is classified by its HTTP status",
         arguments: [
             (401, DeviceAuthenticatorError.Reason.tokenRefused), (403, .notPermitted), (404, .notFound), (429, .tooManyRequests),
             (500, .other),

@@ -13,7 +13,8 @@ import FoundationNetworking
 @Suite("Browser sign-in with DPoP")
 struct BoundSignInTests {
     @Test(
-        "The request names the key, the exchange proves it, and a missing nonce does not lose the code", arguments: [false, true])
+        "A sign-in with DPoP names its key in the request and proves it at the exchange; a missing nonce does not lose the code",
+        arguments: [false, true])
     func signIn(isPushed: Bool) async throws {
         let issuer = ScriptedIssuer(isPushed ? ["pushed_authorization_request_endpoint": .string("\(ScriptedIssuer.base)/v1/par")] : [:])
         issuer.answer("/v1/par", .json(#"{"request_uri":"urn:1","expires_in":60}"#))

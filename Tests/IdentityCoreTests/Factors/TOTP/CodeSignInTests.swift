@@ -50,7 +50,7 @@ struct CodeSignInTests {
         #expect(!token.isEmpty)
     }
 
-    @Test("After a code, a phone must use its user verification key")
+    @Test("In a sign-in that began with a code of an authenticator app, the push requires the phone's user verification key")
     func mustVerify() async throws {
         var enrolled: Phone?
         let fixture = try await AppFixture(prepare: { enrolled = try await $0.enroll(userVerification: true) })
