@@ -34,7 +34,13 @@ extension HostedState {
         guard !next.proofs.isEmpty else { return Plan(HostedAnswer(.refused(HostedRefusal(.otherBrowser))), writes) }
         var bound = transaction
         // While a second factor is due, only the latest browser continues, so that an attacker cannot wait for the victim's second factor.
-        if bound.end == nil, let start = bound.hosted?.browser.unproved { bound.hosted?.browser = start }
+        if bound.end == nil, let start = bound.hosted?.browser.unproved {
+            // The latest by arrival: after a double click, a browser drops the response to its first request. If the check of the first
+            // request ends last, it must not replace the secret that the browser got.
+            guard transaction.proofs.allSatisfy({ now >= $0.time }) else { return Plan(onward, writes) }
+            bound.hosted?.browser = start
+            bound.proofs[0].time = now
+        }
         var answer = onward
         answer.cookies.signIn = try engine.bind(&bound)
         return try moving(to: bound, writes, answer: answer)

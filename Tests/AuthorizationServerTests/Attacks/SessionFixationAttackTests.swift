@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The attacker starts a sign-in with their own PKCE challenge, plants their `browser` cookie in the victim's browser, and makes the victim
@@ -139,6 +140,29 @@ struct SessionFixationAttackTests {
             let form = try WireBrowser.form(choice, "factor")
             #expect(try await plot.victim.post(form.action, form.fields.merging(["factor": "push"]) { $1 }).status == 403)
             #expect(try await phone.waiting().isEmpty)
+        }
+    }
+
+    @Test("The request that a double click sends first does not replace the later one, even if the server answers it last")
+    func overtakenRequest() async throws {
+        try await PushServer.with { server in
+            _ = try await server.enroll()
+            let browser = WireBrowser(server.wire)
+            let page = try await WireRelyingParty.browserApp.begin(browser)
+            let before = browser.cookies
+            let form = try Self.password(page)
+            server.clock.advance(by: 0.2)
+            let later = try await browser.post(form.action, form.fields)
+            let kept = browser.cookies
+            // The first request arrived earlier, and its password is checked only now.
+            server.clock.advance(by: -0.1)
+            browser.cookies = before
+            let first = try await browser.post(form.action, form.fields)
+            #expect(first.status == 303)
+            #expect(first["Set-Cookie"] == nil)
+            server.clock.advance(by: 0.1)
+            browser.cookies = kept
+            #expect(try await browser.follow(later).body.contains("Verify your identity"))
         }
     }
 
