@@ -346,7 +346,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "BrowserSignin", "CountersignSandbox", "AuthorizationServer", "Delivery", "AuthFoundation", "OAuth2Auth", "OktaDirectAuth",
-                "DeviceAuthenticator", "OktaAuthSdk", "JOSE", "QRCode", "ResourceServer", "TestSupport", "countersign",
+                "DeviceAuthenticator", "IdentityCore", "OktaAuthSdk", "JOSE", "QRCode", "ResourceServer", "TestSupport", "countersign",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -136,5 +136,10 @@ package struct ServerParts: Sendable {
     }
 
     /// Returns a context for work that no HTTP request causes.
-    package func context(_ id: String) -> RequestContext { RequestContext(now: SystemWallClock().now, requestID: id) }
+    /// - Parameter administrator: The name that the system log records; `nil` for the server's own work.
+    package func context(_ id: String, administrator: String? = nil) -> RequestContext {
+        var context = RequestContext(now: SystemWallClock().now, requestID: id)
+        context.administrator = administrator
+        return context
+    }
 }

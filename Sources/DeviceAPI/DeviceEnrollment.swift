@@ -87,7 +87,7 @@ extension Engine {
             access, caller in
             let enrolled = try access.enrollment(id: id, of: caller)
             try EnrollmentPermission(caller, access.directory).checkTaking(from: enrolled.enrollment)
-            var writes = Writes(try enrolled.deleting(access.directory))
+            var writes = Writes(try access.directory.deleting([enrolled.enrollment]))
             writes.log("device.enrollment.delete", .success, reason: id, userID: caller.user.id, clientID: caller.clientID)
             return Plan((), writes)
         }

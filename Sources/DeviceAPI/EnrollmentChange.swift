@@ -49,24 +49,4 @@ extension EnrolledDevice {
         ])
         return key.json
     }
-
-    /// The changes that delete the enrolment. With its last enrolment, the device counts as unused.
-    func deleting(_ directory: DeviceDirectory) throws -> [Change] {
-        var device = device
-        let others = try directory.enrollments(onDevice: device.id, limit: 2).filter { $0.id != enrollment.id }
-        if others.isEmpty { device.unusedSince = directory.now }
-        return [.put(try enrollment.deleted(at: directory.now).record()), .put(try device.record())]
-    }
-}
-
-extension Enrollment {
-    /// The deleted enrolment. It keeps its public keys, so that the device can still ask for its state.
-    func deleted(at now: Date) -> Enrollment {
-        var deleted = self
-        deleted.status = .deleted
-        deleted.deletedAt = now
-        deleted.updatedAt = now
-        deleted.push?.pushToken = ""
-        return deleted
-    }
 }

@@ -157,6 +157,9 @@ package struct RequestContext: Sendable {
     /// The name of the trusted caller, if ``address`` is its back end's own address because it forwards no user address; `nil` otherwise.
     package var backEnd: String?
 
+    /// The name of the administrator who causes the changes, for the system log; `nil` for requests of users and applications.
+    package var administrator: String?
+
     package init(now: Date, requestID: String, address: String? = nil, userAgent: String? = nil, deviceToken: String? = nil) {
         (self.now, self.requestID, self.address, self.userAgent, self.deviceToken) = (now, requestID, address, userAgent, deviceToken)
     }

@@ -109,4 +109,28 @@ package struct DeviceDirectory {
             return enrolled.device.status != .deleted && enrolled.authenticator?.isActive == true
         }
     }
+
+    /// Returns the changes that delete push enrolments. A device that loses its last enrolment counts as unused.
+    package func deleting(_ enrollments: [Enrollment]) throws -> [Change] {
+        let ids = Set(enrollments.map(\.id))
+        let devices = try Set(enrollments.compactMap(\.push?.deviceID)).sorted().compactMap { id -> Change? in
+            guard var device = try view.record(.device, id: id).map(Device.init) else { return nil }
+            let others = try self.enrollments(onDevice: id, limit: ids.count + 1).filter { !ids.contains($0.id) }
+            if others.isEmpty { device.unusedSince = now }
+            return .put(try device.record())
+        }
+        return try enrollments.map { .put(try $0.deleted(at: now).record()) } + devices
+    }
+}
+
+extension Enrollment {
+    /// The deleted enrolment. It keeps its public keys, so that the device can still ask for its state.
+    package func deleted(at now: Date) -> Enrollment {
+        var deleted = self
+        deleted.status = .deleted
+        deleted.deletedAt = now
+        deleted.updatedAt = now
+        deleted.push?.pushToken = ""
+        return deleted
+    }
 }

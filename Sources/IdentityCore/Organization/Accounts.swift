@@ -49,8 +49,10 @@ extension User {
 }
 
 extension Engine {
-    /// Sets a user's password and unlocks the account. Earlier grants are closed.
-    package func setPassword(userID: String, to password: String, context: RequestContext) async throws -> AccountChange {
+    /// Sets a user's password and unlocks the account. Earlier grants are closed. `mustChange` requires another password at the next sign-in.
+    package func setPassword(
+        userID: String, to password: String, mustChange: Bool = false, context: RequestContext
+    ) async throws -> AccountChange {
         try await transact(context) { [self] reading in
             (policy: try reading.snapshot.passwordPolicy, user: try user(id: userID, in: reading.view))
         } check: { found in
@@ -62,6 +64,7 @@ extension Engine {
             case .good(let hash):
                 return try stored.changing(type: "user.account.update_password") {
                     $0.setPasswordHash(hash, remembering: found.policy.age.history, now: context.now)
+                    $0.mustChangePassword = mustChange
                 }
             }
         }
@@ -110,6 +113,11 @@ extension Engine {
     /// Returns the user with a login, in any case.
     package func user(login: String) async throws -> User? {
         try await store.read { [self] in try self.user(login: login, in: $0)?.value }
+    }
+
+    /// Returns the user with an id.
+    package func user(id: String) async throws -> User? {
+        try await store.read { [self] in try user(id: id, in: $0)?.value }
     }
 
     /// Writes a change of a user with its log event.

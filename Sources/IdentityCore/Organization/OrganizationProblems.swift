@@ -207,8 +207,7 @@ struct DefinitionCheck {
         for (index, user) in definition.users.enumerated() {
             let path: [Step] = [.key("users"), .index(index)]
             let login = user.login
-            let isPrintable = !login.unicodeScalars.contains { $0.properties.generalCategory == .control }
-            if login.isEmpty || login.utf8.count > 200 || login.contains(where: \.isWhitespace) || !isPrintable {
+            if !UserDefinition.isValid(login: login) {
                 problem(path + [.key("login")], "A login has 1 to 200 bytes, no white space and no control characters.")
             }
             known(user.groups, groups, "group", path + [.key("groups")])

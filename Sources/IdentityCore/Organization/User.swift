@@ -132,6 +132,12 @@ package struct User: Sendable, Equatable, Codable {
 }
 
 extension UserDefinition {
+    /// Whether a login has 1 to 200 bytes, no white space and no control characters.
+    static func isValid(login: String) -> Bool {
+        (1...200).contains(login.utf8.count) && !login.contains(where: \.isWhitespace)
+            && !login.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
     /// The names that the policy may exclude from passwords.
     var names: [String] { User.names(in: profile) }
 }

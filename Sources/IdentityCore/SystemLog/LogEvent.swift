@@ -20,6 +20,8 @@ package struct LogEvent: Sendable, Equatable, Codable {
     package var outcome: Outcome
     /// The check or rule that decided.
     package var reason: String?
+    /// The name of the administrator who acted; `nil` if the user, an application or the server did.
+    package var administrator: String?
     /// `nil` if the user is unknown.
     package var userID: String?
     package var clientID: String?
@@ -39,6 +41,7 @@ extension LogEvent {
             "outcome": .string(outcome.rawValue), "requestID": .string(requestID),
         ]
         json["reason"] = reason.map(JSONValue.string)
+        json["administrator"] = administrator.map(JSONValue.string)
         json["userID"] = userID.map(JSONValue.string)
         json["clientID"] = clientID.map(JSONValue.string)
         json["server"] = server.map(JSONValue.string)
@@ -55,7 +58,8 @@ extension Engine {
     func logEntry(_ logged: LoggedEvent, context: RequestContext) throws -> Change {
         let event = LogEvent(
             id: try LogEvent.makeID(at: context.now, sequence: nextLogNumber(), random: environment.random), time: context.now,
-            type: logged.type, outcome: logged.outcome, reason: logged.reason, userID: logged.userID, clientID: logged.clientID,
+            type: logged.type, outcome: logged.outcome, reason: logged.reason, administrator: context.administrator, userID: logged.userID,
+            clientID: logged.clientID,
             server: logged.server, requestID: context.requestID, address: context.address)
         return .put(
             Record(
