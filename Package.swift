@@ -182,11 +182,13 @@ let package = Package(
             resources: pageResources, swiftSettings: strict),
         .target(name: "AuthnAPI", dependencies: ["QRCode", "ServerHTTP"] + door, swiftSettings: strict),
         .target(name: "DeviceAPI", dependencies: ["OAuthWire", "ServerHTTP"] + door, swiftSettings: strict),
+        .target(name: "AdminAPI", dependencies: ["ServerHTTP"] + door, swiftSettings: strict),
 
         .target(
             name: "AuthorizationServer",
             dependencies: [
-                "AuthnAPI", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages",
+                "AdminAPI", "AuthnAPI", "Delivery", "DeviceAPI", "IdentityCore", "JOSE", "OAuthEndpoints", "OAuthWire", "ServerHTTP",
+                "SignInPages",
                 "Store", "StorePostgreSQL", "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
@@ -324,7 +326,7 @@ let package = Package(
         .testTarget(
             name: "AuthorizationServerTests",
             dependencies: [
-                "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
+                "AdminAPI", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
                 "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store", "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -67,7 +67,9 @@ package struct AuthorizationServer: Service, Redacted {
             clock: clock, logger: logger)
         let signals = SignalMetrics(logger: logger)
         engine.observeSignals { signals.record($0) }
-        logouts = logoutSender.map { LogoutDelivery(sender: $0, logger: logger) }
+        logouts = logoutSender.map { [identifiers] in
+            LogoutDelivery(sender: $0, clock: clock, identifiers: identifiers, logger: logger)
+        }
         let holdsPolls = holdsPolls ?? (clock is SystemWallClock)
         let limits = HeldPolls.Limits(configuration.limits)
         polls = holdsPolls && limits.admitAny ? HeldPolls(engine: engine, clock: clock, limits: limits) : nil
@@ -124,7 +126,7 @@ package struct AuthorizationServer: Service, Redacted {
     }
 
     /// Sends back-channel logouts until the task is cancelled. Call it only if ``run()`` is not used, and only once per server.
-    package func deliverLogouts() async { await logouts?.run() }
+    package func deliverLogouts() async { await logouts?.run(engine) }
 
     /// Ends all sessions of a user and sends back-channel logouts to the applications that registered for them.
     /// - Parameter revokesGrants: Whether the user's tokens are revoked too; otherwise they stay valid until they expire.

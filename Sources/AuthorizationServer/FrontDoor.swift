@@ -1,3 +1,4 @@
+internal import AdminAPI
 internal import AuthnAPI
 internal import DeviceAPI
 internal import HTTPTypes
@@ -21,7 +22,7 @@ struct FrontDoor: Sendable {
         let unknown: [RoutePath] = ["/oauth2/v1/{name}", "/oauth2/v1/bc/{name}", "/oauth2/v1/device/{name}"]
         return RouteTable(
             Endpoint.oauth(engine, polls) + Endpoint.pages(engine, pages) + Endpoint.classic(engine, pages.transport)
-                + Endpoint.devices(engine)
+                + Endpoint.devices(engine) + Endpoint.administration(engine)
                 + unknown.map { path in
                     Endpoint(path, methods: [], isCrossOrigin: false, admits: { _ in true }) { .pathNotFound($0.request) }
                 })

@@ -77,6 +77,7 @@ extension ServerResponse {
 /// Header names in their exact spelling: some official clients look them up in lower case only.
 extension HTTPField.Name {
     package static let requestID = literal("x-okta-request-id")
+    package static let link = literal("Link")
     package static let rateLimitLimit = literal("x-rate-limit-limit")
     package static let rateLimitRemaining = literal("x-rate-limit-remaining")
     package static let rateLimitReset = literal("x-rate-limit-reset")

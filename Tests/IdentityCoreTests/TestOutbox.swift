@@ -16,8 +16,6 @@ final class TestOutbox: Courier {
     /// The pushes, newest last.
     var pushes: [PushMessage] { entries.withLock { $0 }.compactMap { if case .push(let push) = $0 { push } else { nil } } }
 
-    var logouts: [BackchannelLogout] { entries.withLock { $0 }.compactMap { if case .logout(let logout) = $0 { logout } else { nil } } }
-
     /// Forgets what was sent.
     func clear() { entries.withLock { $0 = [] } }
 }

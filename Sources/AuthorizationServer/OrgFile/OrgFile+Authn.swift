@@ -17,7 +17,8 @@ extension ClassicPolicy {
                         at: caller.value("token") ?? caller.node, key: caller.spelled("token"))
                 }
                 return TrustedCaller(
-                    name: caller.required("name", example: "portal"), token: token, gateways: Self.gateways(caller))
+                    name: caller.required("name", example: "portal"), token: token, gateways: Self.gateways(caller),
+                    readsLogs: caller.choice("logs", ["none": false, "read": true], default: false))
             }, trustedOrigins: section.strings("trusted_origins") ?? [])
         section.reportUnknownKeys()
     }

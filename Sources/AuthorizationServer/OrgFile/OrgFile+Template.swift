@@ -189,6 +189,7 @@ extension OrgFile {
         #    - name: portal
         #      token: ${PORTAL_TOKEN}        # at least 32 characters; only its digest is stored
         #      gateways: [10.0.0.0/8]        # its X-Forwarded-For is trusted from here, so that limits apply to the end user
+        #      logs: none                    # or read: it can read the system log, GET /api/v1/logs
 
         # Mails, texts and calls with codes and links. Without its section, a message is not sent, and the system log has an event.
         #messages:

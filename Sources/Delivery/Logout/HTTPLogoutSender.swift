@@ -69,10 +69,10 @@ package final class HTTPLogoutSender: LogoutSender {
             do {
                 try await timing.sleep(pause)
             } catch {
-                return .gaveUp(reason: "cancelled, after \(reason)")
+                return .interrupted
             }
         }
-        return .gaveUp(reason: "cancelled")
+        return .interrupted
     }
 
     private struct Failure: Error {

@@ -27,8 +27,10 @@ package enum LogoutOutcome: Sendable, Hashable {
     case delivered
     /// The application rejected it, or replied with a redirect, which is not followed.
     case refused(status: Int)
-    /// The notification expired, the attempts ran out, or sending was cancelled.
+    /// The notification expired, or the attempts ran out.
     case gaveUp(reason: String)
+    /// Sending was cancelled.
+    case interrupted
 }
 
 package protocol LogoutSender: Sendable {

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let queue = LogoutQueue(sender: sender)
-/// async let running: Void = queue.run()
+/// async let running: Void = queue.run { notification, outcome in … }
 /// queue.submit(notification)
 /// queue.shutdown()
 /// await running
@@ -34,10 +34,12 @@ package final class LogoutQueue: Sendable {
     package func submit(_ notification: LogoutNotification) -> Bool { queue.submit(notification, to: true) }
 
     /// Sends notifications until the queue is shut down and empty, the drain time has passed, or the task is cancelled. Call it once.
-    package func run() async {
+    /// - Parameter completed: Receives the outcome of each accepted notification; several at the same time.
+    package func run(_ completed: @escaping @Sendable (LogoutNotification, LogoutOutcome) async -> Void) async {
         await queue.run { [sender] notification in
-            _ = await sender.send(notification)
-        } drop: { _ in
+            await completed(notification, await sender.send(notification))
+        } drop: { notification in
+            await completed(notification, .interrupted)
         }
     }
 

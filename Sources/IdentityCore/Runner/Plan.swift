@@ -79,11 +79,12 @@ package struct Writes: Sendable {
     package static func += (a: inout Writes, b: [Change]) { a.changes += b }
 }
 
-/// A push, message or logout notice that a decision causes.
+/// A push or message that a decision causes, or the signal that logout notifications wait.
 package enum OutboxEntry: Sendable {
     case push(PushMessage)
     case message(OutgoingMessage)
-    case logout(BackchannelLogout)
+    /// Back-channel logouts, which were committed as records, are due.
+    case logouts
 }
 
 /// Sends the outbox entries of commits.

@@ -21,12 +21,15 @@ package struct ClassicPolicy: Sendable, Equatable, Codable {
         package var tokenDigest: [UInt8]
         /// The addresses and networks, such as `10.0.0.0/8`, from which its `X-Forwarded-For` is trusted; `nil` for none.
         package var gateways: [String]?
+        /// Whether it may read the system log; `nil` for no.
+        package var readsLogs: Bool?
 
         /// Stores only the digest of `token`, which the caller sends in `Authorization: SSWS`. Invalid `gateways` are ignored.
-        package init(name: String, token: String, gateways: [String]? = nil) {
+        package init(name: String, token: String, gateways: [String]? = nil, readsLogs: Bool = false) {
             self.name = name
             tokenDigest = TicketDigest(of: token).bytes
             self.gateways = gateways
+            self.readsLogs = readsLogs ? true : nil
         }
     }
 

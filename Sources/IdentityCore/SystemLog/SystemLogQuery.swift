@@ -17,21 +17,23 @@ package struct SystemLogQuery: Sendable {
     package var requestID: String?
     /// The maximum number of lines of a page, 1 to 1,000.
     package var limit: Int
+    /// Whether the latest line comes first. Needs ``until``.
+    package var isDescending: Bool
     /// ``SystemLogPage/next`` of the previous page; `nil` for the first.
     package var after: String?
 
     package init(
         since: Date, until: Date? = nil, userID: String? = nil, typePrefix: String = "", outcome: LogEvent.Outcome? = nil,
-        requestID: String? = nil, limit: Int = 100, after: String? = nil
+        requestID: String? = nil, limit: Int = 100, isDescending: Bool = false, after: String? = nil
     ) {
         (self.since, self.until, self.userID, self.typePrefix) = (since, until, userID, typePrefix)
         (self.outcome, self.requestID) = (outcome, requestID)
         self.limit = min(max(limit, 1), 1_000)
-        self.after = after
+        (self.isDescending, self.after) = (isDescending, after)
     }
 }
 
-/// A page of the system log, oldest line first.
+/// A page of the system log, in the order of the query.
 package struct SystemLogPage: Sendable, Equatable {
     package var events: [LogEvent]
     /// The position of the next page; `nil` at the current end. A page can be short or empty and still have a next page, because each call
@@ -48,11 +50,12 @@ extension SystemLogQuery {
 
 extension Engine {
     /// The maximum number of lines that one call scans.
-    private static let scanLimit = 5_000
+    fileprivate static let scanLimit = 5_000
 
-    /// Returns one page of the system log, oldest line first.
+    /// Returns one page of the system log.
     package func systemLog(_ query: SystemLogQuery) async throws -> SystemLogPage {
-        try await store.read { view in
+        if query.isDescending { return try await store.read { try $0.latestEvents(query) } }
+        return try await store.read { view in
             // The prefix sorts before all ids of its millisecond.
             var position = query.after ?? LogEvent.idPrefix(at: query.since)
             var events: [LogEvent] = []
@@ -71,6 +74,13 @@ extension Engine {
                 if records.count < 500 { return SystemLogPage(events: events, next: nil) }
             }
             return SystemLogPage(events: events, next: position)
+        }
+    }
+
+    /// Returns the current logins of users, by id; without deleted users.
+    package func logins(of ids: Set<String>) async throws -> [String: String] {
+        try await store.read { [self] view in
+            try Dictionary(uniqueKeysWithValues: ids.compactMap { id in try user(id: id, in: view).map { (id, $0.value.login) } })
         }
     }
 
@@ -95,7 +105,55 @@ extension Engine {
     }
 }
 
+extension StoreView {
+    /// Returns a page with the latest line first. The store reads ids in ascending order, so this reads windows of time backwards, each twice
+    /// as long as the one before, until enough lines are found.
+    fileprivate func latestEvents(_ query: SystemLogQuery) throws -> SystemLogPage {
+        guard let until = query.until else { return SystemLogPage(events: [], next: nil) }
+        var upper = query.after ?? LogEvent.idPrefix(at: until)
+        var end = query.after.flatMap(LogEvent.time(ofID:)) ?? until
+        var (events, length, scanned) = ([LogEvent](), 60.0, 0)
+        while true {
+            let start = max(query.since, end.addingTimeInterval(-length))
+            let lower = LogEvent.idPrefix(at: start)
+            var (found, position) = ([LogEvent](), lower)
+            window: while true {
+                let records = try records(.logEvent, after: position, limit: 500)
+                for record in records {
+                    guard record.id < upper else { break window }
+                    (position, scanned) = (record.id, scanned + 1)
+                    let event = try RecordCoding.decode(LogEvent.self, from: record)
+                    if query.selects(event) { found.append(event) }
+                }
+                if records.count < 500 { break }
+            }
+            events += found.reversed()
+            if events.count >= query.limit {
+                events = Array(events.prefix(query.limit))
+                return SystemLogPage(events: events, next: events.last?.id)
+            }
+            if start <= query.since { return SystemLogPage(events: events, next: nil) }
+            if scanned >= Engine.scanLimit { return SystemLogPage(events: events, next: lower) }
+            (upper, end, length) = (lower, start, length * 2)
+        }
+    }
+}
+
 extension LogEvent {
+    /// The position before all lines at or after a time.
+    package static func firstID(at time: Date) -> String { idPrefix(at: time) }
+
+    /// Whether a text can be the id of a line, or a position between two.
+    package static func isPossible(id: String) -> Bool {
+        (13...40).contains(id.utf8.count) && time(ofID: id) != nil && id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
+    /// The time of a line by its id, with milliseconds; `nil` for another text.
+    fileprivate static func time(ofID id: String) -> Date? {
+        guard id.dropFirst(12).first == "-", let milliseconds = Int64(id.prefix(12), radix: 16) else { return nil }
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+
     /// Returns the record of a line without the personal data.
     fileprivate static func erased(_ record: Record) throws -> Record {
         var event = try RecordCoding.decode(LogEvent.self, from: record)

@@ -106,6 +106,54 @@ struct BackchannelLogoutTests {
         }
     }
 
+    /// Ends Jane's sessions as the command does, which has no delivery of its own.
+    private static func endSessions(_ jane: LogoutTests.SignedIn, _ server: PushServer, at now: Date) async throws {
+        let engine = Engine(store: server.engine.store, environment: server.engine.environment)
+        let id = try #require(jane.tokens.idToken["sub"]?.stringValue)
+        #expect(try await engine.endSessions(ofUser: id, context: RequestContext(now: now, requestID: "users-end-sessions")) == 1)
+    }
+
+    /// Runs the deliveries of another server on the same store, with a clock of its own.
+    private static func withDeliveries(
+        of server: PushServer, _ body: (RecordingLogoutSender, ManualClock) async throws -> Void
+    ) async throws {
+        let (sender, clock) = (RecordingLogoutSender(), ManualClock(server.clock.now))
+        let engine = Engine(store: server.engine.store, environment: server.engine.environment)
+        let other = AuthorizationServer(engine: engine, clock: clock, logoutSender: sender, holdsPolls: false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await other.deliverLogouts() }
+            try await body(sender, clock)
+            group.cancelAll()
+        }
+    }
+
+    @Test("A sign-out that another process commits is sent within five seconds", .timeLimit(.minutes(2)))
+    func fromAnotherProcess() async throws {
+        try await PushServer.with { server in
+            let jane = try await LogoutTests.SignedIn(server, .webApp)
+            try await Self.withDeliveries(of: server) { sender, clock in
+                await clock.sleepers(1)
+                try await Self.endSessions(jane, server, at: clock.now)
+                #expect(sender.sent == 0)
+                clock.advance(by: 5)
+                let notification = try #require(await sender.next(1)["web-app"])
+                #expect(try await Self.read(notification.token, server).1["sid"] == jane.tokens.idToken["sid"])
+            }
+        }
+    }
+
+    @Test("A sign-out whose notification was not sent before a stop is sent at the next start", .timeLimit(.minutes(2)))
+    func afterRestart() async throws {
+        try await PushServer.with { server in
+            let jane = try await LogoutTests.SignedIn(server, .webApp)
+            try await Self.endSessions(jane, server, at: server.clock.now)
+            try await Self.withDeliveries(of: server) { sender, _ in
+                let notification = try #require(await sender.next(1)["web-app"])
+                #expect(try await Self.read(notification.token, server).1["sid"] == jane.tokens.idToken["sid"])
+            }
+        }
+    }
+
     @Test(
         "An unsafe back-channel logout URI is a configuration error, and plain http on loopback is accepted",
         arguments: [

@@ -82,7 +82,20 @@ struct LogoutSenderTests {
         #expect(notifications.map { queue.submit($0) } == [true, true, false])
         queue.shutdown()
         #expect(!queue.submit(notifications[2]))
-        await queue.run()
+        await queue.run { _, _ in }
         #expect(sender.sent == 2)
+    }
+
+    @Test("A delivery that is cancelled during a pause counts as interrupted, not as failed")
+    func interrupted() async throws {
+        let receiver = try PlainListener(answering: [PlainListener.answer(503)])
+        defer { receiver.close() }
+        let timing = PushTiming(now: { Date() }, sleep: { _ in throw CancellationError() })
+        let sender = HTTPLogoutSender(timing: timing, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let outcome = await sender.send(
+            LogoutNotification(
+                id: "LT.1", clientID: "web-app", uri: "http://127.0.0.1:\(receiver.port)/", token: "t", expiresAt: .distantFuture))
+        await sender.shutdown()
+        #expect(outcome == .interrupted)
     }
 }
