@@ -327,7 +327,9 @@ let package = Package(
             name: "AuthorizationServerTests",
             dependencies: [
                 "AdminAPI", "AuthorizationServer", "CountersignSandbox", "Delivery", "JOSE", "TestSupport",
-                "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store", "StoreSQLite",
+                "AuthnAPI", "DeviceAPI", "IdentityCore", "OAuthEndpoints", "OAuthWire", "ServerHTTP", "SignInPages", "Store",
+                "StorePostgreSQL",
+                "StoreSQLite",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

@@ -53,11 +53,9 @@ extension Engine {
             if isMailed {
                 guard let address = user.mailAddress else { throw CodeRefusal.noAddress }
                 transaction.recovery?.mailedTo = address.text
-                writes.outbox = [
-                    try linkMessage(
-                        .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
-                        snapshot: found.snapshot, context: context)
-                ]
+                writes = try linkMessage(
+                    .welcome, by: .email, to: CodeDestination(address), token: token, expiresAt: transaction.expiresAt, user: user,
+                    snapshot: found.snapshot, context: context)
             }
             writes += [
                 .put(try transaction.record()), transaction.issue(.activationToken, token), .put(try stored.record(holding: user)),

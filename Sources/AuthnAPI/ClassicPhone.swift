@@ -58,9 +58,9 @@ extension Engine {
             guard phone.isShown(at: context.now), let authenticator = state.authenticator(of: phone) else {
                 throw ClassicRefusal.notAllowed(in: "activation that has ended")
             }
-            var writes = Writes()
+            var writes: Writes
             do {
-                writes.outbox = [try activationMessage(phone, authenticator, by: channel, phoneNumber: phoneNumber, state)]
+                writes = try activationMessage(phone, authenticator, by: channel, phoneNumber: phoneNumber, state)
             } catch let refusal as CodeRefusal {
                 throw ClassicRefusal(refusal, context: context)
             }
@@ -72,20 +72,18 @@ extension Engine {
 
     private func activationMessage(
         _ phone: PhoneTicket, _ authenticator: PushAuthenticator, by channel: CodeChannel, phoneNumber: String?, _ state: ClassicState
-    ) throws -> OutboxEntry {
+    ) throws -> Writes {
         let (user, context) = (state.user.value, state.context)
         let destination = try Self.destination(channel, phoneNumber, of: user)
         // Also limited per user: another sign-in, or another number, does not reset the limit.
-        let pace = messagePacer.refusal(
-            channel, to: "activation " + user.id, .known, limit: nil, requestID: context.requestID, now: context.now)
-        if let pace { throw pace }
+        let counts = try messagePacer.count(channel, to: "activation " + user.id, .known, limit: nil, now: context.now)
         let secret = try phone.secret(of: state.transaction.id, environment: environment)
         return try linkMessage(
             .activation, by: channel, to: destination, token: PhoneTicket.reference(authenticator: authenticator, secret: secret),
             expiresAt: phone.expiresAt, user: user,
             isConfirmed: state.allEnrollments.contains {
                 $0.status == .active && $0.sentCode?.destination.phoneNumber == destination.phoneNumber
-            }, snapshot: state.snapshot, context: context)
+            }, snapshot: state.snapshot, context: context) + counts
     }
 
     private static func destination(

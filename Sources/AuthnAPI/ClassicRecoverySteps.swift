@@ -75,8 +75,8 @@ extension Engine {
             let verdict = try verdict?.get()
             return try state.conclude(ClassicRefusal.spelling(context) { try decide(input, verdict, state.base) })
         }
-        if case .failure(let refusal) = answer, let limit = refusal.guessLimit {
-            try await countWrongGuess(limit: limit, context: context)
+        if case .failure(let refusal) = answer, let guess = refusal.guess {
+            reportGuess(guess)
         }
         return answer
     }
@@ -91,7 +91,7 @@ extension ClassicState {
         return try conclude(decision.step, writes: decision.writes, wrong: ClassicRefusal(decision.wrong, context: context)).map { answer in
             answer.mapError { refusal in
                 var refusal = refusal
-                refusal.guessLimit = decision.wrong.guessLimit
+                refusal.guess = decision.wrong.guess
                 return refusal
             }
         }
@@ -132,6 +132,6 @@ extension ClassicRefusal {
                 summary: kind == .unlock ? "This account cannot be unlocked." : "This account cannot be recovered.",
                 reason: "recovery: not allowed")
         }
-        guessLimit = refusal.guessLimit
+        guess = refusal.guess
     }
 }

@@ -16,8 +16,8 @@ package struct ClassicRefusal: Error, Sendable, Equatable {
     package var rateLimit: RateLimitStatus?
     /// The user, for the log only; `nil` if unknown.
     var userID: String?
-    /// The organization's limit on wrong guesses in recoveries, if this refusal counts against it.
-    var guessLimit: Int?
+    /// The signal of a wrong guess in a recovery that counts against the organization's limit; `nil` for other refusals.
+    var guess: SecuritySignal?
 
     package init(
         code: String, status: Int, summary: String, causes: [String] = [], reason: String, rateLimit: RateLimitStatus? = nil

@@ -73,11 +73,16 @@ struct FrontDoor: Sendable {
         return response
     }
 
-    /// Returns the organization's configuration if it contains the named server. The engine's latest snapshot is sufficient, because the
-    /// engine reads the store again for its decisions. If the server is missing there, the store is read: the server may be new.
+    /// Returns the organization's configuration if it contains the named server. A recent snapshot is sufficient, because the engine reads
+    /// the store again for its decisions. If the server is missing there, the store is read: the server may be new. Without the store,
+    /// discovery and the key set are served as they were.
     private func snapshot(naming server: String?) async throws -> OrgSnapshot? {
-        if let known = engine.latestSnapshot, known.server(server) != nil { return known }
-        let snapshot = try await engine.snapshot()
+        if let known = engine.recentSnapshot, known.server(server) != nil { return known }
+        let snapshot: OrgSnapshot
+        do { snapshot = try await engine.snapshot() } catch {
+            guard let known = engine.latestSnapshot, known.server(server) != nil else { throw error }
+            return known
+        }
         return snapshot.server(server) == nil ? nil : snapshot
     }
 }

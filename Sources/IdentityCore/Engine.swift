@@ -14,17 +14,11 @@ package final class Engine: Sendable, Redacted {
     package let rateLimiter = RateLimiter()
     /// Slows down clients that poll too fast.
     package let pollPacer = PollPacer()
-    /// Limits how often messages are sent to one phone number or mail address.
+    /// Limits how often messages are sent to one phone number or mail address, and how often recovery starts for one user name.
     package let messagePacer = MessagePacer()
-    /// Limits how often recovery starts for one user name. A separate table, so that invented names do not evict numbers and addresses from
-    /// the other.
-    package let recoveryPacer = MessagePacer()
 
     /// Computes the responses for user names without an account.
     let decoys: DecoyAccounts
-
-    /// Counts wrong codes and answers of all recoveries together.
-    package let recoveryBudget = RecoveryBudget()
 
     /// A struct, because a box of a bare closure wraps it once more at every access.
     private struct Observers: Sendable {
@@ -35,12 +29,23 @@ package final class Engine: Sendable, Redacted {
 
     private let observers = NIOLockedValueBox(Observers())
     private let logNumber = NIOLockedValueBox<UInt32>(0)
-    private let latest = NIOLockedValueBox<OrgSnapshot?>(nil)
+    private let latest = NIOLockedValueBox<Latest>(Latest())
+    private let configurationAge: Duration
+
+    /// The configuration as this engine knows it.
+    private struct Latest: Sendable {
+        var snapshot: OrgSnapshot?
+        /// When a read last showed that the store has this configuration.
+        var confirmedAt: ContinuousClock.Instant?
+    }
 
     /// Creates an engine over a store, which the caller closes.
-    package init(store: any Store, environment: EngineEnvironment) {
+    /// - Parameter configurationAge: How long requests that make no decision, such as discovery, may use the configuration without asking the
+    ///   store whether another server has changed it.
+    package init(store: any Store, environment: EngineEnvironment, configurationAge: Duration = .seconds(1)) {
         self.store = store
         self.environment = environment
+        self.configurationAge = configurationAge
         decoys = DecoyAccounts(environment: environment)
     }
 
@@ -52,7 +57,14 @@ package final class Engine: Sendable, Redacted {
 
     /// The configuration that this engine last read or committed; `nil` before the first read. Does not read the store, so changes by
     /// another process may be missing. Use it to find a server or to count a request; decisions use ``snapshot()``.
-    package var latestSnapshot: OrgSnapshot? { latest.withLockedValue { $0 } }
+    package var latestSnapshot: OrgSnapshot? { latest.withLockedValue { $0.snapshot } }
+
+    /// ``latestSnapshot``, if the store was asked for changes a moment ago; otherwise `nil`.
+    package var recentSnapshot: OrgSnapshot? {
+        let known = latest.withLockedValue { $0 }
+        guard let confirmedAt = known.confirmedAt, confirmedAt.duration(to: .now) < configurationAge else { return nil }
+        return known.snapshot
+    }
 
     /// Reads the configuration that was just committed, to update ``latestSnapshot``. An error is ignored: the commit succeeded, and the
     /// next decision reads the store again.
@@ -101,10 +113,16 @@ package final class Engine: Sendable, Redacted {
     /// Returns the configuration of a view; for use inside `store.read`.
     package func snapshot(_ view: any StoreView) throws -> OrgSnapshot {
         let version = try view.configurationVersion()
-        if let known = latest.withLockedValue({ $0 }), known.version == version { return known }
+        let now = ContinuousClock.now
+        let known = latest.withLockedValue { known -> OrgSnapshot? in
+            guard known.snapshot?.version == version else { return nil }
+            known.confirmedAt = now
+            return known.snapshot
+        }
+        if let known { return known }
         let fresh = try OrgSnapshot(view, version: version, environment: environment)
         latest.withLockedValue { known in
-            if (known?.version ?? -1) < version { known = fresh }
+            if (known.snapshot?.version ?? -1) < version { known = Latest(snapshot: fresh, confirmedAt: now) }
         }
         return fresh
     }

@@ -8,7 +8,7 @@ package struct ProofOfPossession: Sendable {
     package let thumbprint: String
     /// Marks the proof as used; committed with the result of the request.
     package let use: AssertionUse
-    /// The nonce for the client's next proof; `nil` if the client used it already.
+    /// The current nonce, for the client's next proof; `nil` if this proof contains it.
     package let nextNonce: String?
 }
 

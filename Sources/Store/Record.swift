@@ -32,6 +32,8 @@ package enum RecordKind: String, Sendable, CaseIterable, Codable {
     case hardwareCounter
     /// A meaningless record that a failed sign-in writes for an unknown user name.
     case decoy
+    /// A count of messages or guesses towards a limit of all servers together.
+    case limitCount
     /// A notification of an application that a session ended, which waits for its delivery.
     case logoutNotice
     /// A known text sealed with the master key, to detect a different key.
@@ -42,7 +44,7 @@ package enum RecordKind: String, Sendable, CaseIterable, Codable {
         switch self {
         case .organization, .authorizationServer, .application, .group, .signOnPolicy, .passwordPolicy, .signingKey, .authenticator: true
         case .user, .enrollment, .device, .session, .consent, .transaction, .grant, .logEvent, .assertionID, .rememberedDevice,
-            .hardwareCounter, .decoy, .logoutNotice, .masterKeyCheck:
+            .hardwareCounter, .decoy, .limitCount, .logoutNotice, .masterKeyCheck:
             false
         }
     }

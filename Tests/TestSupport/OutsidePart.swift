@@ -19,6 +19,8 @@ public enum OutsidePart: String, Sendable {
     case glewlwyd
     /// A PostgreSQL server of Debian.
     case postgreSQL
+    /// HAProxy, and a PostgreSQL server.
+    case haProxy
 
     /// Whether a test that needs the part should run.
     public var isEnabled: Bool { isPresent || Self.allRequired }
@@ -33,6 +35,7 @@ public enum OutsidePart: String, Sendable {
         case .apache: "Apache or its mod_auth_openidc is missing: run make setup-test"
         case .glewlwyd: "Glewlwyd is missing: run make setup-test"
         case .postgreSQL: "PostgreSQL is missing: run make setup-test"
+        case .haProxy: "HAProxy is missing: run make setup-test"
         }
     }
 
@@ -43,6 +46,7 @@ public enum OutsidePart: String, Sendable {
         case .nodeJOSE: URL(filePath: "/usr/bin/env")
         case .zbar: URL(filePath: "/usr/bin/zbarimg")
         case .postgreSQL: PostgreSQLServer.programs.appending(path: "postgres")
+        case .haProxy: URL(filePath: "/usr/sbin/haproxy")
         }
     }
 
@@ -54,7 +58,7 @@ public enum OutsidePart: String, Sendable {
 
     private var isPresent: Bool {
         switch self {
-        case .python, .zbar, .postgreSQL: FileManager.default.isExecutableFile(atPath: executable.path)
+        case .python, .zbar, .postgreSQL, .haProxy: FileManager.default.isExecutableFile(atPath: executable.path)
         case .nodeJOSE: FileManager.default.fileExists(atPath: "/usr/share/nodejs/jose")
         case .chromium:
             FileManager.default.isExecutableFile(atPath: executable.path)

@@ -39,10 +39,12 @@ public final class PostgreSQLServer: Sendable {
         _ = await process.withLock { $0 }?.end()
     }
 
-    /// Creates an empty database and returns its URL.
-    public func newDatabase() async throws -> String {
+    /// Creates a database and returns its URL.
+    ///
+    /// - Parameter template: The name of a database to copy, which no client uses; `nil` for an empty database.
+    public func newDatabase(copying template: String? = nil) async throws -> String {
         let name = "test\(count.withLock { count in count += 1; return count })"
-        try await sql("CREATE DATABASE \(name)")
+        try await sql("CREATE DATABASE \(name)" + (template.map { " TEMPLATE \($0)" } ?? ""))
         return url(of: name)
     }
 

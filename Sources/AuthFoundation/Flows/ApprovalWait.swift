@@ -111,8 +111,8 @@ extension URLError {
 }
 
 /// The state of a request: whether its caller still waits, and the server's rate limit. A request that was sent is completed even if its
-/// caller is gone, because its response may contain tokens to revoke. A request delayed by the rate limit is then not sent again. Safe from
-/// any thread or task.
+/// caller is gone, because its response may contain tokens to revoke. If the caller is gone while the rate limit delays the request, the
+/// request is not sent. Safe from any thread or task.
 package final class RequestState: Sendable {
     private struct State {
         var isAbandoned = false

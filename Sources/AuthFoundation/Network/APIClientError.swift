@@ -121,6 +121,8 @@ extension URLError {
             "No secure connection to \(host): its certificate is not trusted."
         case .dataLengthExceedsMaximum: "The answer of \(host) is larger than any answer of this protocol."
         case .cannotDecodeContentData: "The answer of \(host) is compressed, although the request asked for no compression."
+        // On Linux, Foundation reports an untrusted certificate in this way.
+        case .unknown: "The request to \(host) failed. Check that the system trusts the certificate of the server, and the network."
         default: "The request to \(host) failed (URL error \(code.rawValue)). Check the network and try again."
         }
     }

@@ -55,7 +55,7 @@ extension Sandbox {
 
 /// A failure to add a factor to a user. Two errors are equal when their codes are equal.
 public struct FactorError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-    /// A reason; later versions may add more.
+    /// The reason why a factor could not be added. Later versions may add reasons.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String

@@ -124,7 +124,7 @@ extension Engine {
     package func temporaryPassword() async throws -> String {
         let policy = try await snapshot().passwordPolicy
         // Without characters that look alike. Each group of four has a lower-case letter, a capital, a digit and a symbol.
-        let groups = ["abcdefghijkmnpqrstuvwxyz", "ABCDEFGHJKLMNPQRSTUVWXYZ", "23456789", "-+=?#"].map(Array.init)
+        let groups = ["abcdefghijkmnpqrstuvwxyz", "ABCDEFGHJKLMNPQRSTUVWXYZ", "23456789", "-._"].map(Array.init)
         let length = max(16, policy.minimumLength)
         var password = ""
         while password.count < length {

@@ -4,7 +4,7 @@ package import Store
 
 /// One issuance of tokens to one client, for one user or for the client itself. The `jti` of each of its tokens contains the grant's id, so
 /// introspection and userinfo detect a revocation at once. Resource servers that validate tokens locally accept them until `exp`. Refresh
-/// tokens are tickets that the grant owns. A value; the version of its record guards writes.
+/// tokens are tickets of the store that belong to the grant. A write is rejected if the stored grant has changed since it was read.
 package struct Grant: Sendable, Equatable {
     /// The index key for finding the grants that share a device secret.
     static let deviceSecretKey = "deviceSecret"

@@ -53,9 +53,9 @@ package struct RevokedTokens: Sendable, Equatable {
 }
 
 extension Engine {
-    /// Signs the user out everywhere: revokes every grant, and closes grants that concurrent sign-ins are about to create. A repeated call
-    /// revokes newer grants. Returns the number of revoked grants. If the store fails after the first commit, all grants are closed even if
-    /// some are not marked as revoked.
+    /// Revokes every grant of the user. First marks the account, so that no earlier grant is valid, nor one that a concurrent sign-in is about
+    /// to create; then marks each stored grant. If the store fails in between, no grant is valid either. A repeated call revokes newer grants.
+    /// Returns the number of revoked grants.
     @discardableResult
     package func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
         // Marks the account first, which closes all grants. Then each grant is marked, for readers that check the grant alone.

@@ -39,8 +39,6 @@ extension Engine {
         rateLimiter.forgetAll()
         pollPacer.forgetAll()
         messagePacer.forgetAll()
-        recoveryPacer.forgetAll()
-        recoveryBudget.forgetAll()
         await readAgain()
     }
 }

@@ -1,6 +1,6 @@
-package import Foundation
+internal import Foundation
 internal import JOSE
-internal import NIOConcurrencyHelpers
+internal import Store
 
 /// A sign of an attack on the organization as a whole.
 package enum SecuritySignal: String, Sendable, CaseIterable {
@@ -10,40 +10,51 @@ package enum SecuritySignal: String, Sendable, CaseIterable {
     case recoveryBudgetSpent = "recovery_budget_spent"
 }
 
-/// Counts wrong codes and answers in the recoveries of all users together, per full hour. An attacker who guesses at many accounts stays
-/// below each account's limit. Kept in memory by each process, like request limits. Safe from any thread.
-package final class RecoveryBudget: Sendable {
-    fileprivate struct State {
-        var hour = Int.min
-        var count = 0
-    }
+/// The wrong codes and answers in the recoveries of all users together, per full hour; a record that all servers share. An attacker who
+/// guesses at many accounts stays below each account's limit.
+struct RecoveryBudget: Codable, Sendable {
+    var count = 0
+    /// The version of the record; 0 if there is none.
+    var version: Int64 = 0
 
-    private let state = NIOLockedValueBox(State())
+    private enum CodingKeys: String, CodingKey { case count }
 
-    /// Counts a wrong answer. Returns whether this answer spent the budget.
-    package func count(limit: Int, now: Date) -> Bool {
-        state.withLockedValue { state in
-            state.begin(now)
-            state.count = min(state.count, limit) + 1
-            return state.count == limit
-        }
-    }
+    fileprivate static func id(at now: Date) -> String { "recovery guesses \(hour(of: now))" }
 
-    func forgetAll() { state.withLockedValue { $0 = State() } }
+    private static func hour(of now: Date) -> Int { Int(clamping: (now.timeIntervalSince1970 / 3_600).rounded(.down)) }
 
-    /// Whether the budget of this hour is spent, so that further answers are ignored.
-    package func isSpent(limit: Int, now: Date) -> Bool {
-        state.withLockedValue { state in
-            state.begin(now)
-            return state.count >= limit
-        }
+    func isSpent(_ snapshot: OrgSnapshot) -> Bool { count >= snapshot.rateLimits.recoveryGuesses }
+
+    /// Returns the writes that count a wrong guess, and its signal, for the commit of the guess.
+    func counting(_ snapshot: OrgSnapshot, now: Date) throws -> (Writes, SecuritySignal) {
+        guard !isSpent(snapshot) else { return (Writes(), .wrongRecoveryGuess) }
+        var next = self
+        next.count += 1
+        let record = Record(
+            kind: .limitCount, id: Self.id(at: now), version: version,
+            expiresAt: Date(clampingNumericDate: Double(Self.hour(of: now) + 2) * 3_600), payload: try RecordCoding.encode(next))
+        var writes = Writes([.put(record)])
+        guard next.isSpent(snapshot) else { return (writes, .wrongRecoveryGuess) }
+        let reason = "\(next.count) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
+        writes.log("security.recovery.budget", .denied, reason: reason)
+        return (writes, .recoveryBudgetSpent)
     }
 }
 
-extension RecoveryBudget.State {
-    /// Resets the count when a new hour begins.
-    fileprivate mutating func begin(_ now: Date) {
-        let current = Int(clamping: (now.timeIntervalSince1970 / 3_600).rounded(.down))
-        if current != hour { (hour, count) = (current, 0) }
+extension StoreView {
+    /// Returns the wrong guesses of this hour.
+    func recoveryBudget(at now: Date) throws -> RecoveryBudget {
+        guard let record = try record(.limitCount, id: RecoveryBudget.id(at: now)) else { return RecoveryBudget() }
+        var budget = try RecordCoding.decode(RecoveryBudget.self, from: record)
+        budget.version = record.version
+        return budget
+    }
+}
+
+extension Engine {
+    /// Reports a wrong guess in a recovery, after its commit.
+    package func reportGuess(_ signal: SecuritySignal) {
+        report(.wrongRecoveryGuess)
+        if signal == .recoveryBudgetSpent { report(signal) }
     }
 }

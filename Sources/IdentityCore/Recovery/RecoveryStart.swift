@@ -57,16 +57,19 @@ extension Engine {
             }
         }
         guard request.channel != nil || request.givesToken else { throw RecoveryRefusal.noChannel }
-        if let channel = request.channel, !reading.isRepeated {
+        var start = RecoveryStart(
+            request, policy, snapshot, application, isClosed: try reading.view.recoveryBudget(at: context.now).isSpent(snapshot),
+            account: account, from: origin, now: context.now)
+        if let channel = request.channel {
             // Limited by the name, which does not reveal whether an account exists.
-            let pace = recoveryPacer.refusal(
-                channel, to: User.key(forLogin: username), .anybody, limit: nil, requestID: context.requestID, now: context.now)
-            if let pace { throw RecoveryRefusal.paced(pace) }
+            do {
+                start.counts = try messagePacer.count(
+                    channel, to: "name " + User.key(forLogin: username), .anybody, limit: nil, now: context.now)
+            } catch let refusal as CodeRefusal {
+                throw RecoveryRefusal.paced(refusal)
+            }
         }
-        return RecoveryStart(
-            request, policy, snapshot, application,
-            isClosed: recoveryBudget.isSpent(limit: snapshot.rateLimits.recoveryGuesses, now: context.now), account: account, from: origin,
-            now: context.now)
+        return start
     }
 
     /// Plans the start of a recovery; throws ``RecoveryRefusal`` to a trusted caller only.
@@ -108,18 +111,18 @@ extension Engine {
         let transaction = try transaction(
             found, stage: .token, user: found.recipient, lifetime: Recovery.tokenLifetime, context: context)
         let token = try environment.random.secret(prefix: "rt_")
-        var writes = found.logged + [.put(try transaction.record()), transaction.issue(.recoveryToken, token)]
+        var writes = found.logged + found.counts + [.put(try transaction.record()), transaction.issue(.recoveryToken, token)]
         let begun = BegunRecovery(expiresAt: transaction.expiresAt)
         if let user = found.recipient, let destination = found.destination {
             do {
-                writes.outbox = [
-                    try linkMessage(
-                        found.request.kind == .unlock ? .unlock : .recovery, by: .email, to: destination, token: token,
-                        expiresAt: transaction.expiresAt, user: user, snapshot: found.snapshot, context: context)
-                ]
+                writes += try linkMessage(
+                    found.request.kind == .unlock ? .unlock : .recovery, by: .email, to: destination, token: token,
+                    expiresAt: transaction.expiresAt, user: user, snapshot: found.snapshot, context: context)
             } catch let refusal as CodeRefusal {
                 writes.log(unsent: refusal, to: user)
             }
+        } else {
+            writes += try messagePacer.decoy(.email, for: found.request.username, now: context.now)
         }
         return Plan(begun, writes)
     }
@@ -133,7 +136,7 @@ extension Engine {
             found, stage: .code, user: found.recipient, lifetime: SignInTransaction.idleLifetime, context: context)
         let token = try environment.random.secret(prefix: "00")
         let begun = BegunRecovery(expiresAt: transaction.expiresAt, stateToken: token)
-        var writes = found.logged
+        var writes = found.logged + found.counts
         if let user = found.recipient, let enrollment = found.enrollment {
             do {
                 let prepared = try prepareCode(
@@ -146,13 +149,12 @@ extension Engine {
         } else {
             // Does the same work as for a known user name.
             _ = environment.digest(ofCode: try environment.makeCode(), enrollment: "", owner: transaction.id)
-            writes += [try found.account.idleWrite()]
+            writes += [try found.account.idleWrite()] + (try messagePacer.decoy(channel, for: request.username, now: context.now))
             writes.log("user.mfa.code.send", .denied, reason: found.reason, userID: found.user?.value.id)
         }
         if request.page != nil {
             // The page rejects a second message that is too early, even if no first message was sent.
-            _ = recoveryPacer.refusal(
-                channel, to: transaction.id, .anybody, limit: nil, requestID: context.requestID, now: context.now)
+            writes += try messagePacer.count(channel, to: transaction.id, .anybody, limit: nil, now: context.now)
         }
         return Plan(begun, writes + [.put(try transaction.record()), .issue(transaction.classicTicket(token))])
     }
@@ -180,6 +182,8 @@ package struct RecoveryStart: Sendable {
     let enrollment: Enrollment?
     /// The reason for the log.
     let reason: String
+    /// The changes that count the recovery towards the limit of its user name.
+    fileprivate(set) var counts: [Change] = []
 
     /// The user who gets a message; `nil` for none.
     var recipient: User? { destination == nil ? nil : user?.value }

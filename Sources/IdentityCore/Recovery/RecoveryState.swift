@@ -10,6 +10,8 @@ package struct RecoveryState: Sendable {
     package let context: RequestContext
     /// Whether the request was read before.
     package let isRepeated: Bool
+    /// The wrong guesses of all users in this hour.
+    let budget: RecoveryBudget
 
     package var transaction: SignInTransaction { stored.value }
     package var recovery: Recovery? { transaction.recovery }
@@ -43,6 +45,7 @@ package struct RecoveryState: Sendable {
         else { throw RecoveryRefusal.over("stateToken: the account changed") }
         (self.stored, self.snapshot, self.user, self.subject) = (stored, snapshot, user, subject)
         (self.context, isRepeated) = (context, reading.isRepeated)
+        budget = try view.recoveryBudget(at: context.now)
     }
 }
 
@@ -74,19 +77,19 @@ package enum RecoveryRefusal: Error, Sendable, Equatable {
     case paced(CodeRefusal)
     /// Too many passwords wait to be hashed.
     case busy(until: Date)
-    /// The code was wrong. `limit` is the limit of the organization against which the guess counts; `nil` if it does not count.
-    case wrongCode(limit: Int?)
-    case wrongAnswer(limit: Int?)
+    /// The code was wrong. `signal` is reported if the guess counts against the limit of the organization; otherwise it is `nil`.
+    case wrongCode(signal: SecuritySignal?)
+    case wrongAnswer(signal: SecuritySignal?)
     case unacceptablePassword([PasswordRule])
     /// There is no such user; only a trusted caller gets this error.
     case unknownUser
     /// The account cannot be recovered; only a trusted caller gets this error.
     case closedAccount(Recovery.Kind)
 
-    /// The limit of the organization against which a wrong guess counts; `nil` for every other error.
-    package var guessLimit: Int? {
+    /// The signal of a wrong guess that counts; `nil` for every other error.
+    package var guess: SecuritySignal? {
         switch self {
-        case .wrongCode(let limit), .wrongAnswer(let limit): limit
+        case .wrongCode(let signal), .wrongAnswer(let signal): signal
         default: nil
         }
     }

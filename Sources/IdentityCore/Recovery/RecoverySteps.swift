@@ -32,7 +32,7 @@ package struct RecoveryDecision: Sendable {
     /// The writes to commit in addition to the effects.
     package var writes = Writes()
     /// The error if the user may try again.
-    package var wrong = RecoveryRefusal.wrongCode(limit: nil)
+    package var wrong = RecoveryRefusal.wrongCode(signal: nil)
 }
 
 /// The steps of a recovery with a state token. An endpoint admits an action in its read, runs the check, and commits the decision.
@@ -44,9 +44,7 @@ extension Engine {
         switch input {
         case .code: break
         case .resend:
-            let pace = recoveryPacer.refusal(
-                state.channel, to: state.transaction.id, .anybody, limit: nil, requestID: state.context.requestID, now: state.context.now)
-            if let pace { throw .paced(pace) }
+            _ = try countMessage(state)
         case .answer, .password: try countAttempt(state, isCounted: isCounted)
         }
     }
@@ -74,7 +72,7 @@ extension Engine {
         switch (input, verdict) {
         case (.code(let code, let nextSecret), _): return try verify(code, nextSecret: nextSecret, state)
         case (.resend, _): return try resend(state)
-        case (.answer, .answer(let isRight)?): return answered(isRight: isRight, state)
+        case (.answer, .answer(let isRight)?): return try answered(isRight: isRight, state)
         case (.password, .password(.good(let hash))?):
             return RecoveryDecision(
                 step: state.transaction.step(.passwordReset(hash: hash, state.subject), now: state.context.now))
@@ -94,23 +92,12 @@ extension Engine {
         }
     }
 
-    /// Counts a wrong guess against the limit of the organization, after the commit of its step.
-    package func countWrongGuess(limit: Int, context: RequestContext) async throws {
-        report(.wrongRecoveryGuess)
-        guard recoveryBudget.count(limit: limit, now: context.now) else { return }
-        var writes = Writes()
-        let reason = "\(limit) wrong codes and answers in recoveries within an hour; no more are looked at from unknown origins"
-        writes.log("security.recovery.budget", .denied, reason: reason)
-        try await write(writes, context: context)
-        report(.recoveryBudgetSpent)
-    }
-
     /// Whether codes or answers of this recovery are ignored: after too many wrong codes of this user, or, at an unknown origin, after too
     /// many wrong codes of all users.
     private func isClosed(_ state: RecoveryState, isAnswer: Bool = false) -> Bool {
         let (user, now) = (state.user.value, state.context.now)
         if !isAnswer, user.guessedCodes?.isClosed(at: now) == true { return true }
-        return !user.knows(state.subject.origin) && recoveryBudget.isSpent(limit: state.snapshot.rateLimits.recoveryGuesses, now: now)
+        return !user.knows(state.subject.origin) && state.budget.isSpent(state.snapshot)
     }
 
     private func verify(_ passCode: String, nextSecret: String?, _ state: RecoveryState) throws -> RecoveryDecision {
@@ -129,9 +116,10 @@ extension Engine {
             }
             return RecoveryDecision(step: step, writes: Writes(try used?.changes() ?? []))
         case .wrong(let counted):
+            let (writes, signal) = try state.budget.counting(state.snapshot, now: now)
             return RecoveryDecision(
-                step: transaction.step(.recoveryCodeWrong(state.subject), now: now), writes: Writes([.put(try counted.record())]),
-                wrong: .wrongCode(limit: state.snapshot.rateLimits.recoveryGuesses))
+                step: transaction.step(.recoveryCodeWrong(state.subject), now: now), writes: Writes([.put(try counted.record())]) + writes,
+                wrong: .wrongCode(signal: signal))
         case .failed:
             return RecoveryDecision(step: transaction.step(.recoveryFailed("wrong code, or unknown user"), now: now))
         }
@@ -142,27 +130,41 @@ extension Engine {
         environment.digest(ofCode: String(code.prefix(64).filter { $0 != " " }), enrollment: "accepted", owner: transactionID)
     }
 
+    /// Returns the changes that count a message of this recovery.
+    private func countMessage(_ state: RecoveryState) throws(RecoveryRefusal) -> [Change] {
+        do {
+            return try messagePacer.count(state.channel, to: state.transaction.id, .anybody, limit: nil, now: state.context.now)
+        } catch let refusal as CodeRefusal {
+            throw .paced(refusal)
+        } catch {
+            // The count cannot be encoded, which does not happen.
+            throw .otherStage
+        }
+    }
+
     /// Decides to send the code again. If none can be sent, only the messages differ.
     private func resend(_ state: RecoveryState) throws -> RecoveryDecision {
         var decision = RecoveryDecision(step: (state.transaction, .recovering, []))
+        decision.writes += try countMessage(state)
         if !isClosed(state), let enrollment = state.subject.enrollments.all.telephone(for: state.channel) {
             let request = CodeRequest(
                 purpose: state.recovery?.kind == .unlock ? .unlock : .recovery, owner: state.transaction.id, channel: state.channel)
             do {
                 let prepared = try prepareCode(
                     request, for: enrollment, of: state.user.value, snapshot: state.snapshot, context: state.context)
-                decision.writes = prepared.writes
+                decision.writes += prepared.writes
             } catch let refusal as CodeRefusal {
                 decision.writes.log(unsent: refusal, to: state.user.value)
             }
         } else {
             // Does the same work for an unknown user name.
+            decision.writes += try messagePacer.decoy(state.channel, for: state.transaction.id, now: state.context.now)
             decision.writes.log("user.mfa.code.send", .denied, reason: "\(state.channel.rawValue): nothing that could be reached")
         }
         return decision
     }
 
-    private func answered(isRight: Bool, _ state: RecoveryState) -> RecoveryDecision {
+    private func answered(isRight: Bool, _ state: RecoveryState) throws -> RecoveryDecision {
         let (transaction, now) = (state.transaction, state.context.now)
         let isClosed = isClosed(state, isAnswer: true)
         var step =
@@ -174,9 +176,8 @@ extension Engine {
         // A concurrent wrong answer, which may close the question, causes a conflict.
         let condition = isRight && !step.2.writesUser ? [state.user.unchanged] : []
         let isCounted = !isRight && !isClosed && !state.user.value.isQuestionClosed(at: now)
-        return RecoveryDecision(
-            step: step, writes: Writes(condition),
-            wrong: .wrongAnswer(limit: isCounted ? state.snapshot.rateLimits.recoveryGuesses : nil))
+        let (writes, signal) = isCounted ? try state.budget.counting(state.snapshot, now: now) : (Writes(), nil)
+        return RecoveryDecision(step: step, writes: writes + condition, wrong: .wrongAnswer(signal: signal))
     }
 }
 

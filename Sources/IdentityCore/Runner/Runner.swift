@@ -177,6 +177,7 @@ extension Engine {
         switch try await store.commit(changes) {
         case .committed:
             reportTransactions(writtenBy: changes)
+            messagePacer.remember(writtenBy: changes)
             if !plan.writes.outbox.isEmpty { courier?.deliver(plan.writes.outbox, of: self) }
             return plan.answer
         case .conflict(let index, .version) where index < plan.uses.count:
@@ -189,6 +190,7 @@ extension Engine {
             reportTransactions(writtenBy: counted)
             return use.refused
         case .conflict:
+            try await messagePacer.readAgain(changes, from: store)
             return nil
         }
     }

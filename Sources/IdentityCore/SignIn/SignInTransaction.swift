@@ -292,8 +292,9 @@ extension SignInTransaction {
         return next.proved(after, type, [])
     }
 
-    /// The classes of all proofs. Recollection counts only with the rule ``DoorRules/countsRecollection``, so an application that is opened
-    /// with the session token requires another factor if its policy requires two.
+    /// The classes of all proofs. The answer to a security question (`recollection`) counts only with the rule
+    /// ``DoorRules/countsRecollection``, which the classic API has. After a password and an answer there, an application whose policy requires
+    /// two factors asks for another one.
     package var factorClasses: Set<FactorClass> {
         let classes: Set<FactorClass> = proofs.reduce(into: []) { $0.formUnion($1.factorClasses) }
         return rules.contains(.countsRecollection) ? classes : classes.subtracting([.recollection])

@@ -29,7 +29,7 @@ final class OpenTransaction: Sendable {
     /// Creates a closed transaction.
     /// - Parameters:
     ///   - clock: The clock that decides whether the transaction has expired.
-    ///   - tell: Starts the revocation of a name and returns at once. Called once for each name.
+    ///   - tell: Starts the revocation of the transaction with this `mfa_token` or `oob_code`, and returns at once. Called once for each.
     init(clock: any OAuth2Clock, tell: @escaping @Sendable (String) -> Void) {
         self.clock = clock
         sendName = tell

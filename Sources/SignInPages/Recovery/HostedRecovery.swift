@@ -49,14 +49,14 @@ extension Engine {
         _ action: RecoveryAction, of token: String, formToken: String?, browser: BrowserSecrets, context: RequestContext
     ) async throws -> HostedAnswer {
         do {
-            let (answer, guessLimit) = try await transact(context) { [self] reading in
+            let (answer, guess) = try await transact(context) { [self] reading in
                 try step(action, of: token, formToken: formToken, browser: browser, reading, context)
             } check: {
                 $0.check
             } decide: {
                 try $0.plan($1)
             }
-            if let guessLimit { try await countWrongGuess(limit: guessLimit, context: context) }
+            if let guess { reportGuess(guess) }
             return answer
         } catch let early as EarlyAnswer { return early.answer }
     }
@@ -107,7 +107,7 @@ extension Engine {
         return RecoveryStep(check: check) { [self, moved] verdict in
             do {
                 try admit(input, state, isCounted: true)
-                return try state.plan(decide(input, verdict?.get(), state)).map { ($0 == nil ? moved : onward, $0?.guessLimit) }
+                return try state.plan(decide(input, verdict?.get(), state)).map { ($0 == nil ? moved : onward, $0?.guess) }
             } catch let refusal as RecoveryRefusal {
                 return try state.noting(refusal.notice, until: refusal.until, violated: refusal.violatedRules, answer: onward)
             }
@@ -148,7 +148,7 @@ extension Engine {
 private struct RecoveryStep: Sendable {
     typealias Verdict = Result<RecoveryVerdict, RecoveryRefusal>
     /// The response, and the limit of the organization against which a wrong guess counts.
-    typealias Answer = (HostedAnswer, guessLimit: Int?)
+    typealias Answer = (HostedAnswer, guess: SecuritySignal?)
 
     /// Counts the attempt once per request, and runs the slow check.
     var check: Check<Verdict>?

@@ -58,9 +58,18 @@ struct ServerOptions: ParsableArguments {
         try ServerParts.configuration(organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment)
     }
 
-    /// Opens the server's store without listening. Throws errors of the org file, the settings or the store.
+    /// Opens the store of a server that was started before, without listening. Never creates a database, so that a wrong folder is an error.
+    /// Throws ``CommandFailure`` without an org file or a database, and errors of the org file, the settings or the store.
     func assemble() async throws -> ServerParts {
-        try await ServerParts(organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment)
+        guard FileManager.default.fileExists(atPath: config) else {
+            throw CommandFailure("There is no org file \(config). Name the server's with --config, as for countersign serve.")
+        }
+        let settings = try settings()
+        guard settings.database != nil || FileManager.default.fileExists(atPath: settings.storePath) else {
+            throw CommandFailure(
+                "There is no database \(settings.storePath). Name the server's folder with --data, as for countersign serve.")
+        }
+        return try await ServerParts(organization: config, settings: commandLine, environment: ProcessInfo.processInfo.environment)
     }
 
     /// Creates the server, which does not listen yet. Throws errors of the org file, the settings, the port or the store.

@@ -68,7 +68,7 @@ struct ConnectionFloodAttackTests {
         return configuration
     }
 
-    @Test("Silent connections beyond the limit of an address do not block a new connection from the same address")
+    @Test("Silent connections beyond the limit of an address do not block a new connection from the same address", .onOneServer)
     func silent() async throws {
         try await RunningServer.fresh(configuration: Self.configuration(["max-connections-per-address": "2"])) { running in
             var silent: [HeldConnection] = []
@@ -102,7 +102,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("At an address's limit, connections with a request in progress stay open, and new ones are closed unanswered")
+    @Test("At an address's limit, connections with a request in progress stay open, and new ones are closed unanswered", .onOneServer)
     func answering() async throws {
         let gate = Gate()
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
@@ -129,7 +129,7 @@ struct ConnectionFloodAttackTests {
         }
     }
 
-    @Test("An event stream is closed for a new connection from the same address, even with a request queued behind it")
+    @Test("An event stream is closed for a new connection from the same address, even with a request queued behind it", .onOneServer)
     func eventStreams() async throws {
         let gate = Gate()
         let interceptor: AuthorizationServer.Interceptor = { request, next in

@@ -173,7 +173,7 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("Attempts for a user name from elsewhere do not count against a device that the user has signed in with")
+    @Test("Attempts for a user name from elsewhere do not count against a device that the user has signed in with", .onOneServer)
     func attemptsForTheName() async throws {
         try await Self.attack {
             $0.rateLimits.perUser = 10
@@ -190,7 +190,9 @@ struct GuessingAttacks {
         }
     }
 
-    @Test("After the attempts for a user name are exhausted, responses do not reveal which networks the user has signed in from")
+    @Test(
+        "After the attempts for a user name are exhausted, responses do not reveal which networks the user has signed in from", .onOneServer
+    )
     func networksOfTheName() async throws {
         try await Self.attack {
             $0.rateLimits.perUser = 10

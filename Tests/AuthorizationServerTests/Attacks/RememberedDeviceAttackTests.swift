@@ -163,7 +163,7 @@ struct RememberedDeviceAttackTests {
         }
     }
 
-    @Test("Sign-ins that race with the removal of a remembered device require the second factor after the removal")
+    @Test("After the removal of a remembered device, a sign-in requires the second factor, even if other sign-ins raced with the removal")
     func removalRace() async throws {
         try await Self.with { server in
             let own = Self.client(server, "DT=\(Self.device)")

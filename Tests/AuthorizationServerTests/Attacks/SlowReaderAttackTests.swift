@@ -6,7 +6,7 @@ import Testing
 /// A client that sends requests endlessly and reads no response, so that responses pile up.
 @Suite("Attacks: clients that read no responses", .timeLimit(.minutes(1)))
 struct SlowReaderAttackTests {
-    @Test("A connection whose client reads no responses is closed")
+    @Test("A connection whose client reads no responses is closed", .onOneServer)
     func unread() async throws {
         var configuration = AuthorizationServer.Configuration(port: 0)
         configuration.limits.answerTimeout = .milliseconds(500)

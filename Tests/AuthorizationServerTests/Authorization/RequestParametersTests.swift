@@ -129,7 +129,7 @@ struct RequestParametersTests {
         }
     }
 
-    @Test("Over the limit of an address, the authorize and PAR endpoints respond with 429 and an API error")
+    @Test("Over the limit of an address, the authorize and PAR endpoints respond with 429 and an API error", .onOneServer)
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddress = 2

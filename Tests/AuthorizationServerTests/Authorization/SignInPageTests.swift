@@ -168,7 +168,7 @@ struct SignInPageTests {
         }
     }
 
-    @Test("Each address can start a limited number of sign-ins a minute, which do not count against the client's limit")
+    @Test("Each address can start a limited number of sign-ins a minute, which do not count against the client's limit", .onOneServer)
     func beginnings() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddressSignIns = 3

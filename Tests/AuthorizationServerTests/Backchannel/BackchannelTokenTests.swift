@@ -55,7 +55,7 @@ struct BackchannelTokenTests {
         }
     }
 
-    @Test("A backchannel poll before its interval gets slow_down, and the request stays pending")
+    @Test("A backchannel poll before its interval gets slow_down, and the request stays pending", .onOneServer)
     func pace() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll(Self.both)

@@ -42,7 +42,8 @@ struct ClassicAttackTests {
         try await server.engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: type, limit: 1_000)).events
     }
 
-    @Test("Consumed, cancelled, forged and direct authentication state tokens are rejected, and the log limits repeated events")
+    @Test(
+        "Consumed, cancelled, forged and direct authentication state tokens are rejected, and the log limits repeated events", .onOneServer)
     func replayedTokens() async throws {
         try await Self.with { client, server in
             let app = try await client.app()
@@ -172,7 +173,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("Sign-in and recovery attempts from one address are limited across user names, and rejections are logged")
+    @Test("Sign-in and recovery attempts from one address are limited across user names, and rejections are logged", .onOneServer)
     func spraying() async throws {
         let limits = RateLimits(perClient: 1_000, perAddress: 1_000, perAddressSignIns: 5, perUser: 100)
         try await Self.with(limits: limits) { _, server in
@@ -300,7 +301,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("The polls of a phone enrollment are limited to 60 per minute")
+    @Test("The polls of a phone enrollment are limited to 60 per minute", .onOneServer)
     func enrollmentPolling() async throws {
         var organization = PushOrganization(classic: ClassicPolicy(signOnPolicy: "two factors"))
         organization.enrollsByTicket = true
@@ -318,7 +319,7 @@ struct ClassicAttackTests {
         }
     }
 
-    @Test("The push polls of a sign-in are limited to 60 per minute")
+    @Test("The push polls of a sign-in are limited to 60 per minute", .onOneServer)
     func polling() async throws {
         try await Self.with { client, server in
             _ = try await server.enroll()

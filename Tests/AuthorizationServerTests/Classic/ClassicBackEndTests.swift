@@ -26,7 +26,7 @@ struct ClassicBackEndTests {
         return ClassicClient(server, headers: authorization + (address.map { [("X-Forwarded-For", $0)] } ?? []))
     }
 
-    @Test("Rate limits and the log use the end user's address from a trusted caller's X-Forwarded-For header")
+    @Test("Rate limits and the log use the end user's address from a trusted caller's X-Forwarded-For header", .onOneServer)
     func endUser() async throws {
         try await Self.with { server in
             for address in ["198.51.100.7", "198.51.100.8"] {
@@ -40,7 +40,9 @@ struct ClassicBackEndTests {
         }
     }
 
-    @Test("X-Forwarded-For is ignored without an API token, or from an address outside the caller's gateways", arguments: [true, false])
+    @Test(
+        "X-Forwarded-For is ignored without an API token, or from an address outside the caller's gateways", .onOneServer,
+        arguments: [true, false])
     func strangers(isTrusted: Bool) async throws {
         try await Self.with(gateways: isTrusted ? ["10.0.0.0/8"] : ["127.0.0.1"]) { server in
             for number in 1...3 {

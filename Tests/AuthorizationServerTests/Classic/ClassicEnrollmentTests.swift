@@ -176,7 +176,7 @@ struct ClassicEnrollmentTests {
         }
     }
 
-    @Test("After five wrong activation codes, even the right code is rejected")
+    @Test("After five wrong activation codes, even the right code is rejected", .onOneServer)
     func limited() async throws {
         try await Self.with(ClassicPolicy(signOnPolicy: "two factors")) { client, _ in
             let (activating, app) = try await Self.enroll(client, try await client.begin())

@@ -117,7 +117,7 @@ struct PrimaryAuthenticationTests {
         }
     }
 
-    @Test("Sign-in attempts for one user name are limited, and the response says when to retry")
+    @Test("Sign-in attempts for one user name are limited, and the response says when to retry", .onOneServer)
     func limit() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perUser = 3

@@ -167,7 +167,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("The twenty-first answer to a challenge within a minute returns 429, and another challenge is not affected")
+    @Test("The twenty-first answer to a challenge within a minute returns 429, and another challenge is not affected", .onOneServer)
     func limit() async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

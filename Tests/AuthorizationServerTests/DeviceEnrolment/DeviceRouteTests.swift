@@ -56,7 +56,7 @@ struct DeviceRouteTests {
         #expect(response.status == status && response["Allow"] == allow)
     }
 
-    @Test("Device API requests over the limit of an address return 429 with all three rate limit headers")
+    @Test("Device API requests over the limit of an address return 429 with all three rate limit headers", .onOneServer)
     func limits() async throws {
         try await DeviceServer.with(rateLimits: RateLimits(perClient: 10, perAddress: 2)) { server in
             for _ in 0..<2 { #expect(try await server.call("DELETE", DeviceServer.api + "/pfd1").status == 401) }

@@ -185,7 +185,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("A device that polls too fast gets slow_down, and its polling interval grows by five seconds each time")
+    @Test("A device that polls too fast gets slow_down, and its polling interval grows by five seconds each time", .onOneServer)
     func pace() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)
@@ -371,7 +371,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test("After thirty wrong user codes in a minute, even the right one is rejected until the minute is over")
+    @Test("After thirty wrong user codes in a minute, even the right one is rejected until the minute is over", .onOneServer)
     func guessing() async throws {
         try await PushServer.with { server in
             let device = WireDevice(server.wire)

@@ -50,7 +50,7 @@ struct DeviceRequestTests {
         }
     }
 
-    @Test("Device authorization requests and polls over the limit of an address return 429 as an API error")
+    @Test("Device authorization requests and polls over the limit of an address return 429 as an API error", .onOneServer)
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perAddress = 1

@@ -69,7 +69,9 @@ struct DirectAuthenticationTransportTests {
         try expectRefusal(response, 401, "invalid_client")
     }
 
-    @Test("A challenge endpoint returns 429 with all three rate limit headers over the limit of an address", arguments: endpoints)
+    @Test(
+        "A challenge endpoint returns 429 with all three rate limit headers over the limit of an address", .onOneServer,
+        arguments: endpoints)
     func addressLimit(endpoint: String) async throws {
         let limits = RateLimits(perClient: 100, perAddress: 1, perAddressSignIns: 100, perUser: 100)
         try await RunningServer.fresh(rateLimits: limits) { running in

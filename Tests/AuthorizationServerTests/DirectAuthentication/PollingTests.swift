@@ -22,7 +22,9 @@ struct PollingTests {
 
     static let waits = [Wait(isFirstFactor: true), Wait(isFirstFactor: false)]
 
-    @Test("A poll at the interval gets authorization_pending, a faster one slow_down, and neither ends the wait", arguments: waits)
+    @Test(
+        "A poll at the interval gets authorization_pending, a faster one slow_down, and neither ends the wait", .onOneServer,
+        arguments: waits)
     func pace(wait: Wait) async throws {
         try await PushServer.with { server in
             let phone = try await server.enroll()

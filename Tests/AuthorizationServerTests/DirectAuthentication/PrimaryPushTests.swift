@@ -151,7 +151,7 @@ struct PrimaryPushTests {
     }
 
     @Test(
-        "Too many attempts for one user name return 429 invalid_grant, whether or not an account exists",
+        "Too many attempts for one user name return 429 invalid_grant, whether or not an account exists", .onOneServer,
         arguments: [PushOrganization.jane, "unknown"])
     func nameLimit(login: String) async throws {
         let limits = RateLimits(perClient: 1_000, perAddress: 1_000, perAddressSignIns: 1_000, perUser: 3)

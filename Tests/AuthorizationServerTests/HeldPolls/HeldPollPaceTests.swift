@@ -92,7 +92,8 @@ struct HeldPollPaceTests {
         }
     }
 
-    @Test("Over an address's limit of held polls, a poll gets slow_down at once, and slower polls get authorization_pending")
+    @Test(
+        "Over an address's limit of held polls, a poll gets slow_down at once, and polls at the longer interval get authorization_pending")
     func full() async throws {
         let options = HeldPollServer.Options(limits: .init(connectionsPerAddress: 8))
         try await HeldPollServer.with(options) { server in

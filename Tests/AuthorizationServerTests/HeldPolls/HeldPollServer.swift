@@ -74,17 +74,17 @@ struct HeldPollServer: Sendable {
         let server = AuthorizationServer(
             engine: engine, configuration: .init(port: 0, limits: options.limits), clock: clock, logger: silent, pushSender: pushes,
             logoutSender: logouts, messageSender: messages, holdsPolls: true)
-        let running = RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0))
+        let running = RunningServer(instances: Instances(only: server), engine: engine, clock: clock, wire: WireClient(port: 0))
         return HeldPollServer(
             push: PushServer(running: running, pushes: pushes, logouts: logouts, messages: messages), clock: clock,
             polls: try #require(server.polls))
     }
 
     private func listening(on port: Int) -> HeldPollServer {
-        let running = RunningServer(
-            server: push.running.server, engine: push.engine, clock: push.clock, wire: WireClient(port: port))
-        return HeldPollServer(
-            push: PushServer(running: running, pushes: push.pushes, logouts: push.logouts, messages: push.messages), clock: clock,
+        HeldPollServer(
+            push: PushServer(
+                running: push.running.listening(on: port), pushes: push.pushes, logouts: push.logouts, messages: push.messages),
+            clock: clock,
             polls: polls)
     }
 

@@ -243,7 +243,7 @@ struct LogoutTests {
         }
     }
 
-    @Test("Logout requests do not use the client's rate limit, and requests over the address limit get a 429 page")
+    @Test("Logout requests do not use the client's rate limit, and requests over the address limit get a 429 page", .onOneServer)
     func limits() async throws {
         var organization = PushOrganization()
         organization.rateLimits.perClient = 1

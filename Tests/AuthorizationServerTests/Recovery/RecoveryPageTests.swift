@@ -264,7 +264,7 @@ struct RecoveryPageTests {
         }
     }
 
-    @Test("Too many recovery attempts show the same notice for known and unknown user names")
+    @Test("Too many recovery attempts show the same notice for known and unknown user names", .onOneServer)
     func limited() async throws {
         var organization = PushOrganization(classic: RecoveryBrowser.policy)
         organization.rateLimits.perUser = 2

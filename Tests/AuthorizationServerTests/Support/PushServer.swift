@@ -22,16 +22,11 @@ struct PushServer: Sendable {
 
     /// Runs a test against a new server and stops the server afterwards.
     static func with<Result: Sendable>(
-        _ organization: PushOrganization = PushOrganization(), store: any Store = InMemoryStore(),
+        _ organization: PushOrganization = PushOrganization(), store: (any Store)? = nil,
         _ body: @Sendable (PushServer) async throws -> Result
     ) async throws -> Result {
         let fresh = try await make(organization, store: store)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await fresh.running.server.run() }
-            let result = try await body(fresh.listening(on: try await fresh.running.server.boundPort))
-            group.cancelAll()
-            return result
-        }
+        return try await fresh.running.instances.run { try await body(fresh.listening(on: $0)) }
     }
 
     /// The shared fixture of tests with rejected requests: a server that runs until the process ends, where Jane has a phone, and her
@@ -51,34 +46,37 @@ struct PushServer: Sendable {
 
     static func refusing() async throws -> Refusing { try await shared.value }
 
-    private static func make(_ organization: PushOrganization, store: any Store = InMemoryStore()) async throws -> PushServer {
+    private static func make(_ organization: PushOrganization, store: (any Store)? = nil) async throws -> PushServer {
         let clock = ManualClock(sleeps: .untilCancelled)
-        let engine = Engine(
-            store: store,
-            environment: EngineEnvironment(
-                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256),
-                passwordHasher: organization.passwordHasher ?? PasswordHasher(width: 2),
-                tokenService: organization.tokenService, breachedPasswords: organization.breachedPasswords))
+        let environment = EngineEnvironment(
+            random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256),
+            passwordHasher: organization.passwordHasher ?? PasswordHasher(width: 2),
+            tokenService: organization.tokenService, breachedPasswords: organization.breachedPasswords)
         let context = RequestContext(now: clock.now, requestID: "start")
-        _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
-        _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
         let pushes = RecordingSender()
         let logouts = RecordingLogoutSender()
         let messages = RecordingMessages()
         let proxies = organization.trustsForwardedAddresses ? [TrustedNetwork("127.0.0.1")].compactMap(\.self) : []
-        let server = AuthorizationServer(
-            engine: engine, configuration: .init(port: 0, trustedProxies: proxies), clock: clock,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            pushSender: pushes, logoutSender: logouts, messageSender: messages)
+        var first: Engine?
+        let instances = try await Instances(on: store) { store, isFirst in
+            let engine = Engine(store: store, environment: environment, configurationAge: Instances.configurationAge)
+            if isFirst {
+                first = engine
+                _ = try await engine.apply(organization.definition(origin: RunningServer.origin), context: context)
+                _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
+            }
+            return AuthorizationServer(
+                engine: engine, configuration: .init(port: 0, trustedProxies: proxies), clock: clock,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                pushSender: pushes, logoutSender: logouts, messageSender: messages)
+        }
         return PushServer(
-            running: RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0)), pushes: pushes,
-            logouts: logouts, messages: messages)
+            running: RunningServer(instances: instances, engine: try #require(first), clock: clock, wire: WireClient(port: 0)),
+            pushes: pushes, logouts: logouts, messages: messages)
     }
 
     private func listening(on port: Int) -> PushServer {
-        PushServer(
-            running: RunningServer(server: running.server, engine: engine, clock: clock, wire: WireClient(port: port)), pushes: pushes,
-            logouts: logouts, messages: messages)
+        PushServer(running: running.listening(on: port), pushes: pushes, logouts: logouts, messages: messages)
     }
 
     /// Changes the organization while the server runs.

@@ -6,16 +6,20 @@ import JOSE
 import Logging
 import Store
 import TestSupport
+import Testing
 
-/// A server that listens on a free port, with a store in memory.
+/// A server that listens on a free port, with a store in memory; or several, see ``Instances``.
 struct RunningServer: Sendable {
     /// The public origin. It differs from the real address, so that a test detects a URL that is derived from the port.
     static let origin = "https://id.example.com"
 
-    let server: AuthorizationServer
+    let instances: Instances
+    /// The engine of the first server.
     let engine: Engine
     let clock: ManualClock
     let wire: WireClient
+
+    var server: AuthorizationServer { instances.servers[0] }
 
     /// The shared server of all tests that neither advance the clock nor count rate limits. It runs until the process ends.
     private static let shared = Task {
@@ -38,12 +42,7 @@ struct RunningServer: Sendable {
         _ body: @Sendable (RunningServer) async throws -> Result
     ) async throws -> Result {
         let fresh = try await make(configuration: configuration, rateLimits: rateLimits, logger: logger, interceptor: interceptor)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await fresh.server.run() }
-            let result = try await body(fresh.listening(on: try await fresh.server.boundPort))
-            group.cancelAll()
-            return result
-        }
+        return try await fresh.instances.run { try await body(fresh.listening(on: $0)) }
     }
 
     private static func make(
@@ -51,20 +50,27 @@ struct RunningServer: Sendable {
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, interceptor: AuthorizationServer.Interceptor? = nil
     ) async throws -> RunningServer {
         let clock = ManualClock(sleeps: .untilCancelled)
-        let engine = Engine(
-            store: InMemoryStore(),
-            environment: EngineEnvironment(
-                random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2)))
+        let environment = EngineEnvironment(
+            random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2))
         let context = RequestContext(now: clock.now, requestID: "start")
-        _ = try await engine.apply(TestOrganization.definition(origin: origin, rateLimits: rateLimits), context: context)
-        _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
-        let server = AuthorizationServer(
-            engine: engine, configuration: configuration, clock: clock, logger: logger, interceptor: interceptor)
-        return RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: 0))
+        // Tests of the configuration listen at an address or with a certificate of their own.
+        let isPlain = configuration.host == "127.0.0.1" && configuration.tls == nil
+        var first: Engine?
+        let instances = try await Instances(on: isPlain ? nil : InMemoryStore()) { store, isFirst in
+            let engine = Engine(store: store, environment: environment, configurationAge: Instances.configurationAge)
+            if isFirst {
+                first = engine
+                _ = try await engine.apply(TestOrganization.definition(origin: origin, rateLimits: rateLimits), context: context)
+                _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
+            }
+            return AuthorizationServer(
+                engine: engine, configuration: configuration, clock: clock, logger: logger, interceptor: interceptor)
+        }
+        return RunningServer(instances: instances, engine: try #require(first), clock: clock, wire: WireClient(port: 0))
     }
 
-    private func listening(on port: Int) -> RunningServer {
-        RunningServer(server: server, engine: engine, clock: clock, wire: WireClient(port: port))
+    func listening(on port: Int) -> RunningServer {
+        RunningServer(instances: instances, engine: engine, clock: clock, wire: WireClient(port: port))
     }
 
     /// Signs Jane in and returns the token response.

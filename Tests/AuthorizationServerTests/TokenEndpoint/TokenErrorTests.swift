@@ -150,7 +150,9 @@ struct TokenErrorTests {
         try expectOAuthError(response, 400, "invalid_request", Self.severalKinds)
     }
 
-    @Test("Over the limit, the response is 429 E0000047 with all rate-limit headers, and the next window accepts requests again")
+    @Test(
+        "Over the limit, the response is 429 E0000047 with all rate-limit headers, and the next window accepts requests again", .onOneServer
+    )
     func rateLimit() async throws {
         try await RunningServer.fresh(rateLimits: .init(perClient: 100, perAddress: 2, perUser: 100)) { running in
             let form = "client_id=password-app&grant_type=refresh_token&refresh_token=x"

@@ -133,7 +133,7 @@ struct UserVerificationTests {
         #expect(try phone.org.answers().map { $0.claims["amr"] } == [[.string(method.rawValue)], [.string(method.rawValue)]])
     }
 
-    @Test("A key that the server removed with the enrollment is a server error, not a failed verification")
+    @Test("If verification fails because the server has deleted the enrollment, the app gets the server's error")
     func serverWins() async throws {
         let phone = try TestPhone()
         try await phone.enroll(verification: true)

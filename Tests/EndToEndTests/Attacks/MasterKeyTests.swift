@@ -67,7 +67,9 @@ struct MasterKeyTests {
         }
     }
 
-    @Test("serve with another master key refuses to start, names the remedy and writes nothing, and the right key starts it again")
+    @Test(
+        "The command serve refuses to start with another master key, names the remedy and writes nothing, and starts again with the right key"
+    )
     func anotherKey() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)
@@ -85,7 +87,7 @@ struct MasterKeyTests {
         #expect(text.contains("service"), "\(text)")
     }
 
-    @Test("keys rotate with another master key refuses and writes nothing")
+    @Test("The command keys rotate refuses another master key and writes nothing")
     func rotation() async throws {
         let scene = try Scene()
         #expect(try await scene.serve(key: "right.key").status == 0)

@@ -55,7 +55,7 @@ struct NumberTests {
         #expect(clock.now == Date(timeIntervalSince1970: 0))
     }
 
-    @Test("The sandbox's control API answers 400 to a fault or a phone setting with a number out of range")
+    @Test("The sandbox's control API rejects an injected fault or a phone setting whose number is out of range with 400")
     func settings() async throws {
         try await withSandbox { sandbox in
             for number in Self.numbers {

@@ -41,7 +41,7 @@ struct ClassicCommandTests {
         }
     }
 
-    @Test("The choices follow the links, and a wrong code is asked again")
+    @Test("The command offers the actions that the response links to, and asks for the code again after a wrong one")
     func code() async throws {
         try await withSandbox(Self.twoFactors) { sandbox in
             let app = try await sandbox.authenticatorApp(for: Self.jane)

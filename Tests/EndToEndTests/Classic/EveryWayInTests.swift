@@ -8,13 +8,15 @@ import OktaAuthSdk
 import OktaDirectAuth
 import Testing
 
-/// Tests that a factor which the user enrolled through one protocol works in all others (checklist F-7).
+/// Tests that a factor which the user enrolled through one protocol works in all others.
 @MainActor
 @Suite("All sign-in methods for one user", .timeLimit(.minutes(5)))
 struct EveryWayInTests {
     private static let jane = SandboxUser.jane
 
-    @Test("F-7: the phone that was enrolled answers direct authentication, the browser and the classic API; a password is enough by policy")
+    @Test(
+        "One phone approves sign-ins by direct authentication, in the browser and by the classic API, and the password alone is enough where the policy requires one factor"
+    )
     func everyWay() async throws {
         try await withClassicSandbox(.classic("sign_on_policy: two-factors")) { sandbox in
             let phone = try await sandbox.phone(for: Self.jane.login)

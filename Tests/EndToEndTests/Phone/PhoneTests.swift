@@ -46,7 +46,7 @@ struct PhoneTests {
         }
     }
 
-    @Test("A virtual phone can add and remove its user verification key, and approves that itself")
+    @Test("A virtual phone can add and remove its user verification key, and approves the sign-in for that change itself")
     func userVerification() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

@@ -133,7 +133,7 @@ struct PhoneTroubleTests {
     // MARK: - User verification
 
     @Test(
-        "The policy decides whether a phone that cannot be unlocked approves",
+        "After a failed user verification, a phone approves if the policy prefers verification, and not if the policy requires it",
         arguments: [
             ("preferred", VirtualPhone.Verification.succeeds, true), ("preferred", .fails, true), ("preferred", .cancels, false),
             ("required", .succeeds, true), ("required", .fails, false), ("required", .cancels, false),

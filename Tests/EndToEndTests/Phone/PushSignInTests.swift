@@ -84,7 +84,7 @@ struct PushSignInTests {
         }
     }
 
-    @Test("Each request is answered separately")
+    @Test("Of two sign-ins that wait on one phone, the user can approve one and deny the other")
     func two() async throws {
         try await withSandbox(.standing()) { sandbox in
             let phone = try await sandbox.phone(for: SandboxUser.jane.login)

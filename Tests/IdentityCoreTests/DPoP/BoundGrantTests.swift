@@ -223,7 +223,8 @@ struct BoundGrantTests {
     // MARK: - Refresh tokens
 
     @Test(
-        "A stolen bound refresh token is rejected without the key, before and after its use", arguments: ["password-app", "static-app"])
+        "A stolen bound refresh token is rejected without its key, before and after the client has used the token",
+        arguments: ["password-app", "static-app"])
     func stolen(app: String) async throws {
         let tokens = try await client.signIn(app, proof: try client.proof()).get()
         for proof in [nil, try thief.proof(at: 1)] {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import IdentityCore
+@testable import Store
 
 @Suite("Rate limits")
 struct RateLimiterTests {
@@ -122,10 +123,16 @@ struct RateLimiterTests {
     @Test("The budget of wrong recovery answers is full again after a reset of the organization")
     func budgetAfterReset() async throws {
         let org = try await TestOrganization()
-        #expect(org.engine.recoveryBudget.count(limit: 1, now: TestOrganization.start))
-        #expect(org.engine.recoveryBudget.isSpent(limit: 1, now: TestOrganization.start))
-        try await org.engine.startOver(
-            with: TestOrganization.definition, context: TestOrganization.context(TestOrganization.start), making: TestOrganization.key)
-        #expect(!org.engine.recoveryBudget.isSpent(limit: 1, now: TestOrganization.start))
+        let context = TestOrganization.context(TestOrganization.start)
+        let snapshot = try await org.engine.snapshot()
+        func budget() async throws -> RecoveryBudget { try await org.engine.store.read { try $0.recoveryBudget(at: context.now) } }
+        for guess in 1...snapshot.rateLimits.recoveryGuesses {
+            let (writes, signal) = try await budget().counting(snapshot, now: context.now)
+            #expect((signal == .recoveryBudgetSpent) == (guess == snapshot.rateLimits.recoveryGuesses))
+            try await org.engine.write(writes, context: context)
+        }
+        #expect(try await budget().isSpent(snapshot))
+        try await org.engine.startOver(with: TestOrganization.definition, context: context, making: TestOrganization.key)
+        #expect(try await !budget().isSpent(snapshot))
     }
 }

@@ -138,7 +138,7 @@ struct LockoutTests {
         #expect(recovered.usedOrigins?.map(\.id) == ["nhome"])
     }
 
-    @Test("A policy without lockout never closes the password, but still closes codes")
+    @Test("Without lockout in the policy, wrong answers never block the password, but still block codes")
     func withoutLockout() {
         let policy = PasswordPolicy(lockoutAttempts: 0)
         var user = Self.user()

@@ -52,9 +52,7 @@ extension Engine {
                 id: environment.random.identifier(prefix: request.channel.idPrefix), userID: user.id, method: .sentCode(method),
                 status: .pending, createdAt: context.now)
         // Also limited per user, because a user could otherwise switch to another number for a new limit.
-        let pace = messagePacer.refusal(
-            request.channel, to: "enrollment \(user.id)", .known, limit: nil, requestID: context.requestID, now: context.now)
-        if let pace { throw pace }
+        let counts = try messagePacer.count(request.channel, to: "enrollment \(user.id)", .known, limit: nil, now: context.now)
         enrollment.pendingUntil = context.now.addingTimeInterval(Self.codeEnrollmentLifetime)
         var prepared = try prepareCode(
             CodeRequest(
@@ -63,7 +61,7 @@ extension Engine {
                     $0.status == .active && $0.sentCode?.destination.phoneNumber == destination.phoneNumber
                 }),
             for: enrollment, of: user, snapshot: snapshot, context: context)
-        prepared.writes.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.writes.changes
+        prepared.writes.changes = waiting.filter { $0.id != enrollment.id }.map(\.removal) + prepared.writes.changes + counts
         return prepared
     }
 

@@ -45,11 +45,9 @@ extension Engine {
         let occasion = request.purpose.occasion
         // The owner of an unconfirmed number is unknown, so it uses the limit for unconfirmed numbers.
         let isConfirmed = enrollment.status == .active || request.isConfirmed
-        if let refusal = method.refusal(at: context.now, for: occasion)
-            ?? pace(channel, to: method.destination, of: user, occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
-        {
-            throw refusal
-        }
+        if let refusal = method.refusal(at: context.now, for: occasion) { throw refusal }
+        let counts = try count(
+            channel, to: method.destination, of: user, occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
         let code = try environment.makeCode()
         let link = request.hasLink && channel == .email ? try environment.random.secret(prefix: "ml_") : nil
         let expiresAt = context.now.addingTimeInterval(SentCodeMethod.lifetime)
@@ -68,7 +66,7 @@ extension Engine {
         next.sentCode?[occasion] = lane
         var writes = Writes()
         if let old = replaced?.link { writes += [.close(.mailLink, digest: TicketDigest(bytes: old))] }
-        writes += [.put(try next.record())]
+        writes += [.put(try next.record())] + counts
         if let link {
             let ticket = Ticket(
                 kind: .mailLink, digest: TicketDigest(of: link), owner: RecordReference(.enrollment, enrollment.id), use: .untilClosed,
@@ -87,31 +85,30 @@ extension Engine {
         return PreparedCode(enrollment: next, writes: writes, expiresAt: expiresAt)
     }
 
-    /// Counts a message. Returns the reason why it must not be sent; `nil` if it may.
-    private func pace(
+    /// Returns the changes that count a message; throws ``CodeRefusal`` if it must not be sent.
+    private func count(
         _ channel: CodeChannel, to destination: CodeDestination, of user: User, _ occasion: SentCodeMethod.Occasion, isConfirmed: Bool,
         snapshot: OrgSnapshot, context: RequestContext
-    ) -> CodeRefusal? {
-        messagePacer.refusal(
+    ) throws -> [Change] {
+        try messagePacer.count(
             channel, to: "\(user.id) \(destination.key)", occasion, limit: snapshot.rateLimits.messages,
-            unconfirmed: isConfirmed ? nil : destination.phoneNumber?.e164, requestID: context.requestID, now: context.now)
+            unconfirmed: isConfirmed ? nil : destination.phoneNumber?.e164, now: context.now)
     }
 
-    /// Creates a message with a link and no code, such as a password reset link. The caller issues the ticket of the link. `isConfirmed`
-    /// says whether the user has confirmed the number; it is not used for mail. Throws ``CodeRefusal`` if no message may be sent now.
+    /// Returns the writes that send a message with a link and no code, such as a password reset link. The caller issues the ticket of the
+    /// link. `isConfirmed` says whether the user has confirmed the number; it is not used for mail. Throws ``CodeRefusal`` if no message may be sent now.
     package func linkMessage(
         _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
         user: User, isConfirmed: Bool = false, snapshot: OrgSnapshot, context: RequestContext
-    ) throws -> OutboxEntry {
+    ) throws -> Writes {
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
-        let refusal = pace(
+        let counts = try count(
             channel, to: destination, of: user, purpose.occasion, isConfirmed: isConfirmed, snapshot: snapshot, context: context)
-        if let refusal { throw refusal }
-        return .message(
-            OutgoingMessage(
-                id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,
-                code: nil, linkToken: token, expiresAt: expiresAt, recipient: .init(user), organizationName: snapshot.organization.name,
-                applicationName: nil, origin: .init(requestID: context.requestID, address: context.address, time: context.now)))
+        let message = OutgoingMessage(
+            id: try environment.random.identifier(prefix: "msg"), channel: channel, destination: destination, purpose: purpose,
+            code: nil, linkToken: token, expiresAt: expiresAt, recipient: .init(user), organizationName: snapshot.organization.name,
+            applicationName: nil, origin: .init(requestID: context.requestID, address: context.address, time: context.now))
+        return Writes(counts, outbox: [.message(message)])
     }
 }
 

@@ -36,7 +36,7 @@ struct DeviceCounters {
         return ([wanted, try stored(name)?.counter, taken[name]].compactMap(\.self) + held).max() ?? wanted
     }
 
-    /// Returns the devices with this seed of other users, because one device belongs to one user.
+    /// Returns other users' devices with this seed, for removal: a device belongs to one user.
     func devices(ofSeed secret: [UInt8], notOf userID: String) throws -> [Enrollment] {
         try view.records(.enrollment, where: "seed", is: Self.name(ofSeed: secret, environment: environment), limit: 100)
             .map(Enrollment.init).filter { $0.userID != userID }

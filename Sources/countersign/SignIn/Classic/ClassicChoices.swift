@@ -2,7 +2,7 @@ import AuthFoundation
 import Foundation
 import OktaAuthSdk
 
-/// The choices in each state: exactly those that its links allow.
+/// The choices that the command offers in each state: the actions that the links in the server's response allow.
 @MainActor
 enum ClassicChoices {
     static func choices(in status: OktaAuthStatus, of session: ClassicSession) async -> [ClassicChoice] {
