@@ -1,7 +1,7 @@
 # `demo`, `test`, `lint`, `bench`, `docs` and `release` install missing packages (Debian packages as root, Python packages in .venv),
 # build and run. `swift build` and `swift test` also work without make.
 SHELL := /bin/bash
-.PHONY: demo test test-long lint format bench docs release setup setup-test kill-test explore screenshots pictures
+.PHONY: demo test test-long lint format bench docs release setup setup-test kill-test instances explore screenshots pictures
 
 setup:
 	@scripts/install libsqlite3-dev:sqlite3.h
@@ -9,7 +9,8 @@ setup:
 setup-test: setup
 	@scripts/install node-jose:/usr/share/nodejs/jose nodejs:node chromium:chromium chromium-driver:chromedriver zbar-tools:zbarimg \
 	    apache2-bin:/usr/sbin/apache2 libapache2-mod-auth-openidc:/usr/lib/apache2/modules/mod_auth_openidc.so glewlwyd:glewlwyd openssl:openssl tmux:tmux \
-	    curl:curl iproute2:ip sqlite3:sqlite3 libpq-dev:postgresql/libpq-fe.h postgresql:/usr/lib/postgresql pgbouncer:pgbouncer
+	    curl:curl iproute2:ip sqlite3:sqlite3 libpq-dev:postgresql/libpq-fe.h postgresql:/usr/lib/postgresql pgbouncer:pgbouncer \
+	    haproxy:/usr/sbin/haproxy
 	@scripts/venv
 
 # Without a terminal, the phone approves automatically and the demo ends after its last step.
@@ -17,17 +18,21 @@ demo: setup
 	swift run countersign demo $(DEMO) $(shell [ -t 0 ] || echo --once)
 
 # The checks and the tests build the store on PostgreSQL too. The variable enables its trait.
-test test-long kill-test screenshots lint: export COUNTERSIGN_POSTGRESQL = 1
+test test-long kill-test instances screenshots lint: export COUNTERSIGN_POSTGRESQL = 1
 
 test: setup-test
 	COUNTERSIGN_REQUIRE_ALL=1 scripts/test
 
 # The long test runs that `make test` shortens or skips.
-test-long: kill-test explore screenshots
+test-long: kill-test instances explore screenshots
 
 # The kill test with its full number of rounds.
 kill-test: setup-test
 	COUNTERSIGN_KILL_ROUNDS=50 swift test --filter 'KillTests|SQLiteCrashTests'
+
+# Runs the wire tests against two servers on one PostgreSQL database, behind HAProxy.
+instances: setup-test
+	COUNTERSIGN_INSTANCES=2 swift test --filter '^AuthorizationServerTests'
 
 # Explores every sequence of eight inputs to a sign-in; `make test` explores five. Uses a separate optimized build with few modules.
 explore: setup

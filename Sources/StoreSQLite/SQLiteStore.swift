@@ -118,7 +118,7 @@ package final class SQLiteStore: Store {
             ? StoreError(.closed, "The store \(path) was closed. Open it again.") : Connection.error(error, path: path)
     }
 
-    private static func prepareFile(_ path: String) throws {
+    static func prepareFile(_ path: String) throws {
         do {
             try FileProtection.checkFolder(URL(filePath: path).deletingLastPathComponent().path)
             // SQLite follows symbolic links and applies an existing write-ahead log. After this check no other user can create one: the

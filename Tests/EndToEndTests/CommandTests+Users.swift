@@ -141,4 +141,51 @@ extension CommandTests {
         #expect(try await desk.run("log", "--since", "soon").status == 64)
         await desk.stop()
     }
+
+    @Test("A backup of a running server is restored into an empty folder, and its users sign in there", .timeLimit(.minutes(5)))
+    func backup() async throws {
+        let desk = try await Desk()
+        #expect(try await desk.run("users", "add", "bob@example.com").status == 0)
+        let (backup, other) = (desk.folder.path + "backup.sqlite", desk.folder.path + "other")
+        func run(_ arguments: String...) async throws -> Command.Ended { try await Command.run(arguments + ["--config", desk.config]) }
+        let data = desk.folder.path + "data"
+        #expect(try await run("store", "backup", backup, "--data", data).output == "Wrote \(backup).\n")
+        let mode = try FileManager.default.attributesOfItem(atPath: backup)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let twice = try await run("store", "backup", backup, "--data", data)
+        #expect(twice.status == 1 && twice.errors.contains("exists already"), "\(twice.errors)")
+        let nothing = try await run("store", "backup", backup + "2", "--data", desk.folder.path + "nothing")
+        #expect(nothing.status == 1 && nothing.errors.contains("There is no database"), "\(nothing.errors)")
+        #expect(!FileManager.default.fileExists(atPath: desk.folder.path + "nothing"))
+        // A change after the backup is not in it.
+        #expect(try await desk.run("users", "delete", "bob@example.com", "--yes").status == 0)
+        let over = try await run("store", "restore", backup, "--data", data)
+        #expect(over.status == 1 && over.errors.contains("exists already"), "\(over.errors)")
+        #expect(try await run("store", "restore", backup, "--data", other).status == 0)
+        await desk.stop()
+
+        try FileManager.default.copyItem(atPath: data + "/master.key", toPath: other + "/master.key")
+        let restored = try await ServerProcess(config: desk.config, data: other, port: desk.port)
+        #expect(try await desk.signIn()["status"] == "MFA_REQUIRED")
+        let users = try await run("users", "list", "--data", other)
+        #expect(users.output.contains("bob@example.com") && users.output.contains("jane@example.com"), "\(users.output)\(users.errors)")
+        restored.kill()
+        await restored.waitUntilEnded()
+    }
+
+    @Test("An operator command with a wrong folder names the remedy and creates no database")
+    func wrongFolder() async throws {
+        let folder = try TemporaryFolder()
+        let config = try folder.write(
+            OrganizationText.passwordOnly(
+                name: "Company", origin: "http://127.0.0.1:8080", application: "type: native\ngrant_types: [password]"),
+            to: "org.yaml")
+        for command in [["users", "list"], ["log"], ["keys", "rotate"]] {
+            let ended = try await Command.run(command + ["--config", config, "--data", folder.path + "nothing"])
+            #expect(ended.status == 1 && ended.errors.contains("--data, as for countersign serve"), "\(ended.errors)")
+            let unnamed = try await Command.run(command + ["--config", folder.path + "other.yaml"])
+            #expect(unnamed.status == 1 && unnamed.errors.contains("--config, as for countersign serve"), "\(unnamed.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "nothing"))
+    }
 }

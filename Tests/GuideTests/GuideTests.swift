@@ -73,8 +73,8 @@ struct GuideTests {
     private static let known: [String] = [
         "Countersign, not run: it fetches and builds the project, which made these pages",
         "README, not run: it builds and tests all of this",
-        "RunTheServer, not run: it builds the command",
-        "RunTheServer, not run: it needs a PostgreSQL server; the tests of several servers run the commands",
+        "RunSeveralServers, not run: it builds the command",
+        "RunSeveralServers, not run: it needs a PostgreSQL server; the tests of several servers run the commands",
         "README, not run: it builds the command; the guides run the rest",
         "README, not run: the guide of the server runs it",
         "README, not run: the guide of the server runs it",

@@ -31,6 +31,20 @@ package enum StoreSettings {
         #endif
     }
 
+    /// Copies the SQLite database into a new file, or a backup into a data folder without a database. Blocks the thread.
+    /// - Throws: ``ConfigurationError`` for a PostgreSQL database; ``StoreError`` if a file is missing, exists already or is damaged.
+    package static func copySQLite(_ configuration: AuthorizationServer.Configuration, backup: String, restores: Bool) throws {
+        guard configuration.database == nil else {
+            throw ConfigurationError(
+                key: "database", message: "A PostgreSQL database is backed up with its own programs, such as pg_dump and pg_basebackup.")
+        }
+        if restores {
+            try SQLiteStore.copy(backup, to: configuration.storePath)
+        } else {
+            try SQLiteStore.copy(configuration.storePath, to: backup)
+        }
+    }
+
     #if PostgreSQL
     private static func postgreSQL(_ configuration: AuthorizationServer.Configuration) throws -> PostgreSQLConfiguration {
         guard let url = configuration.database else {

@@ -1,4 +1,5 @@
 package import Foundation
+internal import JOSE
 internal import Store
 
 /// A filter for the system log, with paging.
@@ -151,7 +152,7 @@ extension LogEvent {
     /// The time of a line by its id, with milliseconds; `nil` for another text.
     fileprivate static func time(ofID id: String) -> Date? {
         guard id.dropFirst(12).first == "-", let milliseconds = Int64(id.prefix(12), radix: 16) else { return nil }
-        return Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
+        return Date(clampingNumericDate: Double(milliseconds) / 1_000)
     }
 
     /// Returns the record of a line without the personal data.

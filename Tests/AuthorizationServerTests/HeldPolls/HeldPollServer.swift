@@ -71,9 +71,10 @@ struct HeldPollServer: Sendable {
             _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
         }
         let (pushes, logouts, messages) = (RecordingSender(), RecordingLogoutSender(), RecordingMessages())
+        // Without a logout sender: the clock's only short sleep is then that of the task that watches polls.
         let server = AuthorizationServer(
             engine: engine, configuration: .init(port: 0, limits: options.limits), clock: clock, logger: silent, pushSender: pushes,
-            logoutSender: logouts, messageSender: messages, holdsPolls: true)
+            messageSender: messages, holdsPolls: true)
         let running = RunningServer(instances: Instances(only: server), engine: engine, clock: clock, wire: WireClient(port: 0))
         return HeldPollServer(
             push: PushServer(running: running, pushes: pushes, logouts: logouts, messages: messages), clock: clock,

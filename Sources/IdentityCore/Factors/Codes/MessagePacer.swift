@@ -127,9 +127,10 @@ package final class MessagePacer: Sendable {
         }
         guard !ids.isEmpty else { return }
         let counts = try await store.read { view in
-            try ids.map { id -> (String, Count) in
+            try ids.compactMap { id -> (String, Count)? in
                 guard let record = try view.record(.limitCount, id: id) else { return (id, Count(times: [])) }
-                var count = try RecordCoding.decode(Count.self, from: record)
+                // Counts of another kind, such as wrong guesses, are read by each decision.
+                guard var count = try? RecordCoding.decode(Count.self, from: record) else { return nil }
                 count.version = record.version
                 return (id, count)
             }

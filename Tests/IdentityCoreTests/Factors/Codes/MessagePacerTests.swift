@@ -100,6 +100,17 @@ struct MessagePacerTests {
         #expect(others == 50)
     }
 
+    @Test("A conflict about the wrong guesses of all users does not disturb the counts of messages")
+    func otherCounts() async throws {
+        let org = try await SignInFixture()
+        let (snapshot, now) = (try await org.engine.snapshot(), SignInFixture.start)
+        let stale = try await org.store.read { try $0.recoveryBudget(at: now) }.counting(snapshot, now: now).0
+        try await org.engine.write(stale, context: SignInFixture.context())
+        try await pacer.readAgain(stale.changes, from: org.store)
+        await #expect(throws: StoreError.self) { try await org.engine.write(stale, context: SignInFixture.context()) }
+        #expect(try await org.store.read { try $0.recoveryBudget(at: now) }.count == 1)
+    }
+
     @Test("A server that forgot its counts, and one whose counts were cleaned up, continue with those of the store")
     func forgotten() async throws {
         for round in 0..<4 { #expect(try await isSent("+491", .anybody, at: Double(round) * 31)) }
