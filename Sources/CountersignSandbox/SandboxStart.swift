@@ -217,7 +217,7 @@ struct SandboxStart {
         return url
     }
 
-    /// In memory, returns a new key; in a folder, the key that was first created there.
+    /// Returns a new key for a sandbox in memory; for one in a folder, the key that was first created there.
     private func masterKey() throws -> SymmetricKey {
         configuration.folder == nil ? SymmetricKey(size: .bits256) : try kept.loadMasterKey()
     }

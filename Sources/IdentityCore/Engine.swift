@@ -165,7 +165,7 @@ package struct RequestContext: Sendable {
     package var address: String?
     package var userAgent: String?
 
-    /// The device name that a back end sends for its user (`X-Device-Token`, at most 32 characters). Trusted only from confidential
+    /// The token of the user's device that a back end sends (`X-Device-Token`, at most 32 characters). Trusted only from confidential
     /// clients.
     package var deviceToken: String?
 

@@ -86,7 +86,8 @@ package enum Change: Sendable {
     case remove(RecordKind, id: String, version: Int64)
     /// Stores a fresh ticket; conflicts if the digest exists.
     case issue(Ticket)
-    /// Consumes a fresh, unexpired ticket of ``Ticket/Use/once`` and stores the time and the result `gave`; otherwise conflicts.
+    /// Consumes a ticket of ``Ticket/Use/once``, and stores the time and `gave`, the result of its use. Conflicts if the ticket is not fresh or
+    /// has expired.
     case take(TicketKind, digest: TicketDigest, now: Date, gave: [UInt8])
     /// Replaces the result of a consumed ticket if it is still `expected`; otherwise conflicts. Used for retries within a grace period.
     case retake(TicketKind, digest: TicketDigest, now: Date, expected: [UInt8], gave: [UInt8])

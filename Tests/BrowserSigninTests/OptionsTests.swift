@@ -68,7 +68,7 @@ struct OptionsTests {
         #expect(issuer.forms("/token").first?["redirect_uri"] == "http://127.0.0.1:4711/callback")
     }
 
-    @Test("The listener gets the state of the expected redirect")
+    @Test("The listener for the loopback redirect recognizes the expected redirect by its state")
     func isAnswer() async throws {
         let issuer = BrowserIssuer()
         let seen = Locked<[Bool]>([])
@@ -149,7 +149,7 @@ struct OptionsTests {
     }
 
     #if os(Linux)
-    @Test("A redirect URI that this system cannot receive is rejected with what to configure")
+    @Test("A redirect URI that this system cannot receive is rejected, and the error says what to configure")
     func customScheme() async throws {
         let signin = BrowserSignin(
             loginFlow: try AuthorizationCodeFlow(client: BrowserIssuer().client()), logoutFlow: nil,

@@ -16,7 +16,7 @@ package import Metrics
 /// Each environment has its own queue, so that problems in one do not delay the other. Each accepted push is reported to the handler
 /// exactly once, before ``run()`` returns. Safe from any thread or task.
 package final class PushQueue: Sendable {
-    /// The limits of a queue, for each environment.
+    /// The limits of a queue, for each push environment (production, development) separately.
     package struct Configuration: Sendable, Hashable {
         /// The maximum number of waiting pushes, at least 1.
         package var capacity: Int

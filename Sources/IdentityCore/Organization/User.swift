@@ -23,7 +23,7 @@ package struct UserDefinition: Sendable, Equatable, Codable {
     /// `nil` for `false`, and in records of earlier versions.
     private var isPasswordDue: Bool?
 
-    /// The definition that is stored. A new field that holds a secret must be removed here.
+    /// The definition as it is stored, without secrets. A new field that holds a secret must be set to `nil` here.
     var withoutSecrets: UserDefinition {
         var definition = self
         (definition.password, definition.totpSecret, definition.hardwareDevice) = (nil, nil, nil)

@@ -107,7 +107,7 @@ struct PollingTests {
     // MARK: - Bindings of the secrets
 
     @Test(
-        "A poll without a secret gets invalid_request, and does not consume the secrets",
+        "A poll without the mfa_token or the oob_code gets invalid_request, and does not consume them",
         arguments: [["mfa_token": ""], ["oob_code": ""], ["mfa_token": "", "oob_code": ""]])
     func missing(changes: [String: String]) async throws {
         try await PushServer.with { server in

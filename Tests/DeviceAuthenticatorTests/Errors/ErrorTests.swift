@@ -73,7 +73,7 @@ struct ErrorTests {
         (["reason": "later", "errorSummary": "Bad."], .other),
     ]
 
-    @Test("The outcome of a challenge is distinguished by Countersign's and by other servers' errors", arguments: causes)
+    @Test("The reason why a challenge failed is read from Countersign's errors and from other servers' errors", arguments: causes)
     func challengeCauses(cause: JSONValue, reason: DeviceAuthenticatorError.Reason) async throws {
         let phone = try TestPhone()
         try await phone.enroll()

@@ -72,7 +72,9 @@ struct ClosedWhileAskedTests {
         _ = try await org.poll(waiting, at: 21).get()
     }
 
-    @Test("A closed phone is revealed only to a request that its key signed", arguments: Closure.allCases)
+    @Test(
+        "Only a request that is signed with the phone's key learns that the phone or its user was suspended, deleted or deactivated",
+        arguments: Closure.allCases)
     func stranger(closure: Closure) async throws {
         let org = try await PushFixture()
         let phone = try await org.enroll()
