@@ -5,8 +5,8 @@ internal import Store
 extension SQLiteStore {
     /// Copies a database into a new file, readable by its owner only, while servers may use the database. The copy contains every commit of
     /// one moment and is checked before it gets its name, so that an interrupted call leaves no usable file. Blocks the thread.
-    /// - Throws: `StoreError` if there is no database, if the new file exists already or cannot be written, if others may change one of the
-    ///   two, or if the database is damaged.
+    /// - Throws: `StoreError` if there is no database, if the new file exists already or cannot be written, if other users may
+    ///   change its folder, or if the database is damaged.
     package static func copy(_ path: String, to copy: String) throws {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else { throw StoreError(.unavailable, "There is no database \(path).") }

@@ -87,8 +87,8 @@ extension Engine {
         return removed
     }
 
-    /// Deletes an account permanently, with its factors, sessions, grants, consents and remembered devices. The system log keeps its lines.
-    /// If the store fails, the account is deactivated and a repeated call completes the deletion. Throws ``AdministrationRefusal`` if the
+    /// Deletes an account permanently, with its factors, sessions, grants, consents and remembered devices. The system log keeps its lines,
+    /// and a deleted device enrolment is kept for ``Enrollment/retention``, so that the device learns of it. If the store fails, the account is deactivated and a repeated call completes the deletion. Throws ``AdministrationRefusal`` if the
     /// org file names the user, because the next start would create the account again. Returns `false` for an unknown user.
     package func deleteUser(id userID: String, context: RequestContext) async throws -> Bool {
         guard let stored = try await store.read({ [self] in try user(id: userID, in: $0) }) else { return false }

@@ -42,8 +42,6 @@ private struct LogoutNotice: Codable, Sendable {
     static let lease: TimeInterval = 180
     /// Seconds until the next delivery, by the number of failed ones. After the last, the server gives up.
     static let pauses: [TimeInterval] = [60, 300, 1_800]
-    /// The maximum number of waiting notifications that one claim reads.
-    static let mostRead = 1_000
     /// Seconds for which a notification is kept, whatever happens to it.
     static let retention: TimeInterval = 86_400
 
@@ -112,9 +110,14 @@ extension Engine {
     /// report, another claim returns the notification after three minutes. Returns at most `limit` notifications.
     package func claimLogouts(limit: Int, context: RequestContext) async throws -> [BackchannelLogout] {
         try await transact(context) { reading in
-            let waiting = try reading.view.records(.logoutNotice, after: nil, limit: LogoutNotice.mostRead).map(LogoutNotice.init)
-            let due = waiting.filter { $0.dueAt <= context.now }.sorted { $0.dueAt < $1.dueAt }.prefix(limit)
-            return (due: Array(due), snapshot: due.isEmpty ? nil : try reading.snapshot)
+            // Reads all waiting ones if need be: those of an application that cannot be reached must not hide those of others.
+            var (due, position) = ([LogoutNotice](), String?.none)
+            repeat {
+                let page = try reading.view.records(.logoutNotice, after: position, limit: 500).map(LogoutNotice.init)
+                due += page.filter { $0.dueAt <= context.now }
+                position = page.count == 500 ? page.last?.id : nil
+            } while position != nil && due.count < limit
+            return (due: Array(due.prefix(limit)), snapshot: due.isEmpty ? nil : try reading.snapshot)
         } decide: { (found: (due: [LogoutNotice], snapshot: OrgSnapshot?)) in
             guard let snapshot = found.snapshot else { return Plan([]) }
             var (claimed, writes) = ([BackchannelLogout](), Writes())

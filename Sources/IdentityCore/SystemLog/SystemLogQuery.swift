@@ -108,7 +108,8 @@ extension Engine {
 
 extension StoreView {
     /// Returns a page with the latest line first. The store reads ids in ascending order, so this reads windows of time backwards, each twice
-    /// as long as the one before, until enough lines are found.
+    /// as long as the one before, until enough lines are found. A window with too many lines is read again shorter, so that a busy time after a
+    /// quiet one costs little.
     fileprivate func latestEvents(_ query: SystemLogQuery) throws -> SystemLogPage {
         guard let until = query.until else { return SystemLogPage(events: [], next: nil) }
         var upper = query.after ?? LogEvent.idPrefix(at: until)
@@ -117,17 +118,22 @@ extension StoreView {
         while true {
             let start = max(query.since, end.addingTimeInterval(-length))
             let lower = LogEvent.idPrefix(at: start)
-            var (found, position) = ([LogEvent](), lower)
-            window: while true {
+            var (found, position, count) = ([LogEvent](), lower, 0)
+            window: while count <= Engine.scanLimit || length < 0.002 {
                 let records = try records(.logEvent, after: position, limit: 500)
                 for record in records {
                     guard record.id < upper else { break window }
-                    (position, scanned) = (record.id, scanned + 1)
+                    (position, count) = (record.id, count + 1)
                     let event = try RecordCoding.decode(LogEvent.self, from: record)
                     if query.selects(event) { found.append(event) }
                 }
                 if records.count < 500 { break }
             }
+            guard count <= Engine.scanLimit || length < 0.002 else {
+                length /= 8
+                continue
+            }
+            scanned += count
             events += found.reversed()
             if events.count >= query.limit {
                 events = Array(events.prefix(query.limit))

@@ -41,12 +41,20 @@ struct AdministrationOptions: ParsableArguments {
             try await parts.store.close()
         }
     }
+}
 
-    /// Runs a command on one user, who is named by login or id.
-    func run(
-        _ command: String, on user: String, _ body: (ServerParts, UserOverview, RequestContext) async throws -> Void
-    ) async throws {
-        try await run(command) { parts, context in
+/// The arguments of a command on one user.
+struct OneUserOptions: ParsableArguments {
+    @Argument(help: "The login or id.")
+    var user: String
+
+    @OptionGroup var options: AdministrationOptions
+
+    var json: Bool { options.json }
+
+    /// Runs a command on the user. Throws ``CommandFailure`` if there is none.
+    func run(_ command: String, _ body: (ServerParts, UserOverview, RequestContext) async throws -> Void) async throws {
+        try await options.run(command) { parts, context in
             guard let found = try await parts.engine.overview(of: user, now: context.now) else {
                 throw CommandFailure("There is no user “\(user)”. List the users with: countersign users list")
             }

@@ -128,7 +128,7 @@ private struct Logins {
 
     init(engine: Engine) { self.engine = engine }
 
-    /// Returns the id of a user who is named by login or id. An id can be a deleted user's. Throws ``CommandFailure`` for an unknown login.
+    /// Returns the id of the user with this login or id. The user of an id may have been deleted. Throws ``CommandFailure`` for an unknown login.
     mutating func id(of name: String) async throws -> String {
         if let user = try await engine.user(login: name) { return user.id }
         guard name.hasPrefix("00u"), name.count == 20 else {

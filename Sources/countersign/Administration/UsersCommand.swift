@@ -53,13 +53,10 @@ struct UsersShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a user's account, factors, sessions and locks.")
 
-    @Argument(help: "The login or id.")
-    var user: String
-
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func run() async throws {
-        try await options.run("users-show", on: user) { _, found, _ in
+        try await options.run("users-show") { _, found, _ in
             if options.json { return Terminal.write(json: UserText.json(found)) }
             for line in UserText.lines(found) { Terminal.write(line) }
         }
@@ -120,13 +117,10 @@ struct UsersUnlockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock", abstract: "Remove the locks that wrong passwords, codes and answers caused.")
 
-    @Argument(help: "The login or id.")
-    var user: String
-
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func run() async throws {
-        try await options.run("users-unlock", on: user) { parts, found, context in
+        try await options.run("users-unlock") { parts, found, context in
             try await parts.engine.unlock(userID: found.user.id, context: context).checked()
             Terminal.write(
                 found.isLocked ? "Unlocked \(found.user.login)." : "\(found.user.login) was not locked.",
@@ -145,15 +139,12 @@ struct UsersResetFactorsCommand: AsyncParsableCommand {
             also run: countersign users end-sessions <user> --tokens
             """)
 
-    @Argument(help: "The login or id.")
-    var user: String
-
     @Option(
         help: ArgumentHelp(
             "Removes only this kind of factor: push, totp, sms, voice, email, question, hotp or token.", valueName: "factor"))
     var only: String?
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func validate() throws {
         let kinds = ["push", "totp", "sms", "voice", "email", "question", "hotp", "token"]
@@ -161,7 +152,7 @@ struct UsersResetFactorsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run("users-reset-factors", on: user) { parts, found, context in
+        try await options.run("users-reset-factors") { parts, found, context in
             let removed = try await parts.engine.resetFactors(
                 ofUser: found.user.id, only: only.map(FactorKind.init(rawValue:)), context: context
             ).map(\.rawValue)
@@ -190,17 +181,14 @@ struct UsersResetPasswordCommand: AsyncParsableCommand {
             passes it on the standard input.
             """)
 
-    @Argument(help: "The login or id.")
-    var user: String
-
     @Flag(name: .customLong("ask-password"), help: "Ask for the temporary password.")
     var asksPassword = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func run() async throws {
         let chosen = asksPassword ? try await PasswordPrompt.ask("Temporary password: ") : nil
-        try await options.run("users-reset-password", on: user) { parts, found, context in
+        try await options.run("users-reset-password") { parts, found, context in
             let password = if let chosen { chosen } else { try await parts.engine.temporaryPassword() }
             try await parts.engine.setPassword(userID: found.user.id, to: password, mustChange: true, context: context).checked()
             try await parts.engine.signOutEverywhere(userID: found.user.id, context: context)
@@ -221,41 +209,32 @@ struct UsersSuspendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "suspend", abstract: "Block a user until `users activate`; sessions and tokens are not accepted meanwhile.")
 
-    @Argument(help: "The login or id.")
-    var user: String
+    @OptionGroup var options: OneUserOptions
 
-    @OptionGroup var options: AdministrationOptions
-
-    func run() async throws { try await options.setStatus(.suspended, of: user, "users-suspend") }
+    func run() async throws { try await options.setStatus(.suspended, "users-suspend") }
 }
 
 struct UsersDeactivateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deactivate", abstract: "Close a user's account: sessions and tokens end, and the data is kept.")
 
-    @Argument(help: "The login or id.")
-    var user: String
+    @OptionGroup var options: OneUserOptions
 
-    @OptionGroup var options: AdministrationOptions
-
-    func run() async throws { try await options.setStatus(.deactivated, of: user, "users-deactivate") }
+    func run() async throws { try await options.setStatus(.deactivated, "users-deactivate") }
 }
 
 struct UsersActivateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "activate", abstract: "Let a suspended or deactivated user sign in again.")
 
-    @Argument(help: "The login or id.")
-    var user: String
+    @OptionGroup var options: OneUserOptions
 
-    @OptionGroup var options: AdministrationOptions
-
-    func run() async throws { try await options.setStatus(.active, of: user, "users-activate") }
+    func run() async throws { try await options.setStatus(.active, "users-activate") }
 }
 
-extension AdministrationOptions {
-    fileprivate func setStatus(_ status: User.Status, of user: String, _ command: String) async throws {
-        try await run(command, on: user) { parts, found, context in
+extension OneUserOptions {
+    fileprivate func setStatus(_ status: User.Status, _ command: String) async throws {
+        try await run(command) { parts, found, context in
             try await parts.engine.setStatus(userID: found.user.id, to: status, context: context).checked()
             if status == .deactivated { try await parts.engine.signOutEverywhere(userID: found.user.id, context: context) }
             Terminal.write(
@@ -278,16 +257,13 @@ struct UsersDeleteCommand: AsyncParsableCommand {
             The lines of the system log stay until they expire; `countersign log erase` removes the personal data from them.
             """)
 
-    @Argument(help: "The login or id.")
-    var user: String
-
     @Flag(help: "Delete without a question.")
     var yes = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func run() async throws {
-        try await options.run("users-delete", on: user) { parts, found, context in
+        try await options.run("users-delete") { parts, found, context in
             let login = found.user.login
             if !yes {
                 guard TerminalInput.isInteractive else { throw CommandFailure("Confirm the deletion of \(login) with --yes.") }
@@ -305,13 +281,10 @@ struct UsersDeleteCommand: AsyncParsableCommand {
 struct UsersSessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "sessions", abstract: "List the browsers that a user is signed in with.")
 
-    @Argument(help: "The login or id.")
-    var user: String
-
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func run() async throws {
-        try await options.run("users-sessions", on: user) { _, found, _ in
+        try await options.run("users-sessions") { _, found, _ in
             if options.json { return Terminal.write(json: ["sessions": .array(found.sessions.map(UserText.json))]) }
             if found.sessions.isEmpty { Terminal.note("\(found.user.login) is not signed in with a browser.") }
             for session in found.sessions { Terminal.write(UserText.line(session)) }
@@ -324,16 +297,13 @@ struct UsersEndSessionsCommand: AsyncParsableCommand {
         commandName: "end-sessions", abstract: "Sign a user out of every browser.",
         discussion: "The server notifies the applications that registered a back-channel logout URI.")
 
-    @Argument(help: "The login or id.")
-    var user: String
-
     @Flag(help: "Also revoke the tokens of the user's apps.")
     var tokens = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OneUserOptions
 
     func run() async throws {
-        try await options.run("users-end-sessions", on: user) { parts, found, context in
+        try await options.run("users-end-sessions") { parts, found, context in
             try await parts.engine.signOutEverywhere(userID: found.user.id, revokesGrants: tokens, context: context)
             Terminal.write(
                 "Signed \(found.user.login) out of every browser\(tokens ? ", and revoked the tokens" : "").",

@@ -99,7 +99,7 @@ struct LogsEndpointTests {
                 (nil, 401, "E0000011"), ("SSWS wrong", 401, "E0000011"), ("Bearer \(Self.reader)", 401, "E0000011"),
                 ("SSWS \(Self.portal)", 403, "E0000006"),
             ] as [(String?, Int, JSONValue)] {
-                // The parameters are not judged for a caller who has no permission.
+                // The endpoint rejects a caller without permission before it checks the parameters.
                 let response = try await Self.get(server, "?since=wrong", authorization: authorization)
                 #expect(response.status == status, "\(response.body)")
                 #expect(try response.json["errorCode"] == code)

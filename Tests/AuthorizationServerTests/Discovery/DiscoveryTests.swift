@@ -1,4 +1,11 @@
+import AuthorizationServer
+import Crypto
+import Foundation
+import HTTPTypes
+import IdentityCore
 import JOSE
+import Store
+import TestSupport
 import Testing
 
 @Suite("Discovery and keys")
@@ -128,6 +135,58 @@ struct DiscoveryTests {
             #expect(head.body.isEmpty)
             #expect(head["Content-Length"] == get["Content-Length"])
             #expect(head["Content-Length"] == String(get.body.utf8.count))
+        }
+    }
+
+    @Test("A server shows another server's change of the configuration, and without the database what it knew last")
+    func anotherServer() async throws {
+        let store = InMemoryStore()
+        let environment = EngineEnvironment(
+            random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1))
+        let (shown, other) = (
+            Engine(store: store, environment: environment, configurationAge: .zero), Engine(store: store, environment: environment)
+        )
+        let context = RequestContext(now: ManualClock.start, requestID: "start")
+        var definition = PushOrganization().definition(origin: RunningServer.origin)
+        _ = try await other.apply(definition, context: context)
+        _ = try await other.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
+        let server = AuthorizationServer(engine: shown, configuration: .init(port: 0), clock: ManualClock(sleeps: .untilCancelled))
+        func scopes() async throws -> [JSONValue] {
+            let request = HTTPRequest(
+                method: .get, scheme: "http", authority: "id.example.com", path: "/oauth2/default/.well-known/openid-configuration")
+            let answer = try await server.respond(to: request)
+            #expect(answer.head.status == .ok)
+            return try JSONValue(parsing: Data(answer.body))["scopes_supported"]?.arrayValue ?? []
+        }
+        #expect(try await !scopes().contains("messages.write"))
+        for index in definition.authorizationServers.indices where definition.authorizationServers[index].id == "default" {
+            definition.authorizationServers[index].scopes.append(ScopeDefinition(name: "messages.write"))
+        }
+        _ = try await other.apply(definition, context: context)
+        #expect(try await scopes().contains("messages.write"))
+        try await store.close()
+        #expect(try await scopes().contains("messages.write"))
+        let token = HTTPRequest(
+            method: .post, scheme: "http", authority: "id.example.com", path: "/oauth2/default/v1/token",
+            headerFields: [.contentType: "application/x-www-form-urlencoded"])
+        let form = Array("grant_type=refresh_token&client_id=easy-app&refresh_token=x".utf8)
+        #expect(try await server.respond(to: token, body: form).head.status == .serviceUnavailable)
+    }
+
+    @Test("The configuration counts as recent only for the given time after a read of the store")
+    func recentConfiguration() async throws {
+        for (age, isRecent) in [(Duration.seconds(3_600), true), (.zero, false)] {
+            let engine = Engine(
+                store: InMemoryStore(),
+                environment: EngineEnvironment(
+                    random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 1)),
+                configurationAge: age)
+            #expect(engine.recentSnapshot == nil)
+            _ = try await engine.apply(
+                PushOrganization().definition(origin: RunningServer.origin),
+                context: RequestContext(now: ManualClock.start, requestID: "start"))
+            _ = try await engine.snapshot()
+            #expect((engine.recentSnapshot != nil) == isRecent && engine.latestSnapshot != nil)
         }
     }
 }

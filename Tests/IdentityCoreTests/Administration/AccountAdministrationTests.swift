@@ -144,7 +144,7 @@ struct AccountAdministrationTests {
         #expect(try await org.stored().version == version)
     }
 
-    @Test("A deleted user leaves no record except the system log, and the login can be used by a new account with another id")
+    @Test("A deleted user without a device leaves no record except the system log, and a new account with the login gets another id")
     func delete() async throws {
         let org = try await SignInFixture()
         let user = try await org.engine.addUser(NewAccount(login: "bob", password: "Correct-Horse-8"), context: Self.context())

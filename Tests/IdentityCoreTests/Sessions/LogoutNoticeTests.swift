@@ -137,6 +137,18 @@ struct LogoutNoticeTests {
         #expect(Set(claimed + rest).count == 40)
     }
 
+    @Test("The notifications of an application that cannot be reached do not hide those of another one")
+    func hidden() async throws {
+        try await endSessions(1_100)
+        let failing = try await claim(at: 2, limit: 2_000)
+        #expect(failing.count == 1_100)
+        // All but the one with the last id wait for their next delivery.
+        let last = try #require(failing.map(\.id).max())
+        for logout in failing where logout.id != last { try await complete(logout, .failed(reason: "unreachable"), at: 3) }
+        try await complete(try #require(failing.first { $0.id == last }), .interrupted, at: 3)
+        #expect(try await claim(at: 4, limit: 1).map(\.id) == [last])
+    }
+
     @Test("A notification is dropped if the organization no longer has the application or its logout URI")
     func removedAddress() async throws {
         try await endSessions()

@@ -57,4 +57,28 @@ struct SystemLogTests {
         #expect(left.count == 600)
         #expect(left.first?.reason == "600")
     }
+
+    @Test("The latest lines come first without gaps or duplicates, also before a quiet week with 6,000 lines in one second")
+    func latestFirst() async throws {
+        let org = try await SignInFixture()
+        var changes: [Change] = []
+        for index in 0..<6_000 {
+            let event = LoggedEvent("a", .success, reason: "\(index)")
+            changes.append(try org.engine.logEntry(event, context: SignInFixture.context(at: 10 + Double(index) / 6_000)))
+        }
+        _ = try await org.store.commit(changes)
+        _ = try await org.store.commit([
+            try org.engine.logEntry(LoggedEvent("a", .success, reason: "last"), context: SignInFixture.context(at: 7 * 86_400))
+        ])
+        var query = SystemLogQuery(
+            since: Self.start, until: Self.start.addingTimeInterval(7 * 86_400 + 1), typePrefix: "a", limit: 1_000, isDescending: true)
+        var reasons: [String?] = []
+        repeat {
+            let page = try await org.engine.systemLog(query)
+            #expect(page.events.count <= 1_000)
+            reasons += page.events.map(\.reason)
+            query.after = page.next
+        } while query.after != nil && reasons.count < 10_000
+        #expect(reasons == ["last"] + (0..<6_000).reversed().map { "\($0)" })
+    }
 }
