@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Five apps, each with two faces: SwiftUI (`Views/`, where SwiftUI and UIKit are) and a terminal (`Terminal/`). What an app does is in its
-// service (`Auth/`) and its view models (`ViewModels/`), which know neither.
+// Five apps, each with two user interfaces: SwiftUI (`Views/`, on platforms with UIKit) and a terminal (`Terminal/`). An app's logic is in
+// its service (`Auth/`) and its view models (`ViewModels/`), which do not depend on a user interface.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -13,11 +13,11 @@ func countersign(_ modules: [String]) -> [Target.Dependency] { modules.map { .pr
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
-/// An app: its library, its terminal face, and the tests of both.
+/// An app: its library, its terminal program, and the tests of both.
 struct App {
     let name: String
     let modules: [String]
-    /// Targets that only the tests need.
+    /// The modules that only the tests need.
     var testModules: [String] = []
 
     var library: Target {
@@ -39,7 +39,7 @@ struct App {
             name: "\(name)AppTests",
             dependencies: [
                 "TerminalKit", "Wording", "AppSession", "ExampleTestSupport", .target(name: "\(name)App"),
-                // Built with the tests that run it.
+                // The tests run the terminal program, so it is built with them.
                 .target(name: "\(name)Terminal"),
             ] + countersign(modules + testModules + ["CountersignSandbox"]), path: "Tests/\(name)AppTests",
             swiftSettings: strict)
@@ -64,7 +64,7 @@ let package = Package(
     name: "examples",
     defaultLocalization: "en",
     platforms: [.iOS(.v17), .macOS(.v14)],
-    // What an Xcode app links for its SwiftUI face.
+    // The libraries that an Xcode app links for its SwiftUI interface.
     products: apps.map { .library(name: "\($0.name)App", targets: ["\($0.name)App"]) },
     dependencies: [
         .package(name: "countersign", path: ".."),
@@ -88,7 +88,7 @@ let package = Package(
             path: "Shared/AppArguments", swiftSettings: strict),
 
         // MARK: Tests of what they share
-        // It limits how many tests run at a time.
+        // This target limits the number of tests that run at the same time.
         .target(name: "CExampleTestSupport", path: "Tests/CExampleTestSupport"),
         .target(
             name: "ExampleTestSupport", dependencies: ["CExampleTestSupport"] + countersign(["AuthFoundation", "CountersignSandbox"]),

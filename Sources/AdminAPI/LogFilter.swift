@@ -4,7 +4,7 @@ internal import JOSE
 /// A filter expression of the management API, such as `eventType sw "user.mfa" and not (outcome.result eq "SUCCESS")`
 /// (Documentation/Protocol/Admin.md §2). A path that goes through an array selects the object if any element matches.
 struct LogFilter: Sendable {
-    /// An expression that the grammar does not allow, that uses an attribute that cannot be filtered, or that is too long or too deep.
+    /// The error for an expression that is malformed, too long or too deep, or that uses an attribute that cannot be filtered.
     struct Invalid: Error {}
 
     private indirect enum Node: Sendable {
@@ -21,7 +21,7 @@ struct LogFilter: Sendable {
 
     static let longest = 4_096
     fileprivate static let deepest = 32
-    /// The time is selected by `since` and `until`.
+    /// The attribute that cannot be filtered. The parameters `since` and `until` select the time.
     private static let excluded = "published"
 
     private let root: Node
@@ -134,7 +134,7 @@ struct LogFilter: Sendable {
 
         var isAtEnd: Bool { tokens.isEmpty }
 
-        /// `or` binds less than `and`.
+        /// Parses an expression. `or` has a lower precedence than `and`.
         mutating func expression(depth: Int) throws(Invalid) -> Node {
             var node = try conjunction(depth: depth)
             while takes("or") { node = .or(node, try conjunction(depth: depth)) }

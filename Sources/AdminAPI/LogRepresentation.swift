@@ -29,7 +29,7 @@ enum LogRepresentation {
         ]
     }
 
-    /// Returns the keywords that `q` searches, in lower case.
+    /// Returns the texts in which `q` searches, in lower case.
     static func keywords(of json: JSONValue) -> [String] {
         var texts: [String] = []
         func collect(_ value: JSONValue) {
@@ -45,7 +45,7 @@ enum LogRepresentation {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// The published name of an action. Actions without a published name keep the server's own.
+    /// Returns the published name of an action; the server's own name if the action has no published one.
     private static func eventType(_ event: LogEvent) -> String {
         let oauth = event.server == nil ? "app.oauth2." : "app.oauth2.as."
         return switch event.type {
@@ -67,7 +67,7 @@ enum LogRepresentation {
         }
     }
 
-    /// The administrator, the user, the application or the server.
+    /// Returns the actor: the administrator, the user, the application or the server.
     private static func actor(_ event: LogEvent, _ logins: [String: String]) -> JSONValue {
         if let name = event.administrator { return party(id: name, type: "User", name: name) }
         if let id = event.userID { return user(id, logins) }
@@ -104,7 +104,7 @@ enum LogRepresentation {
         }
     }
 
-    /// Clients accept 1 to 255 characters, or null.
+    /// Returns the reason. Clients accept 1 to 255 characters, or null.
     private static func reason(_ event: LogEvent) -> JSONValue {
         guard let reason = event.reason, !reason.isEmpty else { return .null }
         return .string(String(reason.prefix(255)))

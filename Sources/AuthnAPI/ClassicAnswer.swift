@@ -13,13 +13,13 @@ package struct ClassicAnswer: Sendable {
     package var outcome: Outcome
     /// The new device token of the browser; `nil` to keep the current one.
     package var deviceToken: String?
-    /// The push factors that this browser's client asks automatically; `nil` to keep the stored list.
+    /// The ids of the push factors that the client starts automatically in this browser; `nil` to keep the stored list.
     package var autoPush: [String]?
 
     init(_ outcome: Outcome) { self.outcome = outcome }
 }
 
-/// A sign-in's state as the client sees it (Documentation/Protocol/Authn.md §2.1). Its links follow from it.
+/// The state of a sign-in as the client sees it (Documentation/Protocol/Authn.md §2.1).
 package struct ClassicTransaction: Sendable {
     package enum Status: String, Sendable {
         /// The password expires soon; the user may change it later.
@@ -34,7 +34,7 @@ package struct ClassicTransaction: Sendable {
         case recoveryChallenge = "RECOVERY_CHALLENGE"
         /// The account is locked after too many wrong passwords.
         case lockedOut = "LOCKED_OUT"
-        /// The user must or may enrol a factor.
+        /// The user must or may enroll a factor.
         case factorEnroll = "MFA_ENROLL"
         /// The user confirms the new factor.
         case factorEnrollActivate = "MFA_ENROLL_ACTIVATE"
@@ -48,11 +48,11 @@ package struct ClassicTransaction: Sendable {
 
     /// The result of the last attempt with a factor.
     package enum FactorResult: String, Sendable {
-        /// The user has not answered on the phone.
+        /// The user has not yet answered the push, enrolled the phone or opened the mailed link.
         case waiting = "WAITING"
-        /// The user rejected the request, on the phone or elsewhere.
+        /// The user denied the push, or picked a wrong number.
         case rejected = "REJECTED"
-        /// The request expired without an answer.
+        /// The push or the enrollment of the phone expired without an answer.
         case timeout = "TIMEOUT"
     }
 
@@ -70,25 +70,29 @@ package struct ClassicTransaction: Sendable {
     }
 
     package var status: Status
-    /// The state token; `nil` once the sign-in has ended.
+    /// The state token; `nil` if the client has no further step with one.
     package var stateToken: String?
-    /// The expiry of the state token or the session token.
+    /// The expiry of the state token, session token or recovery token; `nil` without such a token.
     package var expiresAt: Date?
-    /// The single-use token that starts a session; only with ``Status/success``.
+    /// The single-use token that starts a session; `nil` without ``Status/success``.
     package var sessionToken: String?
-    /// The client's value from the first request.
+    /// The client's value from the first request; `nil` if the request had none.
     package var relayState: String?
+    /// The result of the last attempt with a factor; `nil` for none.
     package var factorResult: FactorResult?
-    /// `PASSWORD` or `UNLOCK`; `nil` for a sign-in.
+    /// The purpose of the recovery: `PASSWORD`, `UNLOCK` or `ACCOUNT_ACTIVATION`; `nil` for a sign-in.
     package var recoveryType: String?
-    /// The channel of the recovery's code or link.
+    /// The channel of the recovery's code or link; `nil` if the status has none.
     package var recoveryChannel: CodeChannel?
-    /// The single-use token that continues a recovery; for trusted callers.
+    /// The single-use token that continues a recovery; `nil` unless a trusted caller started it.
     package var recoveryToken: String?
+    /// The user's security question; `nil` if the status does not ask it.
     package var recoveryQuestion: String?
-    /// The user; `nil` until a factor is proved.
+    /// The user; `nil` if the response must not reveal whether the account exists.
     package var user: ClassicPerson?
+    /// The factors to choose from, or to enroll; `nil` in other statuses.
     package var factors: [ClassicFactor]?
+    /// The chosen factor, or the factor that is being enrolled; `nil` in other statuses.
     package var factor: ClassicFactor?
     /// The rules for a new password; `nil` if none is requested.
     package var passwordPolicy: PasswordPolicy?
@@ -96,8 +100,9 @@ package struct ClassicTransaction: Sendable {
     package var passwordExpireDays: Int?
     /// The remember-device options; `nil` if they do not apply.
     package var remembering: ClassicRemembering?
+    /// The action of the link `next`; `nil` without the link.
     package var next: Next?
-    /// Whether the client can go back, cancel, or skip the step.
+    /// Whether the client can return to the previous step, cancel the sign-in, or skip the step.
     package var canReturn = false, canCancel = false, canSkip = false
     /// Whether the code or push can be sent again.
     package var canResend = false
@@ -108,8 +113,9 @@ package struct ClassicTransaction: Sendable {
 /// The user as the client sees them.
 package struct ClassicPerson: Sendable {
     package var id: String
+    /// The time of the last password change; `nil` if there was none.
     package var passwordChanged: Date?
-    /// `login`, `firstName`, `lastName`, `locale`, `timeZone`.
+    /// The attributes `login`, `firstName`, `lastName`, `locale` and `timeZone`.
     package var profile: [String: String]
 
     init(_ user: User) {
@@ -128,20 +134,21 @@ package struct ClassicPerson: Sendable {
 
 /// A factor as the client sees it (Documentation/Protocol/Authn.md §5.1).
 package struct ClassicFactor: Sendable {
-    /// The id in paths; `nil` for a factor that is not enrolled.
+    /// The id in paths; `nil` in a list of factors to enroll.
     package var id: String?
-    /// For example `push`.
+    /// The type, for example `push`.
     package var type: String
-    /// For example `OKTA`.
+    /// The provider, for example `OKTA`.
     package var provider: String
     /// The details that identify the factor.
     package var profile: [String: String]
     /// The number that the user must choose on the device; `nil` if none is requested now.
     package var correctAnswer: Int?
-    /// The policy for enrolling the factor; `nil` for a factor to verify with.
+    /// The policy for the enrollment of the factor; `nil` outside a list of factors to enroll.
     package var enrolling: ClassicPolicy.Enrolling?
+    /// Whether the user has enrolled the factor.
     package var isSetUp = true
-    /// The enrolment data; `nil` for an enrolled factor.
+    /// The data by which an authenticator app or a phone is enrolled; `nil` for other factors and after the enrollment.
     package var activation: ClassicActivation?
 }
 
@@ -151,9 +158,9 @@ package struct ClassicActivation: Sendable {
     package var secret: String?
     /// The last path component of the QR code's URL, which is secret; `nil` if there is no QR code.
     package var pictureToken: String?
-    /// The expiry of a phone's enrolment; `nil` for an app.
+    /// The expiry of a phone's enrollment; `nil` for an app.
     package var expiresAt: Date?
-    /// The progress of a phone's enrolment; `nil` for an app.
+    /// The progress of a phone's enrollment; `nil` for an app.
     package var result: ClassicTransaction.FactorResult?
 }
 
@@ -164,8 +171,8 @@ package struct ClassicRemembering: Sendable {
     package var isAllowed: Bool
     /// Whether this device was remembered before.
     package var isDefault: Bool
-    /// The lifetime in minutes; 0 if the device is remembered as long as it sends its token, or not at all.
+    /// The lifetime in minutes; 0 if it is unlimited, or if devices are not remembered.
     package var minutes: Int
-    /// Whether the client asks a push factor automatically, by factor id; `nil` if there is none.
+    /// The user's push factor ids, and whether the client starts each push automatically; `nil` if the user has no push factor.
     package var autoPush: [String: Bool]?
 }

@@ -3,19 +3,19 @@ package import IdentityCore
 internal import JOSE
 internal import Store
 
-/// A request to enrol a factor (Documentation/Protocol/Authn.md §4.5).
+/// A request to enroll a factor (Documentation/Protocol/Authn.md §4.5).
 package struct ClassicEnrollmentRequest: Sendable {
     package var type: String
     package var provider: String
-    /// The phone number as typed; `nil` for one that is verified already.
+    /// The phone number as typed; `nil` for the number that the user already verified.
     package var phoneNumber: String?
-    /// The extension that is dialled after the call is answered.
+    /// The extension to dial after the call is answered; `nil` for none.
     package var phoneExtension: String?
     /// Whether the request may replace a verified number.
     package var replacesPhone = false
     package var question: String?
     package var answer: String?
-    /// The id of the token in the external system.
+    /// The id of the token in the external system; `nil` for other factors.
     package var credentialID: String?
     package var passCode: String?
     package var nextPassCode: String?
@@ -30,7 +30,7 @@ extension ClassicEnrollmentRequest: Redacted {
     package var description: String { "ClassicEnrollmentRequest(\(type.prefix(40)))" }
 }
 
-/// The enrolment of phones, mail addresses and security questions in a classic sign-in.
+/// The enrollment of phones, mail addresses and security questions in a classic sign-in.
 extension Engine {
     /// Plans a code that confirms a phone or a mail address.
     func enroll(_ channel: CodeChannel, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> ClassicPlan {
@@ -40,7 +40,8 @@ extension Engine {
         do {
             let prepared = try beginCodeEnrollment(
                 code, for: state.user.value, holding: state.allEnrollments, snapshot: state.snapshot, context: state.context)
-            // Rewritten unchanged, so that concurrent setups in two sign-ins conflict, and the second one counts the first one's message.
+            // The user is rewritten unchanged, so that concurrent setups in two sign-ins conflict. After the conflict, the second setup
+            // counts the message of the first one.
             let user = Change.put(try state.user.record(holding: state.user.value))
             return try state.begin(prepared.enrollment.id, prepared.writes + [user])
         } catch let refusal as CodeRefusal {
@@ -64,7 +65,7 @@ extension Engine {
         return try state.setUp(verifier, as: factor, confirmation.writes)
     }
 
-    /// The check that hashes the answer to a new security question; its verdict holds the enrolment.
+    /// Returns the check that hashes the answer to a new security question. Its verdict contains the enrollment.
     func questionCheck(_ key: String, answer: String, _ state: ClassicState) -> Check<Result<FactorVerdict, ClassicRefusal>> {
         let (userID, policy, context) = (state.user.value.id, state.snapshot.passwordPolicy, state.context)
         return Check(of: policy.scryptLogN) { [self] in
@@ -81,7 +82,7 @@ extension Engine {
         }
     }
 
-    /// Plans the enrolment of a security question, which needs no confirmation.
+    /// Plans the enrollment of a security question, which needs no confirmation.
     func enrollQuestion(_ verdict: FactorVerdict?, _ state: ClassicState) throws -> ClassicPlan {
         guard case .proved(_, let enrollment?, _) = verdict else { throw ClassicRefusal.missing("answer") }
         let writes = try questionEnrollment(
@@ -91,7 +92,7 @@ extension Engine {
     }
 
     /// Sends the confirmation code of a phone or mail address again.
-    /// - Returns: The state; or a refusal: `E0000079` if no code is expected, or a limit of the channel.
+    /// - Returns: The state; or a refusal: `E0000079` if the enrollment awaits no code, or a limit of the channel.
     package func classicResendActivation(
         factorID: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {

@@ -10,8 +10,8 @@ extension ClassicState {
     /// Plans a step with its effects.
     /// - Parameters:
     ///   - writes: Writes to commit in addition to the effects.
-    ///   - remembers: Whether the device is remembered if the step proved a factor.
-    ///   - wrong: The refusal if the user may try again.
+    ///   - remembers: Whether to remember the device if the step proved a factor.
+    ///   - wrong: The refusal after a wrong answer, if the user may try again.
     func conclude(
         _ step: Step, writes: Writes = Writes(), remembers: Bool = false, wrong: ClassicRefusal
     ) throws -> ClassicPlan {
@@ -59,7 +59,7 @@ extension ClassicState {
         return Plan(answer, writes).answering { $0.deviceToken = deviceToken }
     }
 
-    /// Plans the step of a verified answer to a factor.
+    /// Plans the step after the verification of an answer to a factor.
     func answered(
         _ verdict: FactorVerdict, by verifier: some FactorVerifier, remembers: Bool = false, wrong: ClassicRefusal = .wrongCode
     ) throws -> ClassicPlan {
@@ -68,13 +68,13 @@ extension ClassicState {
         return try conclude(step, remembers: remembers, wrong: wrong)
     }
 
-    /// Plans to show the client a state of the sign-in. Writes the state if it changed or if its extension is worth a write. Ends a sign-in
-    /// that requires nothing more.
+    /// Plans a response with a state of the sign-in. Writes the state if it changed or if the plan extends its expiry. Ends a sign-in that
+    /// requires nothing more.
     func show(_ next: SignInTransaction, writes: Writes = Writes()) throws -> ClassicPlan {
         let step = next.proved(subject, "user.authentication", [])
         switch step.1 {
         case .authenticated where next.recovery == nil, .refused where next.recovery == nil:
-            // The policy, or the user's factors, changed.
+            // The policy or the user's factors have changed since the last step.
             return try conclude(step, writes: writes, wrong: .wrongCode)
         default: break
         }
@@ -87,7 +87,7 @@ extension ClassicState {
         Result { () throws(ClassicRefusal) in ClassicStepAnswer(try representation(of: transaction)) }
     }
 
-    /// Throws ``ClassicRefusal`` unless the sign-in has one of the statuses.
+    /// Checks that the sign-in has one of the statuses; throws ``ClassicRefusal`` otherwise.
     func require(_ allowed: ClassicTransaction.Status...) throws(ClassicRefusal) {
         let status = status(of: transaction)
         guard let status, allowed.contains(status) else { throw .notAllowed(in: status?.rawValue ?? "none") }

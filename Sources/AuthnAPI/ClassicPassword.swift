@@ -3,10 +3,10 @@ package import IdentityCore
 
 /// The change of an expired or expiring password (Documentation/Protocol/Authn.md §4.3).
 extension Engine {
-    /// Replaces a password that has expired or expires soon. The user's grants and sessions end, even without the client's
+    /// Replaces a password that has expired or expires soon. The user's grants and sessions always end, even if the client does not send
     /// `revokeSessions`.
-    /// - Returns: The state; or a refusal: `E0000014` with one cause for a wrong password or an unacceptable new one, `E0000079` if no
-    ///   password change is due.
+    /// - Returns: The state; or a refusal: `E0000014` with one cause for a wrong old password or an unacceptable new password, `E0000079`
+    ///   if no password change is due.
     package func classicChangePassword(
         from old: String, to new: String, stateToken: String, context: RequestContext
     ) async throws -> Result<ClassicAnswer, ClassicRefusal> {
@@ -16,7 +16,7 @@ extension Engine {
         } check: { [self] state, _ in
             let verifier = PasswordVerifier(environment: environment, origin: state.subject.origin)
             let (user, policy) = (state.user.value, state.snapshot.passwordPolicy)
-            // `nil` for a wrong old password.
+            // The verdict is `nil` for a wrong old password.
             let check = newPasswordCheck(new, of: user, from: state.subject.origin, policy: policy, now: context.now)
             return check.map { judge -> NewPassword? in
                 try await verifier.verify(.password(old), of: user, policy: policy).isProved ? try await judge() : nil
@@ -42,7 +42,7 @@ extension Engine {
 }
 
 extension Check {
-    /// The same check, refused if too many passwords wait to be hashed.
+    /// Returns this check with a refusal as its result if too many passwords wait to be hashed.
     func refusingOverload(_ context: RequestContext) -> Check<Result<Verdict, ClassicRefusal>> {
         map { judge in
             do { return .success(try await judge()) } catch is PasswordHasher.Overloaded { return .failure(.busy(context)) }
@@ -56,7 +56,8 @@ extension ClassicRefusal {
             code: "E0000014", status: 403, summary: "Update of credentials failed", causes: [cause], reason: "authn: password: \(cause)")
     }
 
-    /// Too many passwords wait to be hashed. Zero in both headers: the limit depends on the load, not on a count.
+    /// Returns the refusal while too many passwords wait to be hashed. Its limit and remaining number are 0, because the limit depends on
+    /// the load and not on a count.
     static func busy(_ context: RequestContext) -> ClassicRefusal {
         .tooManyRequests(
             RateLimitStatus(limit: 0, remaining: 0, reset: context.now.addingTimeInterval(1), isAdmitted: false),

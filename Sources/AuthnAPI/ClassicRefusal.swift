@@ -51,29 +51,29 @@ extension ClassicRefusal {
             code: "E0000047", status: 429, summary: "Too many requests. Wait and try again.", reason: reason, rateLimit: status)
     }
 
-    /// The API is off.
+    /// The refusal of every request while the API is off.
     static let notEnabled = ClassicRefusal(
         code: "E0000015", status: 401, summary: "This organization does not offer this API.", reason: "authn: not configured")
 }
 
 extension ClassicRefusal {
-    /// Returns the same response for every failed sign-in.
+    /// Returns the refusal of every failed sign-in. Only `reason` differs.
     static func authenticationFailed(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(code: "E0000004", status: 401, summary: "Authentication failed", reason: reason)
     }
 
-    /// Returns the same response for every invalid token.
+    /// Returns the refusal of every invalid token. Only `reason` differs.
     static func invalidToken(_ reason: String) -> ClassicRefusal {
         ClassicRefusal(code: "E0000011", status: 401, summary: "The token is invalid or expired. Begin again.", reason: reason)
     }
 
-    /// The step is not allowed in the current status.
+    /// Returns the refusal of a step that is not allowed in the current status.
     static func notAllowed(in status: String) -> ClassicRefusal {
         let text = "This operation is not allowed in the current state of the sign-in."
         return ClassicRefusal(code: "E0000079", status: 403, summary: text, causes: [text], reason: "authn: not in \(status)")
     }
 
-    /// The user has no such factor.
+    /// The refusal of a factor that the user does not have.
     static let unknownFactor = ClassicRefusal(
         code: "E0000007", status: 404, summary: "Not found: there is no such factor.", reason: "authn: unknown factor")
 
@@ -85,16 +85,16 @@ extension ClassicRefusal {
         code: "E0000082", status: 403, summary: "The code was used before.", causes: ["Wait until another code is shown, and enter that."],
         reason: "authn: code was used")
 
-    /// The code has expired.
+    /// The refusal of an expired code.
     static let lateCode = ClassicRefusal(
         code: "E0000083", status: 403, summary: "The code is right, but too old.",
         causes: ["Enter the code that is shown now; the clock of the device must be right."], reason: "authn: code is too old")
 
-    /// Too many wrong answers ended the sign-in.
+    /// The refusal after too many wrong answers, which ended the sign-in.
     static let locked = ClassicRefusal(
         code: "E0000069", status: 403, summary: "The sign-in is locked after too many wrong answers.", reason: "authn: locked")
 
-    /// The refusal of a code, or of the enrolment of a phone or mail address.
+    /// Creates the refusal for a code, or for the enrollment of a phone or mail address.
     init(_ refusal: CodeRefusal, context: RequestContext) {
         func limited(_ code: String, _ summary: String, until: Date) -> ClassicRefusal {
             ClassicRefusal(
@@ -128,7 +128,7 @@ extension ClassicRefusal {
         }
     }
 
-    /// The refusal of a push.
+    /// Returns the refusal for a push that cannot be sent.
     static func factorFailed(_ refusal: Refusal) -> ClassicRefusal {
         guard let limit = refusal.rateLimit else {
             return ClassicRefusal(

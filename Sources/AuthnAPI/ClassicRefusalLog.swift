@@ -3,12 +3,12 @@ package import IdentityCore
 
 /// The log of requests that the classic API refused, in addition to the events of sign-in steps.
 extension Engine {
-    /// The maximum log events of one refusal code per minute: from one address, and in total. An attacker could otherwise fill the disk and
-    /// hide other events.
+    /// The maximum number of log events of one refusal code per minute: from one address, and in total. Without a maximum, an attacker
+    /// could fill the disk and hide other events.
     private static let mostRefusals = (fromAddress: 10, ofKind: 60)
 
     /// Logs a refusal that may be an attack: invalid tokens, other users' factors, steps out of order, limits. The last event of a code in
-    /// a minute says that no more are logged. Other refusals, such as an unreadable body, are only in the access log.
+    /// a minute says that the server logs no more of them. Other refusals, such as an unreadable body, are only in the access log.
     package func noteRefused(_ refusal: ClassicRefusal, operation: String, context: RequestContext) async throws {
         guard refusal.isNoted else { return }
         let peer = RateLimiter.Subject.refusals(from: context.address ?? "", of: refusal.code)
@@ -38,7 +38,7 @@ extension ClassicRefusal {
 }
 
 extension RateLimiter.Subject {
-    /// The subject that counts the logged refusals of one code and address.
+    /// Returns the subject that counts the logged refusals with one error code for one address.
     fileprivate static func refusals(from address: String, of kind: String) -> Self {
         if case .address(let key) = from(address) { .refusals("\(kind) \(key)") } else { .refusals(kind) }
     }

@@ -3,7 +3,7 @@ internal import IdentityCore
 
 /// The client's view of a classic sign-in.
 extension ClassicState {
-    /// Returns the client's view of a state of this sign-in; throws ``ClassicRefusal`` if nothing is requested.
+    /// Returns the client's view of a state of this sign-in; throws ``ClassicRefusal`` if the sign-in requires no input.
     func representation(of transaction: SignInTransaction) throws(ClassicRefusal) -> ClassicTransaction {
         guard let status = status(of: transaction) else { throw ClassicRefusal.invalidToken("authn: nothing is asked for") }
         var shown = ClassicTransaction(status)
@@ -68,7 +68,7 @@ extension ClassicState {
         return shown
     }
 
-    /// The factors that can be or are enrolled.
+    /// The factors that the policy permits, enrolled or not.
     var offered: [ClassicPolicy.Factor] {
         ClassicPolicy.Factor.allCases.filter { factor in
             // A security question does not count as a second factor that the policy requires.
@@ -87,7 +87,7 @@ extension ClassicState {
         }
     }
 
-    /// The client's view of an enrolled factor.
+    /// Returns the client's view of an enrolled factor.
     func factor(_ enrollment: Enrollment) -> ClassicFactor {
         let name = ClassicPolicy.Factor.of(enrollment)?.wireName ?? (enrollment.factor.rawValue, "OKTA")
         func factor(_ profile: [String: String]) -> ClassicFactor {

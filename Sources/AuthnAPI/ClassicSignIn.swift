@@ -7,18 +7,18 @@ struct ClassicSignIn: Sendable, Equatable, Codable {
     static let longestRelayState = 2_048
     private static let kind = "authn"
 
-    /// Repeated in every response.
+    /// The client's value, which every response repeats; `nil` for none.
     var relayState: String?
-    /// The push factors that the client starts automatically on this device; `nil` for none.
+    /// The ids of the push factors that the client starts automatically on this device; `nil` for none.
     var autoPush: [String]?
     /// The user's new choice of automatic pushes, which applies once the push is approved; `nil` for no change.
     var autoPushChoice: Bool?
-    /// The factor that the user selected; `nil` for none.
+    /// The id of the factor that the user selected; `nil` for none.
     var selected: String?
-    /// The factor that is being enrolled and was not proved yet.
+    /// The id of the enrollment that awaits its confirmation; `nil` for none, and for a phone that is enrolled for push.
     var enrolling: String?
 
-    /// Reads the state of a sign-in; `nil` if it is not one of the classic API.
+    /// Reads the state of a sign-in; `nil` if the sign-in does not use the classic API.
     init?(_ door: DoorState?) {
         guard let value = door?.value(Self.self, of: Self.kind) else { return nil }
         self = value
@@ -41,7 +41,7 @@ extension SignInTransaction {
 }
 
 extension SignInTransaction {
-    /// Stores what the client asks of the sign-in.
+    /// Stores the client's options, device token and relay state.
     mutating func begin(
         by caller: ClassicCaller, isTrusted: Bool, relayState: String?, enrollsOptional: Bool, warnsBeforeExpiry: Bool
     ) {
@@ -56,7 +56,8 @@ extension SignInTransaction {
 }
 
 extension PresentedDevice {
-    /// The digest of a token that the caller itself chose; `nil` for one that only counts if this server issued it.
+    /// The digest of the device token if the caller may have chosen the token itself; `nil` if the token counts only if this server issued
+    /// it.
     var typed: [UInt8]? { mustBeIssued ? nil : digest }
 }
 
@@ -66,7 +67,7 @@ extension FactorKind {
 }
 
 extension SignInRequest {
-    /// A request for a sign-in by the classic API.
+    /// Creates a request for a sign-in by the classic API.
     init(classic application: Application) {
         self.init(application: application, server: nil, scopes: [], presentable: FactorKind.inClassic, rules: .classic)
     }

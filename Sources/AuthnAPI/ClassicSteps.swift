@@ -2,7 +2,7 @@ internal import Foundation
 package import IdentityCore
 internal import Store
 
-/// The steps that concern no particular factor (Documentation/Protocol/Authn.md §4.13 and §4.14).
+/// The steps that do not depend on a factor (Documentation/Protocol/Authn.md §4.13 and §4.14).
 extension Engine {
     /// Returns the current state and extends the expiry.
     /// - Returns: The state; or `E0000011` if the sign-in has ended.
@@ -10,7 +10,7 @@ extension Engine {
         try await classicStep(stateToken, context: context) { try $0.show($0.transaction) }
     }
 
-    /// Returns to the choice of a factor. A pending push becomes invalid; a factor whose enrolment was started is removed.
+    /// Returns to the choice of a factor. A pending push and a pending enrollment become invalid.
     /// - Returns: The state; or a refusal: `E0000011`, or `E0000079` if there is no previous step.
     package func classicPrevious(stateToken: String, context: RequestContext) async throws -> Result<ClassicAnswer, ClassicRefusal> {
         try await classicStep(stateToken, context: context) { state in
@@ -59,7 +59,7 @@ extension Engine {
 }
 
 extension ClassicState {
-    /// Remembers the device of the sign-in once a second factor was proved on it.
+    /// Plans to remember the device of the sign-in, if the policy permits it.
     /// - Returns: The writes, and the new token of the device; `nil` if the device keeps its token.
     func remember(_ transaction: SignInTransaction) throws -> (Writes, token: String?) {
         guard policy.remembering != .never, let account = transaction.account else { return (Writes(), nil) }

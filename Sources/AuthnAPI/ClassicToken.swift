@@ -3,7 +3,7 @@ internal import IdentityCore
 
 /// Tokens that an external system verifies, in a classic sign-in (Documentation/Protocol/Authn.md §4.5, §4.7 and §5.7).
 extension Engine {
-    /// Returns the token that a request enrols; throws ``ClassicRefusal``.
+    /// Returns the token that a request enrolls; throws ``ClassicRefusal``.
     func token(of provider: TokenProvider, _ request: ClassicEnrollmentRequest, _ state: ClassicState) throws -> TokenMethod {
         guard let credentialID = request.credentialID, (1...100).contains(credentialID.utf8.count) else {
             throw ClassicRefusal.invalid("factorEnrollRequest", ["credentialId: The member must be there, with at most 100 bytes."])
@@ -13,7 +13,8 @@ extension Engine {
         return TokenMethod(provider: provider, credentialID: credentialID)
     }
 
-    /// The check of a code by the external token service, called once per request. A second call would reject the same code.
+    /// Returns the check of a code by the external token service. The service is called once per request, because it would reject the same
+    /// code in a second call. Throws ``ClassicRefusal``.
     func check(
         _ passCode: String?, next: String? = nil, of token: TokenMethod, _ state: ClassicState
     ) throws -> Check<Result<FactorVerdict, ClassicRefusal>> {
@@ -37,12 +38,12 @@ extension Engine {
         }
     }
 
-    /// Plans the enrolment of a token by its codes, which needs no further confirmation.
+    /// Plans the enrollment of a token, which its codes have confirmed.
     func enroll(
         _ token: TokenMethod, as factor: ClassicPolicy.Factor, _ verdict: FactorVerdict?, _ state: ClassicState
     ) throws -> ClassicPlan {
         let verifier = TokenVerifier(token: token)
-        // A wrong code is counted like a wrong code of a factor.
+        // A wrong code counts like a wrong code of an enrolled factor.
         guard case .proved = verdict else { return try state.answered(verdict ?? .failed, by: verifier) }
         let enrollment = Enrollment(
             id: try environment.random.identifier(prefix: token.provider == .rsa ? "rsa" : "ufv"), userID: state.user.value.id,
@@ -59,7 +60,7 @@ extension ClassicRefusal {
     static let tokenServiceFailed = ClassicRefusal(
         code: "E0000067", status: 504, summary: "The service that knows this token does not answer. Try it again.",
         reason: "token: the service failed")
-    /// The external system requires another step first.
+    /// The refusal of a token that requires another step in the external system first.
     static let tokenNeedsMore = ClassicRefusal(
         code: "E0000113", status: 409, summary: "The token needs another step first.",
         causes: ["Set the token's PIN where it is managed, then enter a code again."], reason: "token: needs more")

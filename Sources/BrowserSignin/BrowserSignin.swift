@@ -8,14 +8,14 @@ public import UIKit
 public import AppKit
 #endif
 
-/// Signs the user in and out on the server's pages in a browser (RFC 8252).
+/// Sign-in and sign-out on the server's pages in a browser (RFC 8252).
 ///
 /// ```swift
 /// let token = try await BrowserSignin.shared?.signIn()
 /// if let token { try Credential.store(token) }
 /// ```
 ///
-/// Only one sign-in or sign-out runs at a time. Starting another one, or calling ``cancel()``, cancels the current one with
+/// Only one sign-in or sign-out runs at a time. Starting another one, or calling ``cancel()``, cancels the current one: its call throws
 /// ``BrowserSigninError/userCancelledLogin(_:)``. Cancelling the calling task throws `CancellationError`. All work runs on the main actor.
 @MainActor
 public final class BrowserSignin {
@@ -35,8 +35,8 @@ public final class BrowserSignin {
         /// The options as a bit set.
         public let rawValue: Int
 
-        /// The browser session starts without cookies and stores none. The user's own browser does not support this. There, the request
-        /// asks for the credentials again (`prompt=login`).
+        /// The browser session starts without cookies and stores none. The user's own browser does not support this. With that browser, the
+        /// request asks for the credentials again (`prompt=login`).
         public static let ephemeralSession = Option(rawValue: 1 << 0)
 
         /// Creates options from a bit set.
@@ -47,7 +47,7 @@ public final class BrowserSignin {
 
     private static var sharedInstance: BrowserSignin?
 
-    /// The most recently created instance. If there is none, the first use creates one from `Okta.plist`. It is `nil` if those settings
+    /// The most recently created instance. If there is none, the first use creates an instance from `Okta.plist`. `nil` if those settings
     /// cannot be read; the log contains the reason.
     public static var shared: BrowserSignin? {
         if let sharedInstance { return sharedInstance }
@@ -59,7 +59,7 @@ public final class BrowserSignin {
         }
     }
 
-    /// Creates the browser sessions of all later calls. The default is ``SystemProviderFactory``.
+    /// The factory of the browser sessions of all later calls. The default is ``SystemProviderFactory``.
     public static var providerFactory: any ProviderFactory.Type = SystemProviderFactory.self
 
     /// The flow that signs the user in.
@@ -108,7 +108,7 @@ public final class BrowserSignin {
     ///   - clientId: The client identifier registered with the issuer.
     ///   - scope: The requested scopes.
     ///   - redirectUri: The registered URI to which the browser returns after a sign-in.
-    ///   - logoutRedirectUri: The registered URI to which the browser returns after a sign-out. Without it, sign-out is not available.
+    ///   - logoutRedirectUri: The registered URI to which the browser returns after a sign-out. If `nil`, sign-out is not available.
     ///   - additionalParameters: Extra parameters for every sign-in and sign-out.
     public convenience init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL, logoutRedirectUri: URL? = nil,
@@ -126,7 +126,7 @@ public final class BrowserSignin {
     ///   - clientId: The client identifier registered with the issuer.
     ///   - scope: The requested scopes.
     ///   - redirectUri: The registered URI to which the browser returns after a sign-in.
-    ///   - logoutRedirectUri: The registered URI to which the browser returns after a sign-out. Without it, sign-out is not available.
+    ///   - logoutRedirectUri: The registered URI to which the browser returns after a sign-out. If `nil`, sign-out is not available.
     ///   - additionalParameters: Extra parameters for every sign-in and sign-out.
     public convenience init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL, logoutRedirectUri: URL? = nil,
@@ -137,7 +137,7 @@ public final class BrowserSignin {
             redirectUri: redirectUri, logoutRedirectUri: logoutRedirectUri, additionalParameters: additionalParameters)
     }
 
-    /// Creates an instance with existing flows. Without a `logoutFlow`, sign-out is not available.
+    /// Creates an instance with existing flows. If `logoutFlow` is `nil`, sign-out is not available.
     public convenience init(loginFlow: AuthorizationCodeFlow, logoutFlow: SessionLogoutFlow?) {
         self.init(loginFlow: loginFlow, logoutFlow: logoutFlow) { browserSignin, window, options in
             let factory = await BrowserSignin.providerFactory
@@ -149,7 +149,7 @@ public final class BrowserSignin {
     /// instance. For tests, and for apps that show the browser in their own way.
     /// - Parameters:
     ///   - loginFlow: The flow that signs the user in.
-    ///   - logoutFlow: The flow that signs the user out. Without it, sign-out is not available.
+    ///   - logoutFlow: The flow that signs the user out. If it is `nil`, sign-out is not available.
     ///   - makeProvider: Creates the browser session of each sign-in or sign-out.
     public init(loginFlow: AuthorizationCodeFlow, logoutFlow: SessionLogoutFlow?, makeProvider: @escaping ProviderSource) {
         SDKVersion.register(.browserSignin, version: SDKVersion.current)
@@ -172,8 +172,7 @@ public final class BrowserSignin {
         return SessionLogoutFlow(client: client, additionalParameters: additionalParameters)
     }
 
-    /// Cancels the current sign-in or sign-out, or does nothing if there is none. It requests the close of the browser session before it
-    /// returns.
+    /// Cancels the current sign-in or sign-out. No-op if there is none. Requests the close of the browser session before it returns.
     public func cancel() async {
         guard let attempt else { return }
         self.attempt = nil
@@ -233,7 +232,7 @@ private final class Attempt {
         }
     }
 
-    /// Throws the reason if the attempt was cancelled, or `CancellationError` if the task was.
+    /// Throws the reason if the attempt was cancelled, or `CancellationError` if the task was cancelled.
     func check() throws {
         if let reason { throw reason }
         try Task.checkCancellation()

@@ -30,7 +30,7 @@ public enum BrowserSigninError: Error, Sendable {
     /// Any other error, as a message.
     case genericError(message: String)
 
-    /// Converts any error. Errors of the server and of the flows keep their meaning.
+    /// Creates the matching case for any error. Errors of the server and of the flows keep their meaning.
     init(_ error: any Error) {
         switch error {
         case let error as BrowserSigninError: self = error
@@ -79,7 +79,7 @@ extension BrowserSigninError: LocalizedError {
 }
 
 extension BrowserSigninError: Equatable {
-    /// Whether both values are the same case with equal associated values. Nested errors are equal if type and value are equal.
+    /// Whether both values are the same case with equal associated values. Nested errors are equal if their types and values are equal.
     public static func == (lhs: BrowserSigninError, rhs: BrowserSigninError) -> Bool {
         switch (lhs, rhs) {
         case (.noCompatibleAuthenticationProviders, .noCompatibleAuthenticationProviders),

@@ -3,14 +3,14 @@ internal import Foundation
 public import OAuth2Auth
 
 extension BrowserSignin {
-    /// Signs the user in and returns validated tokens. It does not store them; see `Credential.store(_:tags:security:)`.
+    /// Signs the user in and returns validated tokens. The tokens are not stored; see `Credential.store(_:tags:security:)`.
     /// - Parameters:
     ///   - window: The window for the browser session, or `nil` to let the system choose.
     ///   - context: The parameters of this sign-in.
     /// - Throws:
     ///   - ``BrowserSigninError`` if the browser session fails or the user closes it (``BrowserSigninError/userCancelledLogin(_:)``).
-    ///   - `OAuth2Error.redirectUriRequired` without a redirect URI; `OAuth2Error.redirectUri(_:reason:)` if the redirect belongs to
-    ///     another sign-in.
+    ///   - `OAuth2Error.redirectUriRequired` if the settings have no redirect URI; `OAuth2Error.redirectUri(_:reason:)` if the redirect
+    ///     belongs to another sign-in.
     ///   - `OAuth2ServerError` if the server rejects the request; `AuthorizationIssuerError` if another server sent the response.
     ///   - `JWTError` if the ID token is invalid.
     ///   - Other errors of `AuthorizationCodeFlow`, such as `APIClientError`; `CancellationError`.
@@ -72,7 +72,7 @@ extension AuthorizationCodeFlow.Context {
     }
 }
 
-/// Wraps a provider: converts its errors to ``BrowserSigninError`` and closes it when the task is cancelled.
+/// A wrapper of a provider: converts the provider's errors to ``BrowserSigninError``, and closes the provider if the task is cancelled.
 struct BrowserSession: Sendable {
     let provider: any BrowserSignin.Provider
 

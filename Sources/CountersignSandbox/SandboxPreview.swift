@@ -2,7 +2,7 @@ public import AuthFoundation
 internal import OAuth2Auth
 
 extension Sandbox {
-    /// Signs a user in and returns the credential, for previews and tests of views. It is not stored.
+    /// Signs a user in and returns the credential, for previews and tests of views. The credential is not stored.
     ///
     /// The body of `#Preview` cannot wait, so use a view:
     ///
@@ -26,7 +26,7 @@ extension Sandbox {
     /// ```
     ///
     /// - Parameter application: An application that allows the password grant with one factor.
-    /// - Returns: The credential; its requests reach the sandbox within the process.
+    /// - Returns: The credential. Its requests reach the sandbox within the process.
     /// - Throws: Errors of the sign-in.
     public func previewCredential(of user: SandboxUser = .jane, in application: SandboxApplication = .password) async throws -> Credential {
         let client = client(application)

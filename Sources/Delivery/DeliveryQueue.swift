@@ -3,8 +3,8 @@ internal import Metrics
 internal import NIOCore
 internal import NIOSSL
 
-/// A queue of items to send, the common part of the push, message and logout queues. Each lane limits its waiting items and concurrent
-/// sends, so that problems in one lane do not delay the others. Safe from any thread or task.
+/// A queue of items to send, which the push, message and logout queues use. Each lane limits its waiting items and concurrent sends, so
+/// that problems in one lane do not delay the others. Safe from any thread or task.
 final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
     typealias Handler = @Sendable (Item) async -> Void
 
@@ -17,7 +17,7 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
     private let drainTime: Duration
     private let timing: PushTiming
     private let lines: [Lane: Line]
-    /// Finishes at shutdown.
+    /// A stream without elements that finishes at the shutdown.
     private let running: AsyncStream<Never>
     private let end: AsyncStream<Never>.Continuation
 
@@ -26,7 +26,7 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
     ///   - lanes: All lanes.
     ///   - capacity: The maximum number of waiting items for each lane, at least 1.
     ///   - concurrency: The maximum number of concurrent sends for each lane, at least 1.
-    ///   - drainTime: The time that sends may continue after ``shutdown()``.
+    ///   - drainTime: The maximum time for which sends continue after ``shutdown()``.
     ///   - timing: The clock of the drain time.
     init(lanes: [Lane], capacity: Int, concurrency: Int, drainTime: Duration, timing: PushTiming) {
         self.concurrency = max(concurrency, 1)
@@ -60,7 +60,8 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
         }
     }
 
-    /// Stops accepting items; ``run(send:drop:)`` returns after the remaining ones. Returns at once; idempotent.
+    /// Stops accepting items, and returns at once. ``run(send:drop:)`` returns after the remaining items, or after the drain time.
+    /// Idempotent.
     func shutdown() {
         for line in lines.values { line.entrance.finish() }
         end.finish()
@@ -100,7 +101,7 @@ final class DeliveryQueue<Lane: Hashable & Sendable, Item: Sendable>: Sendable {
 
 /// Counts outcomes by lane. No label identifies a device, an app or a user.
 struct OutcomeCounters: Sendable {
-    /// By lane and outcome.
+    /// The counters by lane and outcome.
     private let counters: [[String]: Counter]
 
     /// Creates every counter, so that each one is exported with the value 0. `lane` is the name of the label for the lane.
@@ -117,8 +118,8 @@ struct OutcomeCounters: Sendable {
 }
 
 extension HTTPClient {
-    /// Creates a client for secrets: it follows no redirects and creates no trace spans, which would contain addresses. Callers make their
-    /// own retries.
+    /// Creates a client for requests with secrets. It follows no redirects, makes no retries, and creates no trace spans, which would
+    /// contain addresses.
     static func discreet(tls: TLSConfiguration? = nil, connect: TimeAmount, read: TimeAmount) -> HTTPClient {
         var configuration = Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: connect, read: read),

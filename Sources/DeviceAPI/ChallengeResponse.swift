@@ -2,17 +2,17 @@ internal import Foundation
 internal import IdentityCore
 internal import JOSE
 
-/// A device's signed answer to a challenge, with verified signature and bindings (Documentation/Protocol/Devices.md §3.7). The steps below
-/// have the numbers of that section. The caller does the first step (is the challenge open?) and the last (the decision).
+/// A device's signed answer to a challenge, with verified signature and bindings. The comments below number the steps of
+/// Documentation/Protocol/Devices.md §3.7. The caller takes the first step (is the challenge open?) and the last step (the decision).
 struct ChallengeResponse: Sendable {
     static let type = "okta-pushbind+jwt"
-    /// The values of `amr` (RFC 8176) for methods that unlock a key.
+    /// The values of `amr` (RFC 8176) for the methods by which a user unlocks a key.
     private static let verificationMethods: Set<String> = ["face", "fpt", "pin"]
 
     let answer: PushAnswer
-    /// The token's id; valid once.
+    /// The id of the token, which is valid once.
     let jwtID: String
-    /// The time after which the id need not be remembered.
+    /// The expiry of the token. The used id need not be stored longer.
     let expiresAt: Date
     private let enrollmentID: String
 
@@ -31,7 +31,7 @@ struct ChallengeResponse: Sendable {
         }
         let verified: DeviceToken
         do {
-            // 2 to 5: type, key, algorithm, signature, issuer, subject, audience, times.
+            // Steps 2 to 5: type, key, algorithm, signature, issuer, subject, audience, times.
             verified = try DeviceToken(
                 verifying: token,
                 DeviceToken.Expectation(
@@ -41,11 +41,11 @@ struct ChallengeResponse: Sendable {
             throw Self.refused(error.message, reason: "challenge response: \(error.code.rawValue)")
         }
         let claims = verified.claims
-        // 3: The claimed role must be the role of the signing key.
+        // Step 3: The claimed role must be the role of the signing key.
         guard let role = method.key(id: verified.keyID)?.role, claims["keyType"]?.stringValue == role.rawValue else {
             throw Self.refused("The answer was signed with a key of another role than it says (keyType).")
         }
-        // 4: The answer must be bound to this challenge and this method.
+        // Step 4: The answer must be bound to this challenge and this method.
         guard claims["tx"]?.stringValue == target.id else { throw Self.refused("The answer is for another challenge (tx).") }
         guard claims["nonce"]?.stringValue == target.nonce else { throw Self.refused("The answer has another nonce.") }
         guard claims["methodEnrollmentId"]?.stringValue == method.id else {
@@ -61,10 +61,10 @@ struct ChallengeResponse: Sendable {
         enrollmentID = enrollment.id
     }
 
-    /// Marks the answer's id as used; committed with the decision.
+    /// Marks the id of the token as used. It is committed with the decision.
     var use: AssertionUse { DeviceToken.use(ofJWTID: jwtID, by: enrollmentID, until: expiresAt) }
 
-    /// 6: The device signals are optional, but must not name another device.
+    /// Step 6: checks the device signals, which are optional, but must not name another device.
     private static func check(_ signals: JSONValue?, _ device: Device) throws(DeviceRefusal) {
         guard let signals, !signals.isNull else { return }
         guard signals.objectValue != nil, signals["id"].map({ $0.stringValue == device.id }) ?? true,
@@ -72,7 +72,7 @@ struct ChallengeResponse: Sendable {
         else { throw refused("The answer is from another device (deviceSignals).") }
     }
 
-    /// 7, and the input of 8.
+    /// Step 7: checks the context of the answer. Returns the answer, which is the input of step 8.
     private static func answer(
         _ context: JSONValue?, to target: PushChallenge.Target, _ transactionType: PushMethod.TransactionType, _ role: PushMethod.KeyRole
     ) throws(DeviceRefusal) -> PushAnswer {

@@ -9,18 +9,18 @@ package struct DeviceCaller: Sendable {
     package let user: User
     /// The grant of the access token; `nil` for a request that the device signed itself.
     package let grant: Grant?
-    /// The only enrolment that the caller may access; `nil` for a user's token, which gives access to all enrolments of the user.
+    /// The only enrollment that the caller may access; `nil` for a user's token, which gives access to all enrollments of the user.
     let enrollmentID: String?
     /// The single use of a signed authorization or of a proof, to be committed with the request; `nil` for bearer tokens.
     let use: AssertionUse?
-    /// The role of the key that signed the request, if the device signed it.
+    /// The role of the key that signed the request; `nil` for an access token.
     package let keyRole: PushMethod.KeyRole?
-    /// The scopes of the token, or those that a device's signature implies.
+    /// The scopes of the access token, or those that a device's signature implies.
     let scopes: Set<String>
 
     var clientID: String? { grant?.clientID }
 
-    /// Throws `E0000006` unless the caller has one of the scopes.
+    /// Checks that the caller has one of the scopes; throws `E0000006` otherwise.
     func check(_ needed: Set<String>) throws(DeviceRefusal) {
         guard scopes.isDisjoint(with: needed) else { return }
         throw .accessDenied(
@@ -30,21 +30,21 @@ package struct DeviceCaller: Sendable {
 }
 
 /// Authenticates the caller of a device endpoint (Documentation/Protocol/Devices.md §2.1, §2.2 and §3.10). All state is read in one view.
-/// Access tokens must be issued by the org server, and their grant is checked, so that a revocation takes effect at once. An authorization
-/// that the device signed has the rights of `manage` for its own enrolment.
+/// The org server must have issued the access token. The token's grant is checked, so that a revocation takes effect at once. An
+/// authorization that the device signed has the rights of `manage` for the device's own enrollment.
 struct DeviceAccess {
     static let signedType = "okta-enrollmentupdate+jwt"
 
     let snapshot: OrgSnapshot
     let view: any StoreView
     let now: Date
-    /// The verified proof of a request with the scheme `DPoP`.
+    /// The verified proof of a request with the scheme `DPoP`; `nil` for other schemes.
     var possession: ProofOfPossession?
 
     var directory: DeviceDirectory { DeviceDirectory(snapshot: snapshot, view: view, now: now) }
 
     /// Returns the caller.
-    /// - Throws: ``DeviceRefusal``: 401 for an invalid token, or the refusal for the state of the account or enrolment. ``StoreError``.
+    /// - Throws: ``DeviceRefusal``: 401 for an invalid token, or the refusal for the state of the account or enrollment. ``StoreError``.
     func caller(_ authorization: DeviceAuthorization) throws -> DeviceCaller {
         switch authorization {
         case .none: throw DeviceRefusal.invalidToken("no token")
@@ -54,9 +54,10 @@ struct DeviceAccess {
         }
     }
 
-    /// Returns an enrolment of the caller with its device and authenticator. Neither the enrolment nor the device is deleted or suspended.
-    /// - Throws: ``DeviceRefusal``: 404 for an enrolment that is not the caller's, 403 for a token of another enrolment, and the codes of
-    ///   the lifecycle for a deleted or suspended one. ``StoreError``.
+    /// Returns an enrollment of the caller with its device and authenticator. Neither the enrollment nor the device is deleted or
+    /// suspended.
+    /// - Throws: ``DeviceRefusal``: 404 for an enrollment that is not the caller's, 403 for a token of another enrollment, and the codes of
+    ///   the lifecycle for a deleted or suspended enrollment or device. ``StoreError``.
     func enrollment(id: String, of caller: DeviceCaller) throws -> EnrolledDevice {
         guard let enrolled = try directory.enrollment(id: id), enrolled.enrollment.userID == caller.user.id else {
             throw DeviceRefusal.notFound("enrollment", reason: "enrollment is unknown, or another user's")
@@ -82,7 +83,7 @@ struct DeviceAccess {
             throw DeviceRefusal.accessDenied("The token belongs to a client. Sign in as a user.", reason: "access token without a user")
         }
         let user = try GrantUserReader.user(id: userID, in: view)
-        // Checked before the grant, so that a device learns that the account is suspended or deleted.
+        // The account is checked before the grant, so that a device learns that the account is suspended or deleted.
         if let refusal = DeviceRefusal.account(user) { throw refusal }
         if let closure = grant.closure(by: user) { throw DeviceRefusal.invalidToken("access token: \(closure)") }
         guard let user else { throw DeviceRefusal.invalidToken("user.removed") }
@@ -90,8 +91,8 @@ struct DeviceAccess {
             user: user, grant: grant, enrollmentID: grant.enrollmentID, use: possession?.use, keyRole: nil, scopes: Set(claims.scopes))
     }
 
-    /// Authenticates by a token that the device signed. The state of the enrolment is checked last, so that only a holder of its key learns
-    /// it.
+    /// Authenticates by a token that the device signed. The state of the enrollment is checked last, so that only a holder of the
+    /// enrollment's key learns this state.
     private func signed(_ token: String) throws -> DeviceCaller {
         guard let issuer = try? JSONWebSignature(parsing: token).unverifiedClaims().issuer,
             let enrolled = try directory.enrollment(id: issuer)
@@ -129,7 +130,7 @@ package enum DeviceAuthorization: Sendable {
     case bearer(String)
     /// `DPoP`: an access token of the org server that is bound to a key, with its proof.
     case dpop(String, PresentedProof)
-    /// `SSWS`: a token that the device signed with a key of its enrolment.
+    /// `SSWS`: a token that the device signed with a key of its enrollment.
     case ssws(String)
 }
 

@@ -8,10 +8,10 @@ struct DeviceKey: Sendable, Equatable {
     /// The stored form: the public members, the id, and whether the key is in hardware.
     let json: JSONValue
     let id: String
-    /// Identifies the key independently of its id.
+    /// The thumbprint of the key, which does not depend on its id.
     let thumbprint: String
 
-    /// Reads a public P-256 or RSA key with an id; throws `E0000001` for any other. `name` is the member's name for the error.
+    /// Reads a public P-256 or RSA key with an id; throws `E0000001` for any other value. `name` is the name of the member for the error.
     init(_ json: JSONValue, name: String) throws(DeviceRefusal) {
         let key: JSONWebKey
         do {

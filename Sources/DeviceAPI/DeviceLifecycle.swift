@@ -10,29 +10,29 @@ package struct DeviceEnrollmentSummary: Sendable, Equatable {
     /// The name that the device reported, unverified.
     package var deviceName: String
     package var hasUserVerification: Bool
-    /// Whether it answers backchannel requests.
+    /// Whether the device answers back-channel requests.
     package var answersCIBA: Bool
-    /// `active`, or `suspended` if the enrolment or its device is suspended.
+    /// `active`, or `suspended` if the enrollment or its device is suspended.
     package var status: String
     package var createdAt: Date
 }
 
 extension Engine {
-    /// Returns a user's enrolments that are not deleted, in the order of their ids; none for an unknown user.
+    /// Returns a user's enrollments that are not deleted, in the order of their ids; empty for an unknown user.
     package func deviceEnrollments(ofUser userID: String) async throws -> [DeviceEnrollmentSummary] {
         try await store.read { [self] view in
-            // The time matters only for deleted enrolments, which are left out here.
+            // The time matters only for deleted enrollments, which are left out here.
             let directory = DeviceDirectory(snapshot: try snapshot(view), view: view, now: .distantPast)
             return try directory.view.enrollments(of: userID).compactMap { try directory.enrolled($0).map(DeviceEnrollmentSummary.init) }
         }
     }
 
-    /// Marks a push token as unregistered at the gateway. Nothing is sent to it until the app registers a new one. The enrolment stays, and
+    /// Marks a push token as unregistered at the gateway. No push is sent until the app registers a new token. The enrollment stays, and
     /// the device can still fetch its open challenges (Documentation/Protocol/Devices.md §9.3).
     /// - Parameters:
-    ///   - token: The token that was used. A newer token of the enrolment is left unchanged.
-    ///   - since: The time from the gateway at which the token became invalid; `nil` if unknown. A token that was registered later is left
-    ///     unchanged.
+    ///   - token: The token to which the push was sent. If the enrollment has another token, nothing changes.
+    ///   - since: The time at which the token became invalid, as the gateway reports it; `nil` if unknown. If the token was registered
+    ///     later, nothing changes.
     package func pushTokenDied(enrollmentID: String, token: String, since: Date?, context: RequestContext) async throws {
         try await changeEnrollment(enrollmentID, type: "device.push_token.died", context: context) { enrollment in
             guard let method = enrollment.push, method.pushToken == token, !method.isTokenDead else { return false }
@@ -42,7 +42,7 @@ extension Engine {
         }
     }
 
-    /// Suspends or unsuspends an enrolment. Returns `false` if the enrolment does not exist or its status does not change.
+    /// Suspends or unsuspends an enrollment. Returns `false` if the enrollment does not exist or its status does not change.
     @discardableResult
     package func suspendEnrollment(_ id: String, _ isSuspended: Bool = true, context: RequestContext) async throws -> Bool {
         let type = isSuspended ? "device.enrollment.suspend" : "device.enrollment.unsuspend"
@@ -53,7 +53,8 @@ extension Engine {
         }
     }
 
-    /// Suspends or unsuspends a device with all its enrolments. Returns `false` if the device does not exist or its status does not change.
+    /// Suspends or unsuspends a device with all its enrollments. Returns `false` if the device does not exist or its status does not
+    /// change.
     @discardableResult
     package func suspendDevice(_ id: String, _ isSuspended: Bool = true, context: RequestContext) async throws -> Bool {
         try await changeDevice(id, type: isSuspended ? "device.lifecycle.suspend" : "device.lifecycle.unsuspend", context: context) {
@@ -64,8 +65,8 @@ extension Engine {
         }
     }
 
-    /// Deletes a device and all its enrolments permanently; they are remembered as deleted for 30 days. Returns `false` if there is no such
-    /// device.
+    /// Deletes a device and all its enrollments permanently. The store keeps the deleted records for 30 days. Returns `false` if the device
+    /// does not exist or is already deleted.
     @discardableResult
     package func deleteDevice(_ id: String, context: RequestContext) async throws -> Bool {
         try await changeDevice(id, type: "device.lifecycle.delete", context: context, takesEnrollmentsAlong: true) { device in

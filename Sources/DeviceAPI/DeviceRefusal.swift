@@ -1,7 +1,7 @@
 package import IdentityCore
 
-/// An expected refusal of a device endpoint, in the API form of errors (Documentation/Protocol/Devices.md §2.12). In the response, `causes`
-/// become an array of objects with one text each, which is the only form that official clients read.
+/// An expected refusal of a device endpoint, in the API form of errors (Documentation/Protocol/Devices.md §2.12). The response contains
+/// ``causes`` as an array of objects with one text each, which is the only form that official clients read.
 package struct DeviceRefusal: Error, Sendable, Equatable {
     /// The error code, such as `E0000007`.
     package var code: String
@@ -56,7 +56,7 @@ extension DeviceRefusal {
         return refusal
     }
 
-    /// The authenticator requires a user verification key, and the enrolment would have none.
+    /// Returns `E0000158` for an enrollment without the user verification key that its authenticator requires.
     static func userVerificationRequired() -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000158", status: 400,
@@ -66,7 +66,7 @@ extension DeviceRefusal {
 }
 
 extension DeviceRefusal {
-    /// Returns the same response for every invalid token.
+    /// Returns the refusal of an invalid token. The response is the same for every reason, which only the log shows.
     static func invalidToken(_ reason: String) -> DeviceRefusal {
         DeviceRefusal(
             code: "E0000011", status: 401, summary: "The token is invalid or expired. Get a new one.", reason: reason)
@@ -84,14 +84,14 @@ extension DeviceRefusal {
         DeviceRefusal(code: "E0000006", status: 403, summary: summary, reason: reason)
     }
 
-    /// Returns the same response for a missing object and for one of another user.
+    /// Returns the refusal for an object that does not exist or belongs to another user. The response is the same in both cases.
     static func notFound(_ what: String, reason: String) -> DeviceRefusal {
         DeviceRefusal(code: "E0000007", status: 404, summary: "Not found: there is no such \(what).", reason: reason)
     }
 }
 
 extension DeviceRefusal {
-    /// Creates the refusal for a deleted or suspended object. To a device, a deactivated or removed account is deleted.
+    /// Creates the refusal for a deleted or suspended object. A device sees a deactivated or removed account as deleted.
     init(_ closure: EnrolledDevice.Closure) {
         let (code, status, summary): (String, Int, String) =
             switch closure {
@@ -105,11 +105,11 @@ extension DeviceRefusal {
         self.init(code: code, status: status, summary: summary, reason: closure.reason)
     }
 
-    /// Returns the refusal for the state of an account; `nil` for an active one.
+    /// Returns the refusal for the state of an account; `nil` for an active account.
     package static func account(_ user: User?) -> DeviceRefusal? { EnrolledDevice.Closure(of: user).map(DeviceRefusal.init) }
 }
 
 extension EnrolledDevice {
-    /// The reason why the enrolment cannot be used or changed; `nil` if it can (Documentation/Protocol/Devices.md §2.12).
+    /// The refusal if the enrollment cannot be used or changed (Documentation/Protocol/Devices.md §2.12); otherwise `nil`.
     var refusal: DeviceRefusal? { closure.map(DeviceRefusal.init) }
 }

@@ -4,7 +4,7 @@ internal import JOSE
 internal import Store
 
 extension EnrolledDevice {
-    /// Returns the enrolment after a patch. Throws ``DeviceRefusal`` if the caller has no permission, or the authenticator forbids the
+    /// Returns the enrollment after a patch. Throws ``DeviceRefusal`` if the caller has no permission, or the authenticator forbids the
     /// change.
     func applying(_ patch: EnrollmentPatch, _ caller: DeviceCaller, _ directory: DeviceDirectory) throws -> Enrollment {
         var method = method
@@ -31,7 +31,8 @@ extension EnrolledDevice {
         return changed
     }
 
-    /// The user verification key to store: the current one if the app sends it again, else the new one.
+    /// Returns the user verification key to store: the current key if the app sends it again, otherwise the new key. Throws
+    /// ``DeviceRefusal``.
     private func registering(_ key: DeviceKey, _ caller: DeviceCaller, _ directory: DeviceDirectory) throws -> JSONValue {
         let current = DeviceKey(stored: method.userVerification)
         if let current, key.id == current.id {

@@ -1,8 +1,8 @@
 internal import IdentityCore
 internal import JOSE
 
-/// A change of an enrolment as a merge patch (RFC 7396; Documentation/Protocol/Devices.md §2.6). An absent member stays unchanged; `null`
-/// removes. Unknown members are rejected, because the sender would believe that they have an effect.
+/// A change of an enrollment as a merge patch (RFC 7396; Documentation/Protocol/Devices.md §2.6). An absent member (`nil`) stays unchanged.
+/// Unknown members are rejected, because the sender would believe that they have an effect.
 struct EnrollmentPatch: Sendable {
     enum KeyChange: Sendable, Equatable { case set(DeviceKey), remove }
 

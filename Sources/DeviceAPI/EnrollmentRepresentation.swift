@@ -8,7 +8,8 @@ internal import ServerHTTP
 struct EnrollmentRepresentation: Sendable {
     let origin: String
 
-    /// An enrolment. The device's profile is left out, because the client rejects the whole response if one value is unknown to it.
+    /// Returns the JSON of an enrollment. It omits the device's profile, because the client rejects the whole response if it does not know
+    /// one value.
     func enrollment(_ enrollment: Enrollment, _ method: PushMethod, _ device: Device, of user: User) -> JSONValue {
         [
             "id": .string(enrollment.id), "authenticatorId": .string(method.authenticatorID),
@@ -49,6 +50,6 @@ struct EnrollmentRepresentation: Sendable {
         ]
     }
 
-    /// With fractional seconds and `Z`: the official client decodes any other form as the distant past.
+    /// Returns a time with fractional seconds and `Z`. The official client decodes any other form as the distant past.
     private static func text(_ date: Date) -> String { date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }

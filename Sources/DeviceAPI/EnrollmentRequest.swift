@@ -1,7 +1,7 @@
 internal import IdentityCore
 internal import JOSE
 
-/// A request to enrol a device, parsed and validated without stored state (Documentation/Protocol/Devices.md §2.5.1 and §2.5.2). Unknown
+/// A request to enroll a device, parsed and validated without stored state (Documentation/Protocol/Devices.md §2.5.1 and §2.5.2). Unknown
 /// members are ignored.
 struct EnrollmentRequest: Sendable {
     /// The app installation that sends the request.
@@ -24,7 +24,8 @@ struct EnrollmentRequest: Sendable {
     let userVerification: DeviceKey?
 
     /// Reads a body.
-    /// - Throws: ``DeviceRefusal``: `E0000003` if it is not an object, `E0000001` for a missing or invalid member, `E0000011` for a known
+    /// - Throws: ``DeviceRefusal``: `E0000003` if the body is not an object, `E0000001` for a missing or invalid member, `E0000011` for a
+    ///   known
     ///   device without an attestation.
     init(_ body: JSONValue) throws(DeviceRefusal) {
         guard body.objectValue != nil else { throw .malformed("enrollment is no object") }
@@ -63,7 +64,7 @@ struct EnrollmentRequest: Sendable {
         guard let id = device["id"] else {
             return .new(try DeviceKey(device["clientInstanceKey"] ?? .null, name: "device.clientInstanceKey"))
         }
-        // This code makes an app that lost its instance key register as a new installation.
+        // After this error, an app that lost its instance key registers as a new installation.
         guard let id = id.stringValue, let instance = device["clientInstanceId"]?.stringValue,
             let attestation = device["deviceAttestation"]?["clientInstanceKeyAttestation"]?.stringValue
         else { throw .invalidToken("known device without clientInstanceId or clientInstanceKeyAttestation") }
@@ -82,7 +83,7 @@ struct EnrollmentRequest: Sendable {
     /// The maximum length of a property, in Unicode scalars.
     private static let longestText = 200
 
-    /// Properties are only displayed. So long ones are truncated, and those of another type are ignored.
+    /// Reads the device's properties. They are only displayed, so long values are truncated, and values of another type are ignored.
     private static func profile(_ device: [String: JSONValue]) -> [String: String] {
         told.reduce(into: [:]) { profile, name in
             switch device[name] {

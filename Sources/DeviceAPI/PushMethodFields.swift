@@ -1,12 +1,12 @@
 internal import IdentityCore
 internal import JOSE
 
-/// Reads the members of `methods.push` that an enrolment and a patch have in common (Documentation/Protocol/Devices.md §2.5.1 and §2.6).
+/// Reads the members of `methods.push` that an enrollment and a patch have in common (Documentation/Protocol/Devices.md §2.5.1 and §2.6).
 enum PushMethodFields {
     /// The maximum length of a push token, in characters.
     private static let longestToken = 512
 
-    /// Reads a push token in hexadecimal; empty if the app has none.
+    /// Reads a push token in hexadecimal. The token is empty if the app has none.
     static func pushToken(_ value: JSONValue?) throws(DeviceRefusal) -> String {
         let name = "methods.push.pushToken"
         guard let text = value?.stringValue else {

@@ -8,8 +8,8 @@ public import Foundation
 /// let authenticator = try DeviceAuthenticatorBuilder(applicationConfig: config).create()
 /// ```
 ///
-/// Beyond the published members, it can replace the storage folder, the keys, the network, the clock and the verification of the user.
-/// Authenticators with different folders are independent.
+/// Besides the functions that Okta documents, the builder has functions that replace the storage folder, the keys, the network, the clock
+/// and the verification of the user. Authenticators with different folders are independent.
 public final class DeviceAuthenticatorBuilder: Sendable {
     private struct Parts {
         var loggers: [any OktaLoggerProtocol] = []
@@ -30,19 +30,20 @@ public final class DeviceAuthenticatorBuilder: Sendable {
         self.applicationConfig = applicationConfig
     }
 
-    /// Adds a logger. The first one replaces the default ``ConsoleLogger``.
+    /// Adds a logger. The first logger replaces the default ``ConsoleLogger``.
     @discardableResult
     public func addLogger(_ logger: any OktaLoggerProtocol) -> DeviceAuthenticatorBuilder {
         with { $0.loggers.append(logger) }
     }
 
     /// Sets the folder for enrollments and keys. By default `applicationGroupId` determines it.
-    /// - Parameter directory: A folder for this purpose only. It is created if needed, with access for its owner only.
+    /// - Parameter directory: A folder for this purpose only. If the folder does not exist, it is created with access for the current user
+    ///   only.
     @discardableResult
     public func storageDirectory(_ directory: URL) -> DeviceAuthenticatorBuilder { with { $0.directory = directory } }
 
     /// Sets the store of private keys. By default it is the Secure Enclave or the Keychain; on other platforms, a ``FileDeviceKeyStore`` in
-    /// the same folder.
+    /// the storage folder.
     @discardableResult
     public func keyStore(_ keyStore: any DeviceKeyStore) -> DeviceAuthenticatorBuilder { with { $0.keyStore = keyStore } }
 
@@ -109,8 +110,8 @@ public final class DeviceAuthenticatorBuilder: Sendable {
             log: EventLog(loggers: parts.loggers.isEmpty ? [ConsoleLogger()] : parts.loggers))
     }
 
-    /// Returns the source of the key that seals the enrollments. With ``FileDeviceKeyStore`` it is a file too, because programs without a
-    /// Keychain entitlement use that store.
+    /// Returns the source of the key that seals the enrollments. With ``FileDeviceKeyStore`` the source is also a file, because programs
+    /// without a Keychain entitlement use that store.
     private func storeKeySource(_ keyStore: (any DeviceKeyStore)?) -> any StoreKeySource {
         #if canImport(Security)
         if keyStore is FileDeviceKeyStore { return StoreKeyFile() }

@@ -1,7 +1,7 @@
 internal import AuthFoundation
 public import Foundation
 
-/// Identifies the authenticator to enroll in: its org and client.
+/// The authenticator to enroll in, identified by its org and client.
 public struct DeviceAuthenticatorConfig: Sendable {
     /// The org's URL: scheme, host and port, without a path or trailing slash.
     public let orgURL: URL
@@ -23,7 +23,7 @@ public struct DeviceAuthenticatorConfig: Sendable {
     }
 }
 
-/// The name in the older documentation.
+/// The name of ``DeviceAuthenticatorConfig`` in Okta's older documentation.
 public typealias AuthenticatorConfig = DeviceAuthenticatorConfig
 
 /// Rules for an org's URL and for URLs that the org provides.
@@ -45,7 +45,7 @@ enum OrganizationURL {
         return URL(string: "\(scheme)://\(name)\(port.map { ":\($0)" } ?? "")")
     }
 
-    /// Whether a URL that the server provided belongs to the org: https, or http if the org itself is on this machine. The port may differ,
+    /// Whether a URL from the server has the org's host and is https, or http if the org itself is on this machine. The port may differ,
     /// because the server's links are used unchanged.
     static func isTrusted(_ url: URL, of organization: URL) -> Bool {
         // Parsers disagree about URLs with a user or a password: some take the part before the @ for the host.
@@ -58,8 +58,8 @@ enum OrganizationURL {
     }
 }
 
-/// Describes the app to the authenticator. Safe from any thread. Changes after ``DeviceAuthenticatorBuilder/create()`` have no effect on
-/// the created authenticator.
+/// The description of the app for the authenticator. Safe from any thread. Changes after ``DeviceAuthenticatorBuilder/create()`` have no
+/// effect on the created authenticator.
 public final class ApplicationConfig: Sendable {
     /// The push environment, and the titles of notification actions.
     public struct PushSettings: Sendable {
@@ -73,11 +73,13 @@ public final class ApplicationConfig: Sendable {
 
         /// The push environment; `production` by default.
         public var apsEnvironment: APSEnvironment = .production
-        /// Title of the action that approves. The category `OKTA_PUSH_CHALLENGE` is registered if this and ``denyActionTitle`` are set.
+        /// The title of the action that approves; `nil` for none. The category `OKTA_PUSH_CHALLENGE` is registered if this title and
+        /// ``denyActionTitle`` are set.
         public var approveActionTitle: String?
-        /// Title of the action that denies.
+        /// The title of the action that denies; `nil` for none.
         public var denyActionTitle: String?
-        /// Title of the action that opens the app to verify the user. The category `OKTA_PUSH_UV_CHALLENGE` is registered if it is set.
+        /// The title of the action that opens the app to verify the user; `nil` for none. The category `OKTA_PUSH_UV_CHALLENGE` is
+        /// registered if this title is set.
         public var userVerificationActionTitle: String?
     }
 
@@ -95,8 +97,8 @@ public final class ApplicationConfig: Sendable {
     ///   - applicationGroupId: Identifies the storage that the app and its extensions share. On Apple platforms it is an app group.
     ///     Elsewhere it names the folder `countersign/devices/<applicationGroupId>` in the user's data folder (`$XDG_DATA_HOME` or
     ///     `~/.local/share`).
-    ///   - keychainGroupId: The keychain group of the keys; `nil` for `applicationGroupId`. Ignored on other platforms than Apple's.
-    ///   - applicationInstallationId: An id of this installation, sent as `authenticatorAppKey`.
+    ///   - keychainGroupId: The keychain group of the keys; `nil` for `applicationGroupId`. Ignored on platforms other than Apple's.
+    ///   - applicationInstallationId: An id of this installation, sent as `authenticatorAppKey`; `nil` for none.
     public init(
         applicationName: String, applicationVersion: String, applicationGroupId: String, keychainGroupId: String? = nil,
         applicationInstallationId: String? = nil
@@ -116,7 +118,7 @@ public final class ApplicationConfig: Sendable {
     }
 }
 
-/// Names from the older documentation.
+/// Names from Okta's older documentation.
 extension ApplicationConfig {
     /// The same as ``PushSettings/apsEnvironment-swift.property``.
     public var apsEnvironment: PushSettings.APSEnvironment {

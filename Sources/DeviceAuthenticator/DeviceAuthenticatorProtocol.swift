@@ -17,8 +17,8 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     func downloadPolicy(authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig) async throws
         -> any AuthenticatorPolicyProtocol
 
-    /// Enrolls this installation for a user: creates keys, registers them with the org, and stores the enrollment. It replaces an older
-    /// enrollment of the same user, org and client. If it fails, the new keys are deleted. The token is not stored.
+    /// Enrolls this installation for a user: creates keys, registers them with the org, and stores the enrollment. The enrollment replaces
+    /// an older enrollment of the same user, org and client. If the call fails, the new keys are deleted. The token is not stored.
     /// - Parameters:
     ///   - authenticationToken: An access token of a recent sign-in with the scope `okta.myAccount.appAuthenticator.manage`.
     ///   - authenticatorConfig: The authenticator to enroll in.
@@ -28,8 +28,9 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters,
         completion: @escaping @Sendable (Result<any AuthenticatorEnrollmentProtocol, DeviceAuthenticatorError>) -> Void)
 
-    /// Enrolls this installation for a user. Cancelling the task before the enrollment request stores nothing. After that, the enrollment
-    /// is completed: the call throws `CancellationError`, but an enrollment that the org has created is in ``allEnrollments()``.
+    /// Enrolls this installation for a user. If the task is cancelled before the enrollment request, nothing is stored. If the task is
+    /// cancelled later, the call throws `CancellationError`, but the enrollment is completed: an enrollment that the org has created is in
+    /// ``allEnrollments()``.
     func enroll(
         authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig, enrollmentParameters: EnrollmentParameters
     ) async throws -> any AuthenticatorEnrollmentProtocol
@@ -39,12 +40,12 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     func allEnrollments() -> [any AuthenticatorEnrollmentProtocol]
 
     /// Returns the enrollments on this device, oldest first.
-    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)``, which names an enrollment that cannot be read.
+    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` if an enrollment cannot be read. The error names the enrollment.
     func enrollments() throws -> [any AuthenticatorEnrollmentProtocol]
 
-    /// Deletes an enrollment on the server, then on this device. It is also deleted here if the server reports that the enrollment, device
-    /// or user is deleted or suspended (Documentation/Protocol/Devices.md §2.7). After any other error it is kept; the app can call
-    /// ``AuthenticatorEnrollmentProtocol/deleteFromDevice()``.
+    /// Deletes an enrollment on the server, then on this device. The enrollment is also deleted on this device if the server reports that
+    /// the enrollment, device or user is deleted or suspended (Documentation/Protocol/Devices.md §2.7). After any other error the
+    /// enrollment is kept; the app can call ``AuthenticatorEnrollmentProtocol/deleteFromDevice()``.
     /// - Parameters:
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
     ///   - completion: Called with `nil` on success.
@@ -59,13 +60,13 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     #if canImport(UserNotifications)
     /// Parses a challenge from a notification that arrives while the app is in the foreground. Throws the same errors as
     /// ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
-    /// - Parameter allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
+    /// - Parameter allowedClockSkewInSeconds: The allowed difference between this device's clock and the server's, in seconds.
     func parsePushNotification(_ notification: UNNotification, allowedClockSkewInSeconds: Int) throws -> any PushChallengeProtocol
 
     /// Parses a challenge from a notification that the user responded to. The actions `APPROVE_BUTTON` and `DENY_BUTTON` set the
     /// challenge's `userResponse`. Throws the same errors as
     /// ``parsePushNotification(userInfo:actionIdentifier:allowedClockSkewInSeconds:)``.
-    /// - Parameter allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
+    /// - Parameter allowedClockSkewInSeconds: The allowed difference between this device's clock and the server's, in seconds.
     func parsePushNotificationResponse(_ response: UNNotificationResponse, allowedClockSkewInSeconds: Int) throws
         -> any PushChallengeProtocol
     #endif
@@ -75,42 +76,42 @@ public protocol DeviceAuthenticatorProtocol: Sendable {
     /// - Parameters:
     ///   - userInfo: The payload.
     ///   - actionIdentifier: The notification action that the user chose; `nil` if none.
-    ///   - allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
+    ///   - allowedClockSkewInSeconds: The allowed difference between this device's clock and the server's, in seconds.
     /// - Throws:
     ///   - ``DeviceAuthenticatorError/pushNotRecognized`` if the push is not a challenge.
     ///   - ``DeviceAuthenticatorError/accountNotFoundForChallenge(_:)`` if the enrollment is not on this device.
     ///   - ``SecurityError/jwtError(_:)`` if the challenge is invalid. As in Okta's SDK, this error is not wrapped.
-    ///   - ``DeviceAuthenticatorError/storageError(_:)``.
+    ///   - ``DeviceAuthenticatorError/storageError(_:)`` if the stored enrollment cannot be read.
     func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?, allowedClockSkewInSeconds: Int) throws
         -> any PushChallengeProtocol
 }
 
 extension DeviceAuthenticatorProtocol {
     #if canImport(UserNotifications)
-    /// Parses a challenge from a notification that arrives while the app is in the foreground, with a skew of 300 seconds.
+    /// Parses a challenge from a notification that arrives while the app is in the foreground. The allowed clock skew is 300 seconds.
     public func parsePushNotification(_ notification: UNNotification) throws -> any PushChallengeProtocol {
         try parsePushNotification(notification, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
 
-    /// Parses a challenge from a notification that the user responded to, with a skew of 300 seconds.
+    /// Parses a challenge from a notification that the user responded to. The allowed clock skew is 300 seconds.
     public func parsePushNotificationResponse(_ response: UNNotificationResponse) throws -> any PushChallengeProtocol {
         try parsePushNotificationResponse(response, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
     #endif
 
-    /// Parses a challenge from the payload of a push, with a skew of 300 seconds.
+    /// Parses a challenge from the payload of a push. The allowed clock skew is 300 seconds.
     public func parsePushNotification(userInfo: [AnyHashable: Any]) throws -> any PushChallengeProtocol {
         try parsePushNotification(userInfo: userInfo, actionIdentifier: nil, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
 
-    /// Parses a challenge from the payload of a push that the user responded to, with a skew of 300 seconds.
+    /// Parses a challenge from the payload of a push that the user responded to. The allowed clock skew is 300 seconds.
     public func parsePushNotification(userInfo: [AnyHashable: Any], actionIdentifier: String?) throws -> any PushChallengeProtocol {
         try parsePushNotification(
             userInfo: userInfo, actionIdentifier: actionIdentifier, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
 }
 
-/// Default implementations for an app's own types, such as test doubles, that implement only the published members.
+/// Default implementations for an app's own types, such as test doubles, that implement only the members of Okta's SDK.
 extension DeviceAuthenticatorProtocol {
     /// Calls the callback form and waits for its result.
     public func downloadPolicy(authenticationToken: AuthToken, authenticatorConfig: DeviceAuthenticatorConfig) async throws
@@ -132,7 +133,7 @@ extension DeviceAuthenticatorProtocol {
         }
     }
 
-    /// The same as ``allEnrollments()``.
+    /// Returns the result of ``allEnrollments()``. Never throws.
     public func enrollments() throws -> [any AuthenticatorEnrollmentProtocol] { allEnrollments() }
 
     /// Calls the callback form and waits for its result.

@@ -5,7 +5,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// The implementation that ``DeviceAuthenticatorBuilder/create()`` returns. It has no state of its own.
+/// The authenticator that ``DeviceAuthenticatorBuilder/create()`` returns. It has no mutable state.
 final class PushDevice: DeviceAuthenticatorProtocol {
     let store: EnrollmentStore
     let keys: any DeviceKeyStore
@@ -131,8 +131,8 @@ final class PushDevice: DeviceAuthenticatorProtocol {
         return try await keys.makeGuardedKey(tag: tag, request: request, verifier: userVerifier)
     }
 
-    /// Sends a request that is signed with the org's time, and retries once if that time was unknown at the first attempt. The body signs
-    /// with the given time, and sends.
+    /// Sends a request that is signed with the org's time. Retries once if the response corrects that time. The body signs the request with
+    /// the given time and sends it.
     func sendDated<Result: Sendable>(
         by org: URL, _ body: @Sendable (Date) async throws -> Result
     ) async throws -> Result {

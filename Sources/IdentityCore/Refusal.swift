@@ -1,6 +1,6 @@
 package import JOSE
 
-/// An expected error response. Each protocol encodes it in its own format.
+/// An expected error response. Each protocol encodes the response in its own format.
 package struct Refusal: Sendable, Equatable, Error {
     /// The kind of error. The names follow the error codes of OAuth 2.0 (RFC 6749 section 5.2 and its extensions).
     package enum Code: Sendable, CaseIterable {
@@ -19,13 +19,13 @@ package struct Refusal: Sendable, Equatable, Error {
         case invalidScope
         /// The user or a policy denied the request.
         case accessDenied
-        /// Another factor is required; the response includes a token to continue with.
+        /// Another factor is required; the response includes a token with which the sign-in continues.
         case mfaRequired
         /// The user has not responded yet.
         case authorizationPending
         /// The client polls too fast.
         case slowDown
-        /// The code or transaction that the client polls for has expired.
+        /// The code or transaction for which the client polls has expired.
         case expiredToken
         case invalidToken
         case insufficientScope
@@ -70,14 +70,14 @@ package struct Refusal: Sendable, Equatable, Error {
     package var members: [String: JSONValue]
     /// The rule or check that decided, for the log only.
     package var reason: String
-    /// Replaces the default HTTP status of ``code``.
+    /// The HTTP status in place of the default of ``code``; `nil` for the default.
     package var status: Status?
-    /// The exceeded limit, for the headers of a response with ``Code/tooManyRequests``.
+    /// The exceeded limit, for the headers of a response with status 429; `nil` for none.
     package var rateLimit: RateLimitStatus?
     /// Whether the user must see the error at once. Official clients wait and retry silently if a response with status 429 has all three
     /// rate-limit headers, so the server omits one.
     package var isForUser = false
-    /// The nonce for the client's next proof, sent in the header `DPoP-Nonce`; always set with ``Code/useDPoPNonce``.
+    /// The nonce for the client's next proof, sent in the header `DPoP-Nonce`; `nil` for none. Always set with ``Code/useDPoPNonce``.
     package var nextNonce: String?
     /// Whether an access token was rejected because it must be sent with the scheme `DPoP` and a proof.
     package var asksForProof = false

@@ -46,7 +46,7 @@ public enum Base64URL: Sendable {
 
     static func encodedCount(of count: Int) -> Int { (count * 4 + 2) / 3 }
 
-    /// Writes ``encodedCount(of:)`` characters.
+    /// Writes the encoding of `source` to `target`: ``encodedCount(of:)`` characters.
     static func encode(_ source: UnsafeBufferPointer<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) {
         alphabet.withUnsafeBufferPointer { alphabet in
             var read = 0
@@ -80,15 +80,15 @@ public enum Base64URL: Sendable {
         return succeeded ? bytes : nil
     }
 
-    /// Returns the number of bytes that `count` characters encode; `nil` if no valid text has that length.
+    /// Returns the number of bytes that `count` characters encode; `nil` if no valid text has this length.
     static func decodedCount(of count: Int) -> Int? { count % 4 == 1 ? nil : count * 3 / 4 }
 
-    /// Writes ``decodedCount(of:)`` bytes to `target`; returns false if the text is invalid.
+    /// Writes ``decodedCount(of:)`` bytes to `target`. Returns false if the text is invalid.
     static func decode(_ source: UnsafeBufferPointer<UInt8>, into target: UnsafeMutableBufferPointer<UInt8>) -> Bool {
         values.withUnsafeBufferPointer { values in
             var read = 0
             var write = 0
-            // Characters outside the alphabet have the value 255, so the union of all values is at least 64 if one occurs.
+            // Characters outside the alphabet have the value 255. If such a character occurs, the union of all values is at least 64.
             var union: UInt8 = 0
             while read + 4 <= source.count {
                 let first = values[Int(source[read])]
@@ -131,7 +131,7 @@ public enum Base64URL: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether two buffers hold the same bytes. Compares eight at a time, not in constant time.
+    /// Whether two buffers contain the same bytes. Compares eight bytes at a time, not in constant time.
     func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard count == other.count else { return false }
         let left = UnsafeRawBufferPointer(self)
@@ -160,7 +160,7 @@ extension Sequence<UInt8> {
     /// The bytes as lower-case hexadecimal digits.
     package var hexadecimal: String { map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined() }
 
-    /// Whether two secrets hold the same bytes, compared in constant time. The time may reveal their lengths.
+    /// Whether two secrets contain the same bytes, compared in constant time. The time may reveal their lengths.
     package func isSameSecret(as other: some Sequence<UInt8>) -> Bool {
         let left = Array(self)
         let right = Array(other)

@@ -21,7 +21,7 @@ public struct JOSEError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension JOSEError {
-    /// The reason for an error. Later versions may add more.
+    /// The reason for an error. Later versions may add more reasons.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String

@@ -40,7 +40,7 @@ public enum JWSAlgorithm: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The curve that the algorithm uses, for EC and OKP keys.
+    /// The curve that the algorithm uses, for EC and OKP keys; `nil` for other keys.
     var curve: JSONWebKey.Curve? {
         switch self {
         case .es256: .p256

@@ -35,8 +35,8 @@ extension Engine {
     private static func deviceSignIn(_ request: AdmittedRequest) throws(Refusal) -> SignInRequest {
         try request.requireGrant(GrantType.deviceCode)
         let scopes = try ScopeRequest(request["scope"]).grantedToUser(of: request.application, by: request.server)
-        // An attacker could persuade a user to enter a code, and would then enrol their own phone. Enrolment takes a sign-in on the phone
-        // itself.
+        // An attacker could persuade a user to enter the code, and then enroll the attacker's phone. So an enrollment requires a sign-in on
+        // the phone itself.
         guard ScopeRequest.interactive.isDisjoint(with: scopes) else {
             throw Refusal(.invalidScope, "The scope takes a sign-in on the device itself.", reason: "device: interactive scope")
         }
@@ -57,7 +57,7 @@ extension Engine {
             .issue(
                 Ticket(
                     kind: .userCode, digest: TicketDigest(of: userCode), owner: owner, use: .once, expiresAt: transaction.expiresAt)),
-            // Kept longer, so that a late device receives `expired_token`.
+            // This ticket outlives the code, so that a late device receives `expired_token`.
             .issue(
                 Ticket(
                     kind: .deviceCode, digest: TicketDigest(of: deviceCode), owner: owner, use: .once,

@@ -5,20 +5,20 @@ package import ServerHTTP
 internal import Store
 
 /// The polls of the token endpoint that wait for a user's decision (CIBA Core 1.0 section 7.3). A held poll is an entry of a table and the
-/// suspended task of its request: it occupies no thread and has no timer. Thread-safe.
+/// suspended task of its request. It occupies no thread and has no timer. Thread-safe.
 /// - A change that this process commits wakes the poll at once (``Engine/observeTransactions(_:)``).
 /// - For changes by other processes with the same store, one task compares the versions of all awaited transactions in one read, at most
 ///   every 250 ms and only while a poll waits. The same task ends expired waits.
-/// - The number of polls is limited: in all, per client, per address, and to one per transaction. A poll beyond a limit is answered at
+/// - The number of polls is limited: in total, per client, per address, and to one per transaction. A poll beyond a limit is answered at
 ///   once.
 package final class HeldPolls: Sendable {
     /// The maximum number of polls that are held at the same time.
     package struct Limits: Sendable {
-        /// The maximum of the process.
+        /// The maximum number of polls of the process.
         package var total: Int
-        /// The maximum of one client, so that one application leaves places to the others.
+        /// The maximum number of polls of one client, so that one application leaves places to the others.
         package var perClient: Int
-        /// The maximum of one address, for IPv6 of one /64, so that one device leaves places to the others.
+        /// The maximum number of polls of one address (for IPv6, of one /64), so that one device leaves places to the others.
         package var perAddress: Int
 
         /// Creates limits. `perClient` defaults to half of `total`.
@@ -31,14 +31,15 @@ package final class HeldPolls: Sendable {
 
     /// The reason why a wait ended.
     enum End: Sendable {
+        /// The transaction changed.
         case changed
         /// The deadline has passed.
         case over
-        /// The poll lost its place: the client left, a newer poll for the same transaction came, or the server shuts down.
+        /// The poll lost its place: the client disconnected, a newer poll for the same transaction arrived, or the server shuts down.
         case released
     }
 
-    /// A place in the table, which its poll leaves at the end.
+    /// A held poll's place in the table. The poll frees it when it ends.
     struct Place: Sendable {
         fileprivate let id: UInt64
         fileprivate let transactionID: String
@@ -69,7 +70,7 @@ package final class HeldPolls: Sendable {
     /// Whether the watching task runs.
     var isWatching: Bool { state.withLockedValue { $0.watcher != nil } }
 
-    /// The time by which waits end.
+    /// The current time of the clock that ends waits.
     var now: Date { clock.now }
 
     /// Takes a place for a poll. An earlier poll for the same transaction loses its place. Returns `nil` if a limit is reached or the
@@ -88,7 +89,7 @@ package final class HeldPolls: Sendable {
         return place
     }
 
-    /// Frees a place. A wait there ends with ``End/released``, as does each later one.
+    /// Frees a place. A pending wait at this place ends with ``End/released``, and so does every later wait.
     func leave(_ place: Place) {
         let waiting = state.withLockedValue { state -> Continuation? in
             guard state.entries[place.transactionID]?.id == place.id else { return nil }
@@ -97,7 +98,7 @@ package final class HeldPolls: Sendable {
         waiting?.resume(returning: .released)
     }
 
-    /// Answers all held polls, and holds no further one.
+    /// Ends the waits of all held polls. No further poll is held.
     package func shutdown() {
         let (waiting, watcher) = state.withLockedValue { state in
             state.isShutDown = true
@@ -107,8 +108,8 @@ package final class HeldPolls: Sendable {
         for continuation in waiting { continuation.resume(returning: .released) }
     }
 
-    /// Waits at a place until the transaction has another version, until the deadline, or until the place is lost. A cancelled task loses
-    /// it.
+    /// Waits at a place until the transaction has another version, until the deadline, or until the poll loses its place. Cancelling the
+    /// task frees the place.
     func wait(at place: Place, version: Int64, until deadline: Date) async -> End {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -136,7 +137,7 @@ package final class HeldPolls: Sendable {
     private func transactionChanged(_ id: String) {
         let waiting = state.withLockedValue { state -> Continuation? in
             if let waiting = state.wake(id) { return waiting }
-            // For a poll that is being decided by an older read.
+            // The poll is being decided on an older read, so its next wait must end at once.
             state.entries[id]?.isChanged = true
             return nil
         }
@@ -150,7 +151,7 @@ package final class HeldPolls: Sendable {
             do {
                 try await clock.sleep(for: .seconds(pause))
             } catch {
-                // Cancelled by the shutdown. Any other failure of the clock must not leave polls without an end.
+                // The shutdown cancelled the task. Any other failure of the clock must not leave polls without an end.
                 return shutdown()
             }
             endWaits()
@@ -162,11 +163,11 @@ package final class HeldPolls: Sendable {
         }
     }
 
-    /// The minimum seconds between two checks of all waits, because a check takes time in proportion to their number. A wait can end that
-    /// much late.
+    /// The minimum number of seconds between two checks of all waits, because a check takes time in proportion to their number. A wait can
+    /// end later than its deadline by this time.
     private static let shortestPause = 0.05
 
-    /// The seconds until the next read or the first deadline; `nil` if no poll waits.
+    /// Returns the seconds until the next read or the first deadline; `nil` if no poll waits.
     private func pause(until nextRead: Date) -> TimeInterval? {
         let now = clock.now
         return state.withLockedValue { state in
@@ -179,7 +180,7 @@ package final class HeldPolls: Sendable {
         }
     }
 
-    /// Ends the waits whose deadline has passed. Also ends those that started after the current time: the clock was set back, and their
+    /// Ends the waits whose deadline has passed. Also ends waits that started after the current time: the clock was set back, and their
     /// deadline is too far away.
     private func endWaits() {
         let now = clock.now
@@ -198,7 +199,7 @@ package final class HeldPolls: Sendable {
         // A failed read is repeated 250 ms later. The poll itself reports a lasting failure at its deadline.
         guard let found = try? await store.read({ try $0.versions(of: .transaction, ids: ids) }) else { return }
         let waiting = state.withLockedValue { state in
-            // A poll that waits for another version meanwhile has read the store since.
+            // A poll that now waits for another version has read the store since then.
             asked.filter { id, version in found[id] != version && state.entries[id]?.wait?.version == version }.keys
                 .compactMap { state.wake($0) }
         }
@@ -222,6 +223,7 @@ extension HeldPolls {
         let address: RateLimiter.Subject?
         /// Whether the transaction changed while the poll did not wait.
         var isChanged = false
+        /// The pending wait; `nil` while the poll is being decided.
         var wait: Wait?
     }
 
@@ -231,7 +233,7 @@ extension HeldPolls {
         var clients: [String: Int] = [:]
         var addresses: [RateLimiter.Subject: Int] = [:]
         var lastID: UInt64 = 0
-        /// Runs ``HeldPolls/watch()``; `nil` while no poll waits.
+        /// The task that runs ``HeldPolls/watch()``; `nil` while no poll waits.
         var watcher: Task<Void, Never>?
         var isShutDown = false
 
@@ -250,7 +252,7 @@ extension HeldPolls {
             return entry
         }
 
-        /// Takes the continuation of a waiting poll, which keeps its place.
+        /// Removes and returns the continuation of a waiting poll, which keeps its place; `nil` if the poll does not wait.
         mutating func wake(_ transactionID: String) -> Continuation? {
             guard let wait = entries[transactionID]?.wait else { return nil }
             entries[transactionID]?.wait = nil
@@ -267,7 +269,7 @@ extension Dictionary where Value == Int {
 }
 
 extension StoreView {
-    /// The versions of records that exist, by id.
+    /// Returns the versions of the records that exist, by id.
     fileprivate func versions(of kind: RecordKind, ids: [String]) throws -> [String: Int64] {
         var versions: [String: Int64] = [:]
         for id in ids { versions[id] = try record(kind, id: id)?.version }

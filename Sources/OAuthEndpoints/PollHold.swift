@@ -4,23 +4,23 @@ internal import ServerHTTP
 
 /// The duration for which one request may be held, and the table that holds it.
 package struct PollHold: Sendable {
-    /// The maximum time that a request is held, in seconds. CIBA Core 1.0 section 7.3 recommends an answer within 30.
+    /// The maximum time that a request is held, in seconds. CIBA Core 1.0 section 7.3 recommends an answer within 30 seconds.
     static let longest = 25
-    /// The maximum for a client without `Prefer: wait`, in seconds.
+    /// The maximum time that a request without `Prefer: wait` is held, in seconds.
     static let longestUnasked = 5
 
     /// The maximum body size of a held request, in bytes.
     static let largestBody = 8 << 10
 
     let polls: HeldPolls
-    /// At least 1.
+    /// The maximum wait in seconds; at least 1.
     let seconds: Int
-    /// The preference of the client that was applied (RFC 7240 section 3); `nil` if it has none.
+    /// The preference of the client that was applied (RFC 7240 section 3); `nil` if the request has none.
     let appliedPreference: String?
-    /// Observes whether the client closes the connection.
+    /// Observes whether the client closes the connection; `nil` if the connection cannot be observed.
     let observeClose: ServerRequest.CloseObserver?
 
-    /// Reads how long a request may be held. Returns `nil` for `Prefer: wait=0` and for a large request.
+    /// Reads the preference of a request; `nil` for `Prefer: wait=0` and for a large request.
     init?(_ request: ServerRequest, in polls: HeldPolls) {
         let preferred = WaitPreference.seconds(in: request.head.headerFields)
         // The request stays in memory while it is held.
@@ -30,7 +30,7 @@ package struct PollHold: Sendable {
         (self.polls, self.seconds, observeClose) = (polls, seconds, request.observeClose)
     }
 
-    /// Takes a place, which is lost when the client closes the connection; `nil` if there is none.
+    /// Takes a place, and frees it if the client closes the connection. Returns `nil` if no place is free.
     func place(for awaited: AwaitedDecision, address: String?) -> HeldPolls.Place? {
         guard let place = polls.place(for: awaited, address: address) else { return nil }
         observeClose?({ [polls] in polls.leave(place) })
@@ -45,7 +45,7 @@ package struct PollHold: Sendable {
 
 /// The time that a client is prepared to wait for an answer (`Prefer: wait`, RFC 7240 section 4.3).
 enum WaitPreference {
-    /// Returns the seconds that a request names; `nil` if it names none. The first such preference counts (RFC 7240 section 2).
+    /// Returns the seconds that a request names; `nil` for none. If the preference is repeated, the first one counts (RFC 7240 section 2).
     static func seconds(in headers: HTTPFields) -> Int? {
         for preference in headers[values: .prefer].flatMap({ $0.split(separator: ",") }) {
             let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }

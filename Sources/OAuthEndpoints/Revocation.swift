@@ -5,8 +5,9 @@ package import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Revokes a token (RFC 7009; Documentation/Protocol/OAuth.md §2.10). An access token is revoked alone; a refresh token with its family
-    /// and all access tokens of its grant. A token that is unknown, expired, revoked or another client's is a no-op.
+    /// Revokes a token (RFC 7009; Documentation/Protocol/OAuth.md §2.10). An access token is revoked alone. A refresh token is revoked with
+    /// its family and all access tokens of its grant. For a token that is unknown, expired, revoked or another client's, the request is a
+    /// no-op.
     /// - Parameter request: The parameter `token`; a hint is not needed.
     package func revoke(_ request: TokenRequest, context: RequestContext) async throws -> Result<Void, Refusal> {
         let result = try await answerAboutToken(request, type: "token.revoke", context: context) { application, finder, token in
@@ -24,9 +25,9 @@ extension Engine {
 /// The revocation of a token by its client.
 private struct TokenRevocation: Sendable {
     let clientID: String
-    /// Empty if the token is unknown, expired, revoked or another client's.
+    /// The writes that revoke the token; empty if it is unknown, expired, revoked or another client's.
     private(set) var writes = Writes()
-    /// A device secret with more grants than one commit revokes.
+    /// A device secret with more grants than one commit revokes; `nil` for none.
     private(set) var unfinished: TicketDigest?
 
     init(_ token: String, of application: Application, finder: TokenFinder) throws {

@@ -4,9 +4,9 @@ package import JOSE
 package import OAuthWire
 
 extension Engine {
-    /// Returns the claims about an access token's user that its scopes permit (OpenID Connect Core section 5.3;
-    /// Documentation/Protocol/OAuth.md §2.11). The read sees every revocation that was answered before. The use of a proof is committed, so
-    /// that it is valid once.
+    /// Returns the claims about an access token's user that the token's scopes permit (OpenID Connect Core section 5.3;
+    /// Documentation/Protocol/OAuth.md §2.11). The result includes every revocation that was committed before. The use of a proof is
+    /// committed, so that a proof is valid once.
     /// - Parameters:
     ///   - accessToken: The token; `nil` if the request had none.
     ///   - proof: The proof of the scheme `DPoP`; `nil` for the scheme `Bearer`.

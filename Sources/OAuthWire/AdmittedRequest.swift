@@ -14,7 +14,7 @@ package struct AdmittedRequest: Sendable {
     package let assertionUse: Change?
     /// The proof of the key that new tokens are bound to; `nil` without a proof.
     package var proof: ProofOfPossession?
-    /// Whether the request was read before. Rate limits count only the first read, so that a retry counts once.
+    /// Whether an earlier read of the same request exists, such as before a conflict. Rate limits count only the first read.
     package var isRepeated = false
 
     package init(
@@ -27,7 +27,7 @@ package struct AdmittedRequest: Sendable {
         self.isRepeated = isRepeated
     }
 
-    /// The single use of the client's assertion. `type` is the type of the log event for a reused assertion; `nil` logs nothing.
+    /// Returns the single use of the client's assertion. `type` is the type of the log event for a reused assertion; `nil` logs nothing.
     package func assertionUses<Success>(logging type: String?) -> [Plan<Result<Success, Refusal>>.SingleUse] {
         guard let assertionUse else { return [] }
         let used = ClientAuthenticator.wrong("client.assertion: used")
@@ -64,12 +64,13 @@ package struct AdmittedRequest: Sendable {
             keyThumbprint: proof?.thumbprint)
     }
 
-    /// The key that a new grant is bound to; `nil` for confidential clients. Their tokens are bound to the client already, and the client
-    /// may change its key (RFC 9449 section 5).
+    /// The thumbprint of the key that a new grant is bound to; `nil` without a proof, and for confidential clients. Their refresh tokens
+    /// are bound to the client already, and the client may change its key (RFC 9449 section 5).
     package var boundKeyThumbprint: String? { application.isConfidential ? nil : proof?.thumbprint }
 
-    /// Checks that the request is proved with the key that its code (`dpop_jkt`, RFC 9449 section 10) or refresh token (section 5) is bound
-    /// to. Call it before anything is consumed or revoked. A `nil` thumbprint means that nothing is bound: every request passes.
+    /// Checks that the request has a proof by the key to which its code (`dpop_jkt`, RFC 9449 section 10) or refresh token (section 5) is
+    /// bound; throws ``Refusal`` otherwise. Call it before anything is consumed or revoked. If `thumbprint` is `nil`, nothing is bound, and
+    /// every request passes.
     package func requireKey(_ thumbprint: String?) throws(Refusal) {
         guard let thumbprint, proof?.thumbprint != thumbprint else { return }
         throw proof == nil
@@ -79,7 +80,7 @@ package struct AdmittedRequest: Sendable {
 }
 
 extension AdmittedRequest {
-    /// Throws `unauthorized_client` if the grant type is not enabled for the application.
+    /// Checks that the grant type is enabled for the application; throws `unauthorized_client` otherwise.
     package func requireGrant(_ type: String) throws(Refusal) {
         guard application.grantTypes.contains(type) else {
             throw Refusal(
@@ -90,8 +91,8 @@ extension AdmittedRequest {
 }
 
 extension Engine {
-    /// Authenticates the client and checks its proof of possession. The proof is checked after the client, and before anything is consumed.
-    /// A client that must repeat the request with a nonce keeps its assertion and its code.
+    /// Authenticates the client, then checks its proof of possession. Both happen before anything is consumed, so that a client that must
+    /// repeat the request with a nonce keeps its assertion and its code. Throws ``Refusal``.
     /// - Parameter proof: The result of ``ProofJudge/genuine(_:with:now:)``; `nil` for a request without a proof.
     package func admit(
         _ request: TokenRequest, proof: Result<DPoPProof, Refusal>? = nil, snapshot: OrgSnapshot, context: RequestContext
@@ -109,7 +110,7 @@ extension Engine {
 }
 
 extension OrgSnapshot {
-    /// Returns the authorization server with an id, or throws a refusal with the code ``Refusal/Code/notFound``.
+    /// Returns the authorization server with this id; `nil` is the org server. Throws ``Refusal`` with ``Refusal/Code/notFound``.
     package func knownServer(_ id: String?) throws(Refusal) -> AuthorizationServerDefinition {
         guard let server = server(id) else {
             throw Refusal(.notFound, "Not found: there is no such authorization server.", reason: "server.unknown")

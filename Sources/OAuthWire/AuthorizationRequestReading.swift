@@ -5,9 +5,9 @@ internal import Store
 
 /// The refusal of an authorize request, and its receiver.
 package enum AuthorizationRefusal: Error {
-    /// Shown to the user on a page. The client or its redirect URI is not valid, so the server does not redirect.
+    /// A refusal that the user sees on a page. The client or its redirect URI is not valid, so the server does not redirect.
     case page(Refusal)
-    /// Sent to the client's redirect URI.
+    /// A refusal that the browser takes to the client's redirect URI.
     case client(Refusal, AuthorizationResponse)
 }
 
@@ -49,7 +49,7 @@ package struct AuthorizationRequestReader {
         }
     }
 
-    /// Returns the client and its registered redirect URI.
+    /// Returns the client and its registered redirect URI. Throws ``AuthorizationRefusal/page(_:)``.
     func recipient(of parameters: AuthorizationParameters) throws(AuthorizationRefusal) -> (Application, String) {
         for name in ["client_id", "redirect_uri"] where parameters.repeated.contains(name) {
             throw .page(
@@ -173,8 +173,8 @@ package struct AuthorizationRequestReader {
         return prompts
     }
 
-    /// Returns the user and the session of an `id_token_hint` that this server issued to the client. Its expiry is ignored: the hint stays
-    /// usable as long as the session.
+    /// Returns the user and the session of an `id_token_hint` that this server issued to the client; `nil` without a hint. The expiry of
+    /// the token is ignored, so that the hint stays usable as long as the session.
     private func hint(_ token: String?, _ application: Application) throws(Refusal) -> (userID: String, sessionID: String?)? {
         guard let token else { return nil }
         let claims = snapshot.keyRing.verification.claims(ofHint: token, issuer: snapshot.issuer(of: server), now: now)
@@ -185,7 +185,7 @@ package struct AuthorizationRequestReader {
         return (id, claims.json["sid"]?.stringValue)
     }
 
-    /// Whether a text consists of 1 to `limit` characters of `VSCHAR` (RFC 6749 appendix A).
+    /// Returns whether a text consists of 1 to `limit` characters of `VSCHAR` (RFC 6749 appendix A).
     package static func isVisible(_ text: String, atMost limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }

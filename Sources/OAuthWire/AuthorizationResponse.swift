@@ -16,7 +16,7 @@ package struct AuthorizationResponse: Sendable, Equatable {
     /// The registered redirect URI.
     package var redirectURI: String
     package var mode: AuthorizationRequest.ResponseMode
-    /// The parameters, in the order sent.
+    /// The parameters, in the order in which they are sent.
     package var parameters: [Parameter]
     /// The cause of an error, for the log; `nil` for a success.
     package var reason: String?

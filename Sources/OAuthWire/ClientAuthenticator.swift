@@ -6,8 +6,8 @@ internal import ServerHTTP
 package import Store
 
 /// Authenticates the client of a request (RFC 6749 section 2.3, RFC 7523 section 2.2; Documentation/Protocol/OAuth.md §2.2). The caller
-/// must commit ``Outcome/assertionUse``, because an assertion with a `jti` is valid once. An unknown client gets the response of a wrong
-/// secret, after about the same time.
+/// must commit ``Outcome/assertionUse``, because an assertion with a `jti` is valid once. An unknown client and a wrong secret get the same
+/// response, after about the same time.
 package struct ClientAuthenticator: Sendable {
     static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
     /// The maximum time until an assertion expires, in seconds.
@@ -27,7 +27,7 @@ package struct ClientAuthenticator: Sendable {
     }
 
     /// Checks the client's credentials.
-    /// - Throws: ``Refusal`` with `invalid_request` for several credentials or a wrong assertion type, else with `invalid_client`.
+    /// - Throws: ``Refusal``: `invalid_request` for contradictory credentials or a wrong assertion type, otherwise `invalid_client`.
     package func authenticate(_ credentials: ClientCredentials) throws(Refusal) -> Outcome {
         switch try Presented(credentials.withoutEmptyParameters) {
         case .none(let id): return Outcome(application: try publicClient(id))
@@ -39,7 +39,7 @@ package struct ClientAuthenticator: Sendable {
 
     private enum Presented {
         case none(String)
-        /// A client id, its secret, and the method by which the client sent them.
+        /// The client id, the secret, and the method by which the client sent both.
         case secret(String, String, Application.Authentication)
         case assertion(String?, String)
 
@@ -83,7 +83,7 @@ package struct ClientAuthenticator: Sendable {
     ) throws(Refusal) -> Application {
         let application = active(id)
         let isRegistered = application?.authentication == method || application?.authentication == .clientSecret
-        // Always compared, so that an unknown client takes as long as a wrong secret.
+        // The secret is always compared, so that an unknown client takes as long as a wrong secret.
         let isEqual = Self.isEqual(secret, (isRegistered ? application?.secret : nil) ?? "\u{0}")
         guard let application else { throw Self.wrong("client.unknown") }
         guard isRegistered, application.secret != nil else { throw Self.wrong("client.method") }
@@ -114,7 +114,7 @@ package struct ClientAuthenticator: Sendable {
         return Outcome(application: application, assertionUse: claims.jwtID.map { AssertionUse(of: $0, by: claimed, until: end).change })
     }
 
-    /// The accepted audiences of an assertion: the issuer and, unless the client requires strict audiences, the token endpoint and the
+    /// Returns the accepted audiences of an assertion: the issuer and, unless `requiresIssuerAudience` is set, the token endpoint and the
     /// called endpoint.
     private func audiences(of application: Application, _ endpoint: String) -> Set<String> {
         let issuer = snapshot.issuer(of: server)
@@ -122,8 +122,8 @@ package struct ClientAuthenticator: Sendable {
         return [endpoint, issuer, snapshot.origin + RoutePath.token.at(server: server.id)]
     }
 
-    /// The keys and algorithms of a client's method. Secrets and public keys are kept apart, so that neither verifies a signature meant for
-    /// the other.
+    /// Returns the keys and algorithms of a client's method; `nil` for a method without assertions. Only one kind of key is returned, so
+    /// that a secret never verifies a signature meant for a public key, and vice versa.
     private static func keys(of application: Application) -> (JSONWebKeySet, Set<JWSAlgorithm>)? {
         switch application.authentication {
         case .clientSecretJWT:
@@ -141,12 +141,12 @@ package struct ClientAuthenticator: Sendable {
         return application
     }
 
-    /// Compares in constant time, because a time difference would reveal the position of a wrong character or the secret's length.
+    /// Compares two texts in constant time. A time difference would reveal the position of a wrong character or the length of the secret.
     private static func isEqual(_ a: String, _ b: String) -> Bool {
         SHA256.hash(data: Array(a.utf8)).isSameSecret(as: SHA256.hash(data: Array(b.utf8)))
     }
 
-    /// Returns the same response for every authentication failure.
+    /// Returns the refusal of a failed client authentication. The response is the same for every reason, which only the log shows.
     package static func wrong(_ reason: String) -> Refusal {
         Refusal(.invalidClient, "The client credentials are wrong, or the client is not known.", reason: reason)
     }
@@ -166,11 +166,11 @@ extension ClientCredentials {
 package struct ClientCredentials: Sendable {
     package var clientID: String?
     package var secret: String?
-    /// The user name and password of an `Authorization: Basic` header, form-decoded.
+    /// The form-decoded user name and password of an `Authorization: Basic` header; `nil` without one.
     package var basic: (clientID: String, secret: String)?
     package var assertionType: String?
     package var assertion: String?
-    /// The URL of the called endpoint, an accepted `aud` of an assertion.
+    /// The URL of the called endpoint, which is an accepted audience of an assertion.
     package var endpoint: String
 }
 

@@ -4,10 +4,10 @@ package import IdentityCore
 package import JOSE
 package import ServerHTTP
 
-/// The unchecked proof of possession of a request (RFC 9449 section 4.1), and the method and URL that it must name. It exists if the
-/// request has a `DPoP` header, or if its access token uses the scheme `DPoP`.
+/// The unchecked proof of possession of a request (RFC 9449 section 4.1), and the method and URL that the proof must name. A request has
+/// one if it has a `DPoP` header, or if its access token uses the scheme `DPoP`.
 package struct PresentedProof: Sendable {
-    /// The values of the `DPoP` header fields. A request with any number but one is rejected.
+    /// The values of the `DPoP` header fields. The request is rejected unless there is exactly one.
     package var values: [String]
     package var method: String
     /// The request's URL, built from the organization's configured origin and the path. The `Host` header is ignored.
@@ -19,7 +19,7 @@ extension PresentedProof: Redacted {
 }
 
 extension Endpoint.Call {
-    /// The proof of a request that has a `DPoP` header; `nil` for others.
+    /// The proof of a request that has a `DPoP` header; `nil` for other requests.
     package var proof: PresentedProof? {
         request.head.headerFields.contains(.dpop) ? requiredProof : nil
     }
@@ -36,8 +36,8 @@ extension ClaimSet {
     /// The thumbprint of the key that an access token is bound to (`cnf.jkt`; RFC 9449 section 6.1); `nil` for a bearer token.
     package var keyThumbprint: String? { self["cnf"]?["jkt"]?.stringValue }
 
-    /// Checks that a bound token came with a proof of its key, and that an unbound token came without one. Throws `invalid_token`
-    /// otherwise.
+    /// Checks that a bound token was sent with a proof by its key, and that an unbound token was sent without a proof. Throws ``Refusal``
+    /// with `invalid_token` otherwise.
     /// - Parameter possession: The proof of a request with the scheme `DPoP`; `nil` for the scheme `Bearer`.
     package func requireBinding(to possession: ProofOfPossession?) throws(Refusal) {
         switch (keyThumbprint, possession) {
@@ -63,12 +63,13 @@ extension ClaimSet {
 }
 
 extension AccessTokenChallenge {
-    /// Returns a challenge for a bearer token. Without a refusal the request had no token: the challenge then has no error code.
+    /// Returns a challenge for a bearer token. If `refusal` is `nil`, the request had no token, and the challenge has no error code.
     package static func bearer(_ refusal: Refusal?) -> String {
         value(.bearer, realm: refusal == nil ? "countersign" : nil, error: refusal?.code.wireName, description: refusal?.description)
     }
 
-    /// Returns a challenge for a token that is bound to a key. Without a refusal the request had no token.
+    /// Returns a challenge for a token that is bound to a key. If `refusal` is `nil`, the request had no token, and the challenge has no
+    /// error code.
     package static func dpop(_ refusal: Refusal?) -> String {
         value(.dpop, error: refusal?.code.wireName, description: refusal?.description)
     }

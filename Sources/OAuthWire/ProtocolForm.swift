@@ -8,13 +8,14 @@ package import ServerHTTP
 package struct ProtocolForm: Sendable {
     package var parameters: FormParameters
     package var client: ClientCredentials
-    /// Whether the client used the `Authorization` header.
+    /// Whether the client sent credentials by the `Authorization` header.
     package var triedBasic: Bool
 
-    /// The unchecked client id; for rate limits and the log.
+    /// The unchecked client id, for rate limits and the log; `nil` if the request names none.
     var clientID: String? { client.clientID ?? client.basic?.clientID }
 
-    /// Reads a request's body and credentials. With `acceptsQuery`, a public client may send its `client_id` in the query.
+    /// Reads a request's body and credentials; throws ``Refusal``. With `acceptsQuery`, a public client may send its `client_id` in the
+    /// query. With `acceptsJSON`, the body may also be a JSON object.
     init(reading call: Endpoint.Call, acceptsQuery: Bool = false, acceptsJSON: Bool = false) throws(Refusal) {
         let request = call.request
         guard !request.isTooLarge else {
@@ -58,12 +59,12 @@ package struct ProtocolForm: Sendable {
         }
     }
 
-    /// Whether a content type is that of a form, with the charset UTF-8 if it names one.
+    /// Returns whether a content type is that of a form. If it names a charset, the charset must be UTF-8.
     package static func isForm(_ contentType: String?) -> Bool {
         isMediaType("application/x-www-form-urlencoded", contentType)
     }
 
-    /// Whether a content type is `type`, with the charset UTF-8 if it names one.
+    /// Returns whether a content type is `type`. If it names a charset, the charset must be UTF-8.
     private static func isMediaType(_ type: String, _ contentType: String?) -> Bool {
         guard let contentType else { return false }
         let parts = contentType.split(separator: ";", omittingEmptySubsequences: false).map { $0.trimmed().lowercased() }
@@ -88,7 +89,7 @@ enum BasicCredentials {
         /// No header, or another scheme.
         case absent
         case malformed
-        /// Both parts, form-decoded.
+        /// The client id and the secret, form-decoded.
         case present(clientID: String, secret: String)
     }
 

@@ -6,7 +6,7 @@ package import ServerHTTP
 
 extension ServerResponse {
     /// Returns the error response of a refusal, in the OAuth form (RFC 6749 section 5.2) or the API form. With `triedBasic`, the client
-    /// used the `Authorization` header, and a 401 carries a Basic challenge.
+    /// used the `Authorization` header, and the response to invalid credentials has a Basic challenge.
     package static func refusal(_ refusal: Refusal, to request: ServerRequest, triedBasic: Bool = false) -> ServerResponse {
         var response: ServerResponse
         switch refusal.code {
@@ -71,7 +71,7 @@ extension Refusal.Code {
         case .loginRequired: "login_required"
         case .interactionRequired: "interaction_required"
         case .consentRequired: "consent_required"
-        // Errors in the API form.
+        // These errors have the form of the API, not of OAuth.
         case .tooManyRequests: "E0000047"
         case .notFound: "E0000007"
         }

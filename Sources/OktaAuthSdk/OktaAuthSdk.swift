@@ -37,7 +37,7 @@ public class OktaAuthSdk {
             .recoverPassword(username: username, factorType: factorType, onStatusChange: onStatusChange, onError: onError)
     }
 
-    /// Resumes a transaction by its state token.
+    /// Resumes the transaction with this state token.
     /// - Parameter url: The organization's URL: https, or http on a loopback host.
     public class func fetchStatus(
         with stateToken: String, using url: URL, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
@@ -79,7 +79,7 @@ extension OktaAuthSdk {
         }
     }
 
-    /// Resumes a transaction by its state token.
+    /// Resumes the transaction with this state token.
     /// - Parameter url: The organization's URL: https, or http on a loopback host.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor

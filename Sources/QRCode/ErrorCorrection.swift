@@ -33,7 +33,8 @@ public enum ErrorCorrection: Sendable, CaseIterable {
     static func codewords(version: Int) -> Int {
         let size = version * 4 + 17
         let centres = AlignmentPatterns.centres(version: version).count
-        // Three grid crossings hold finder patterns. The alignment patterns on a timing pattern share five modules with it.
+        // Three of the grid's crossings hold finder patterns. Each alignment pattern on a timing pattern shares five modules with the
+        // timing pattern.
         let alignment = centres == 0 ? 0 : (centres * centres - 3) * 25 - (centres - 2) * 2 * 5
         let function = 3 * 64 + 2 * (size - 16) + 31 + alignment + (version >= 7 ? 36 : 0)
         return (size * size - function) / 8

@@ -1,6 +1,6 @@
-/// A QR code (ISO/IEC 18004): a square of dark and light modules that encodes a text. Uses the smallest of the 40 versions that holds the
-/// text and the mask with the lowest penalty score. The same text always gives the same symbol. Creating a symbol takes milliseconds and
-/// performs no I/O.
+/// A QR code (ISO/IEC 18004): a square of dark and light modules that encodes a text. The symbol has the smallest of the 40 versions that
+/// can hold the text, and the mask with the lowest penalty score. The same text always gives the same symbol. Creating a symbol takes
+/// milliseconds and performs no I/O.
 public struct QRSymbol: Sendable, Equatable {
     /// The version, 1 to 40.
     public let version: Int
@@ -15,14 +15,15 @@ public struct QRSymbol: Sendable, Equatable {
 
     /// Encodes a text. Digits and the alphanumeric set use their compact modes; all other text is encoded as UTF-8 bytes.
     /// - Parameters:
-    ///   - text: At most 2,953 bytes at ``ErrorCorrection/low``, fewer at the other levels.
+    ///   - text: The text. ``ErrorCorrection/low`` holds 7,089 digits, 4,296 alphanumeric characters, or 2,952 bytes of any text; the other
+    ///     levels hold fewer.
     ///   - errorCorrection: The error correction level.
     /// - Throws: ``TooLong`` if the text does not fit into the largest version.
     public init(_ text: String, errorCorrection: ErrorCorrection = .medium) throws(TooLong) {
         try self.init(text, errorCorrection: errorCorrection, mask: nil)
     }
 
-    /// Uses the given mask instead of the best one. Needed for the worked example of the standard.
+    /// Encodes a text with a given mask; `nil` for the best mask. A given mask is needed for the worked example of the standard.
     init(_ text: String, errorCorrection: ErrorCorrection, mask: Int?) throws(TooLong) {
         let segment = TextSegment(text)
         guard
@@ -45,7 +46,7 @@ public struct QRSymbol: Sendable, Equatable {
         var best = (mask: mask ?? 0, grid: masked(mask ?? 0))
         if mask == nil {
             var least = best.grid.penalty
-            // On equal scores the first mask wins, so that the result is deterministic.
+            // The first of several masks with the lowest score is used, so that the result is deterministic.
             for mask in 1..<8 {
                 let grid = masked(mask)
                 let penalty = grid.penalty

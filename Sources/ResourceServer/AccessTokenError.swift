@@ -2,10 +2,10 @@ public import Foundation
 public import JOSE
 
 /// An error that says why an access token was rejected.
-/// Programs use the code, client developers read the message. The message contains only facts that the client already knows. Errors are
+/// Programs use the code; client developers read the message. The message contains only facts that the client already knows. Errors are
 /// equal if their codes are equal. A code also works as a pattern: `catch AccessTokenError.Code.expired`.
 public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The reason for the error. Later versions may add more.
+    /// The reason for the error. Later versions may add reasons.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
@@ -15,7 +15,7 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
 
         /// The request has no access token.
         public static let missing = Code(rawValue: "missing")
-        /// The token is in the query, is sent twice, or is unreadable.
+        /// The token is in the query, the request has several `Authorization` headers, or the header is malformed.
         public static let badRequest = Code(rawValue: "badRequest")
         /// The token is not a JSON Web Token, its signature is invalid, or its key is not one of the issuer's keys.
         public static let notGenuine = Code(rawValue: "notGenuine")
@@ -23,7 +23,7 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
         public static let expired = Code(rawValue: "expired")
         /// The token is not valid yet, or its issue time is in the future.
         public static let notYetValid = Code(rawValue: "notYetValid")
-        /// The token is not an access token, but for example an ID token, a logout token, or a token with another `typ`.
+        /// The token is not an access token. For example, it is an ID token, a logout token, or a token with another `typ`.
         public static let wrongType = Code(rawValue: "wrongType")
         /// The token comes from another issuer.
         public static let wrongIssuer = Code(rawValue: "wrongIssuer")
@@ -43,7 +43,7 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
         public static let badProof = Code(rawValue: "badProof")
         /// The proof must contain a nonce from the resource server: ``AccessTokenError/nonce``.
         public static let nonceNeeded = Code(rawValue: "nonceNeeded")
-        /// Too many proofs arrive to remember them all. The proof was not accepted, but may be valid.
+        /// The verifier remembers too many proofs to accept another one. The proof may be valid.
         public static let busy = Code(rawValue: "busy")
         /// The issuer cannot be reached for its keys or for introspection. The token may be valid.
         public static let issuerUnavailable = Code(rawValue: "issuerUnavailable")
@@ -56,11 +56,11 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
     public let code: Code
     /// A sentence that says what is wrong and what to do about it.
     public let message: String
-    /// The scopes that the resource requires, for ``Code/insufficientScope``.
+    /// The scopes that the resource requires, for ``Code/insufficientScope``; empty for other codes.
     public let requiredScopes: [String]
-    /// The nonce that the next proof must contain, for ``Code/nonceNeeded``.
+    /// The nonce that the next proof must contain, for ``Code/nonceNeeded``; `nil` for other codes.
     public let nonce: String?
-    /// The cause, for the log.
+    /// The cause, for the log; `nil` if there is none.
     public let underlying: (any Error)?
 
     init(_ code: Code, _ message: String, requiredScopes: [String] = [], nonce: String? = nil, underlying: (any Error)? = nil) {
@@ -79,7 +79,8 @@ public struct AccessTokenError: Error, Sendable, Equatable, CustomStringConverti
 }
 
 /// The claims of a verified access token.
-/// A value exists only for a token that passed all checks of an ``AccessTokenVerifier``. It does not contain the token itself. `Sendable`.
+/// Only an ``AccessTokenVerifier`` creates a value, after the token has passed all checks. The value does not contain the token itself.
+/// `Sendable`.
 public struct AccessToken: Sendable, Equatable {
     /// All claims by name.
     public let claims: [String: JSONValue]
@@ -96,11 +97,11 @@ public struct AccessToken: Sendable, Equatable {
             ?? (claims["scope"] ?? claims["scp"])?.stringValue?.split(separator: " ").map(String.init) ?? []
     }
 
-    /// The `sub`: the login of the user, or the client ID of a service.
+    /// The `sub`: the login of the user, or the client ID of a service; `nil` if the token has none.
     public var subject: String? { claims["sub"]?.stringValue }
     /// The `uid`: the user's ID; `nil` for a service.
     public var userID: String? { claims["uid"]?.stringValue }
-    /// The client to which the token was issued (`cid` or `client_id`).
+    /// The client to which the token was issued (`cid` or `client_id`); `nil` if the token has none.
     public var clientID: String? { (claims["cid"] ?? claims["client_id"])?.stringValue }
 
     /// The thumbprint of the key to which the token is bound (`cnf.jkt`, RFC 9449 §6.1); `nil` for a bearer token.

@@ -1,26 +1,27 @@
 public import Foundation
 public import JOSE
 
-/// Verifies access tokens for a resource server.
+/// A verifier of access tokens for a resource server.
 ///
 /// ```swift
 /// let verifier = AccessTokenVerifier(issuer: "https://id.example.com/oauth2/default", clientID: "0oa…")
 /// let token = try await verifier.verify(text, scopes: ["messages.read"])
 /// ```
-/// Other tokens of the issuer are rejected with ``AccessTokenError/Code/wrongType``: a token with a `typ` other than `at+jwt` or `JWT`,
-/// with claims of an ID token or a logout token, or without those of an access token. A token without a `typ`, as Okta issues it, is
-/// accepted.
+/// The verifier rejects other tokens of the issuer with ``AccessTokenError/Code/wrongType``. These are tokens with a `typ` other than
+/// `at+jwt` or `JWT`, tokens with claims of an ID token or a logout token, and tokens without claims of an access token. It accepts a token
+/// without a `typ`, because Okta sets none.
 /// By default, the verifier checks tokens locally: the signature with the issuer's published keys, and the claims `iss`, `aud`, `cid`,
 /// `exp`, `nbf` and `iat`. It caches the keys. It fetches them again when a token names an unknown key, or after
 /// ``Configuration/maximumKeyAge``. A revoked token remains valid until its `exp`. To detect revocation earlier, use
-/// ``Mode/introspection(_:)``, which asks the issuer about each token.
-/// The verifier is `Sendable` and serves concurrent tasks. When the keys are cached, ``verifyNow(_:scopes:)`` neither waits nor suspends.
+/// ``Mode/introspection(_:)``: the verifier then asks the issuer about each token.
+/// The verifier is `Sendable` and serves concurrent tasks. If the keys are cached, ``verifyNow(_:scopes:)`` verifies a token without
+/// waiting or suspending.
 public final class AccessTokenVerifier: Sendable {
     /// The method that verifies tokens.
     public enum Mode: Sendable {
         /// Checks the signature and the claims.
         case local
-        /// Asks the issuer (RFC 7662), authenticated as this client.
+        /// Asks the issuer about the token (RFC 7662), authenticated as this client.
         case introspection(IntrospectionClient)
     }
 
@@ -41,9 +42,9 @@ public final class AccessTokenVerifier: Sendable {
 
     /// The requirements for tokens.
     public struct Configuration: Sendable {
-        /// The exact `iss`, which is also the base URL of the issuer's metadata.
+        /// The exact `iss` of the tokens. It is also the base URL of the issuer's metadata.
         public var issuer: String
-        /// The required audience; `aud` must be or contain it.
+        /// The required audience. `aud` must be this text or an array that contains it.
         public var audience: String
         /// The required client (`cid`); `nil` accepts every client.
         public var clientID: String?
@@ -55,7 +56,8 @@ public final class AccessTokenVerifier: Sendable {
         public var algorithms: Set<JWSAlgorithm>
         /// The minimum number of seconds between two key fetches for unknown key IDs or after a failure.
         public var keyRefetchInterval: TimeInterval
-        /// The age in seconds at which the keys are fetched again, 60 to 86400. The verifier may trust a withdrawn key for this long.
+        /// The age in seconds at which the keys are fetched again, 60 to 86,400. Until then, the verifier trusts a key that the issuer has
+        /// withdrawn.
         public var maximumKeyAge: TimeInterval
         /// The method that verifies tokens.
         public var mode: Mode
@@ -69,8 +71,8 @@ public final class AccessTokenVerifier: Sendable {
         ///   - leeway: The tolerated clock difference in seconds, 0 to 300.
         ///   - algorithms: The accepted signature algorithms. HMAC algorithms are ignored.
         ///   - keyRefetchInterval: The minimum number of seconds between two key fetches for unknown key IDs or after a failure.
-        ///   - maximumKeyAge: The age in seconds at which the keys are fetched again, 60 to 86400. If the issuer is unreachable then, the
-        ///     old keys stay in use and the fetch is retried after `keyRefetchInterval`.
+        ///   - maximumKeyAge: The age in seconds at which the keys are fetched again, 60 to 86,400. If this fetch fails, the old keys stay
+        ///     in use, and the fetch is retried after `keyRefetchInterval`.
         public init(
             issuer: String, clientID: String? = nil, audience: String = "api://default", requiredScopes: [String] = [],
             leeway: TimeInterval = 60,
@@ -100,7 +102,7 @@ public final class AccessTokenVerifier: Sendable {
 
     /// Creates a verifier. Does not fetch anything yet.
     /// - Parameters:
-    ///   - fetcher: Sends the requests to the issuer.
+    ///   - fetcher: The fetcher that sends the requests to the issuer.
     ///   - now: The wall clock.
     public init(
         _ configuration: Configuration, fetcher: any ResourceFetcher = URLSessionFetcher(), now: @escaping @Sendable () -> Date = { Date() }
@@ -124,12 +126,12 @@ public final class AccessTokenVerifier: Sendable {
     }
 
     /// Fetches the issuer's metadata and keys in advance, so that the first request does not wait for them.
-    /// - Throws: ``AccessTokenError/Code/issuerUnavailable``.
+    /// - Throws: ``AccessTokenError/Code/issuerUnavailable`` if the issuer cannot be reached or its metadata or keys are unusable.
     public func prepare() async throws {
         _ = try await keys.get()
     }
 
-    /// Verifies a bearer token. Fetches the issuer's keys, or asks the issuer about the token, if necessary.
+    /// Verifies a bearer token. If necessary, fetches the issuer's keys or asks the issuer about the token.
     /// - Parameter scopes: Scopes that the token must have in addition to the required scopes.
     /// - Throws: ``AccessTokenError``; ``AccessTokenError/Code/keyNotProved`` for a token that is bound to a key.
     public func verify(_ token: String, scopes: [String] = []) async throws -> AccessToken {

@@ -5,11 +5,11 @@ internal import JOSE
 
 /// The cookies of the hosted pages (RFC 6265): `HttpOnly`, `SameSite=Lax`, and for all paths of this host. Over TLS they are also `Secure`,
 /// and their names start with `__Host-`, so that no other host and no plain connection can set them. Without TLS, which is for loopback
-/// only, both are omitted.
+/// only, the cookies have neither `Secure` nor the prefix.
 package struct BrowserCookies: Sendable {
-    /// Maximum number of sign-in cookies in a browser. Further sign-ins remove the oldest cookies first.
+    /// The maximum number of sign-in cookies in a browser. Further sign-ins remove the oldest cookies first.
     static let mostSignIns = 8
-    /// Maximum number of cookies for mailed links in a browser.
+    /// The maximum number of cookies for mailed links in a browser.
     static let mostLinks = 4
 
     /// The cookie that official clients use for the device token.
@@ -28,12 +28,12 @@ package struct BrowserCookies: Sendable {
     private var signInPrefix: String { prefix + "signin-" }
     private var linkPrefix: String { prefix + "link-" }
 
-    /// Derives a handle from a secret, for URLs and cookie names. It does not reveal the secret.
+    /// Derives a handle from a secret, for URLs and cookie names. The handle does not reveal the secret.
     package static func handle(of secret: String) -> String {
         String(Base64URL.encode(Array(SHA256.hash(data: Array(secret.utf8)).prefix(12))))
     }
 
-    /// Reads the secrets in a request's cookies; missing ones are `nil`. If a name occurs twice, both values are ignored, because an
+    /// Reads the secrets in a request's cookies; missing secrets are `nil`. If a name occurs twice, both values are ignored, because an
     /// attacker may have planted one. `token` is the state token of the sign-in or recovery whose page is requested.
     package func read(_ request: ServerRequest, signIn token: String? = nil) -> BrowserSecrets {
         let signInName = token.map { signInPrefix + Self.handle(of: $0) }
@@ -43,8 +43,8 @@ package struct BrowserCookies: Sendable {
     }
 
     /// Sets the cookies of a browser's new secrets; a `nil` secret leaves its cookie unchanged. ``BrowserSecrets/signIn`` belongs to the
-    /// sign-in or recovery `token`. The device cookie lasts a year and a sign-in cookie as long as the sign-in. The others are session
-    /// cookies.
+    /// sign-in or recovery with the state token `token`. The device cookie lasts a year, and a sign-in cookie as long as the sign-in. The
+    /// others are session cookies.
     package func write(_ secrets: BrowserSecrets, signIn token: String? = nil, of request: ServerRequest, to response: inout ServerResponse)
     {
         if let secret = secrets.browser { set(browserName, secret, in: &response) }
@@ -60,7 +60,7 @@ package struct BrowserCookies: Sendable {
     /// Removes the session cookie.
     package func endSession(in response: inout ServerResponse) { set(sessionName, "", age: 0, in: &response) }
 
-    /// The secret that identifies the browser's device; `nil` if the request has none.
+    /// Returns the secret that identifies the browser's device; `nil` if the request has none.
     package func device(of request: ServerRequest) -> String? { Self.values([deviceName], of: request)[deviceName[...]] }
 
     /// Sets the device token cookie of official clients.
@@ -84,7 +84,7 @@ package struct BrowserCookies: Sendable {
         set(name, token, age: 600, in: &response)
     }
 
-    /// The secret of the mailed link with the handle in the page's URL; `nil` if there is none.
+    /// Returns the secret of the mailed link whose handle is in the page's URL; `nil` if there is none.
     package func link(_ handle: String, of request: ServerRequest) -> String? {
         let name = linkPrefix + handle
         return Self.values([name], of: request)[name[...]].flatMap { Self.handle(of: $0) == handle ? $0 : nil }

@@ -5,14 +5,14 @@ package struct BrowserTransport: Sendable {
     /// Whether the configuration enables TLS, independent of the organization's origin.
     private let isConfigured: Bool
 
-    /// `isConfigured` is `true` if the server itself uses TLS, or if its public origin is an `https` origin.
+    /// Creates the rules of a server. `isConfigured` is `true` if the server itself uses TLS, or if its public origin is an `https` origin.
     package init(isConfigured: Bool) { self.isConfigured = isConfigured }
 
-    /// Whether cookies are `Secure`. `origin` is the organization's; `nil` if it is not loaded yet.
+    /// Whether cookies are `Secure`. `origin` is the organization's origin; `nil` if the organization is not loaded yet.
     package func isSecure(_ origin: String?) -> Bool { isConfigured || origin.map(Self.isHTTPS) ?? false }
 
-    /// Whether responses send HSTS (RFC 6797 section 7.2). On `localhost` the policy would apply to every port of the user's machine.
-    /// Browsers ignore it for IP addresses (section 8.1.1).
+    /// Whether responses send HSTS (RFC 6797 section 7.2). Not on `localhost`, because the policy would apply to every port of the user's
+    /// machine, and not for IP addresses, for which browsers ignore the policy (section 8.1.1).
     package func asksForTLS(_ origin: String?) -> Bool {
         guard isSecure(origin) else { return false }
         guard let origin, let start = origin.utf8.firstIndex(of: UInt8(ascii: "/")) else { return true }

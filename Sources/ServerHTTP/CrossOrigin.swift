@@ -4,7 +4,7 @@ package import IdentityCore
 /// Cross-origin access by web pages (Fetch standard). Endpoints that any origin may call read no cookies; the request itself carries the
 /// credentials. Responses of the classic API are readable for trusted origins only.
 package enum CrossOrigin {
-    /// Origins whose pages may read a response.
+    /// The origins whose pages may read a response.
     package enum Readers: Sendable {
         case anyOrigin
         /// The organization's own origin and the trusted origins of the org file.
@@ -20,8 +20,8 @@ package enum CrossOrigin {
     }
 
     /// Whether to accept a request that sets cookies: from a page of the organization's own origin or of a trusted origin, or from a
-    /// program that is not a browser. Browsers send `Origin` with every POST unless configured otherwise. `Sec-Fetch-Site` covers that
-    /// case.
+    /// program that is not a browser. Browsers send `Origin` with every POST unless configured otherwise. Without `Origin`,
+    /// `Sec-Fetch-Site` decides.
     package static func isTrustedCaller(_ request: ServerRequest, _ snapshot: OrgSnapshot) -> Bool {
         if let origin = request.head.headerFields[.origin] { return snapshot.isTrusted(origin: origin) }
         return ["same-origin", "none"].contains(request.head.headerFields[.fetchSite] ?? "none")

@@ -3,12 +3,12 @@ package import IdentityCore
 
 /// One HTTP endpoint: its path, its methods, its cross-origin policy and its handler.
 package struct Endpoint: Sendable {
-    /// Input of an endpoint's handler.
+    /// The input of an endpoint's handler.
     package struct Call: Sendable {
         package var request: ServerRequest
         package var snapshot: OrgSnapshot
         package var server: AuthorizationServerDefinition
-        /// The values of the path's parameters, as they are in the path.
+        /// The values of the path's parameters, not decoded.
         package var parameters: [Substring]
 
         package init(
@@ -24,13 +24,13 @@ package struct Endpoint: Sendable {
     package var path: RoutePath
     /// Further paths of the same endpoint.
     package var otherPaths: [RoutePath]
-    /// Supported methods; `GET` includes `HEAD`.
+    /// The supported methods; `GET` includes `HEAD`.
     package var methods: [HTTPRequest.Method]
-    /// Whether pages of other origins may call it, after a preflight request.
+    /// Whether pages of other origins may call the endpoint, after a preflight request.
     package var isCrossOrigin: Bool
-    /// Origins whose pages may read its responses.
+    /// The origins whose pages may read the endpoint's responses.
     package var readers: CrossOrigin.Readers
-    /// Whether the endpoint exists for these parameters of the path.
+    /// Returns whether the endpoint exists for these parameters of the path.
     package var admits: Admission
     package var respond: @Sendable (Call) async throws -> ServerResponse
 
@@ -45,7 +45,7 @@ package struct Endpoint: Sendable {
         (self.readers, self.respond) = (readers, respond)
     }
 
-    /// The default ``admits``: accepts parameters of 1 to 100 bytes.
+    /// Returns whether each parameter has 1 to 100 bytes; the default of ``admits``.
     @Sendable package static func areShort(_ parameters: [Substring]) -> Bool {
         parameters.allSatisfy { (1...100).contains($0.utf8.count) }
     }

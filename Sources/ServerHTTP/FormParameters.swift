@@ -4,19 +4,19 @@ internal import JOSE
 /// and repeated names, which are ambiguous. Accepts unescaped characters, because clients differ. A parameter without a value counts as
 /// omitted (RFC 6749 section 3.1).
 package struct FormParameters: Sendable, Equatable {
-    /// All parameters with a value.
+    /// The values of the parameters by name, without empty values.
     package private(set) var values: [String: String] = [:]
-    /// Repeated names, if the parser keeps them; only their first values are in ``values``.
+    /// The repeated names, if the parser keeps them; only their first values are in ``values``.
     package private(set) var repeated: Set<String> = []
 
-    /// Maximum number of parameters in a form.
+    /// The maximum number of parameters in a form.
     static let maximumCount = 100
-    /// Maximum length of a name in bytes.
+    /// The maximum length of a name in bytes.
     static let maximumNameLength = 128
     /// Names that clients are known to repeat; their values are joined with a space.
     static let listed: Set<String> = ["challenge_types_supported"]
 
-    /// Parse errors. Their descriptions are safe to send to the client: they contain no values of the form.
+    /// A parse error. The description is safe to send to the client: it contains no value of the form.
     package enum Failure: Error, Equatable {
         case tooMany
         case nameTooLong
@@ -48,7 +48,7 @@ package struct FormParameters: Sendable, Equatable {
         try self.init(Array(form)[...], keepsRepeated: keepsRepeated)
     }
 
-    /// Not generic, because generic code is not specialised for callers in other modules.
+    /// Parses a form. Not generic, because generic code is not specialised for callers in other modules.
     private init(_ form: ArraySlice<UInt8>, keepsRepeated: Bool) throws(Failure) {
         var seen: Set<String> = []
         var count = 0
@@ -93,7 +93,7 @@ package struct FormParameters: Sendable, Equatable {
 
     package subscript(name: String) -> String? { values[name] }
 
-    /// Decodes form encoding: `+` is a space, `%XX` a byte. The result must be UTF-8 without NUL.
+    /// Decodes form encoding: `+` is a space, `%XX` a byte. Throws ``Failure`` unless the result is UTF-8 without NUL.
     package static func decode(_ bytes: some Collection<UInt8>) throws(Failure) -> String { try text(Array(bytes)[...]) }
 
     private static func text(_ bytes: ArraySlice<UInt8>) throws(Failure) -> String {

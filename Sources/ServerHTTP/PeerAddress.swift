@@ -24,9 +24,9 @@ package enum IPAddress {
 
 /// The address of a client, which may be behind proxies.
 package struct PeerAddress: Sendable, Equatable {
-    /// Address for limits and logs; `nil` if the peer is unknown.
+    /// The address for limits and logs; `nil` if the peer is unknown.
     package var address: String?
-    /// Entries of `X-Forwarded-For` that no trusted proxy wrote; an attacker may have written them.
+    /// The entries of `X-Forwarded-For` that no trusted proxy wrote; an attacker may have written them.
     package var unread: [String] = []
 
     /// Finds the address of a client behind trusted proxies. Each proxy appends the address of its peer to `X-Forwarded-For`. From right to
@@ -43,8 +43,8 @@ package struct PeerAddress: Sendable, Equatable {
     }
 
     /// Finds the address of the user for whom a back end sends a request. Returns the back end's address if it is not a gateway or forwards
-    /// nothing. The caller must first remove the entries of the server's own proxies with ``resolve(peer:forwarded:proxies:)``. No entry
-    /// marks that boundary, and an attacker can write the back end's address too.
+    /// nothing. The caller must first remove the entries of the server's own proxies with ``resolve(peer:forwarded:proxies:)``: the header
+    /// itself does not show which entries these are.
     package static func endUser(behind backEnd: String, unread: [String], gateways: [TrustedNetwork]) -> String {
         resolve(peer: backEnd, forwarded: unread, proxies: gateways).address ?? backEnd
     }

@@ -1,13 +1,13 @@
 /// The path of an endpoint, with a name in braces for each parameter: `/api/v1/users/{id}/sessions`. The route table, links and the labels
-/// of metrics are made from the same value.
+/// of metrics use the same value.
 package struct RoutePath: Sendable, ExpressibleByStringLiteral {
-    /// The parameter that names an authorization server; the first of its path.
+    /// The parameter that names an authorization server. It is the first parameter of its path.
     static let server = "{server}"
     private static let orgServer = "/oauth2/v1/"
     private static let prefixes = [orgServer, "/.well-known/", "/api/v1/", "/idp/myaccount/", "/"]
 
     package let pattern: String
-    /// The pattern without the prefix that it shares with others, for logs and metrics.
+    /// The pattern without a common prefix, for logs and metrics.
     package let name: String
 
     package init(_ pattern: String) {

@@ -11,9 +11,9 @@ package struct RouteTable: Sendable {
     private struct Node: Sendable {
         var texts: [(text: [UInt8], node: Int)] = []
         var parameter: Int?
-        /// The index of the endpoint whose path ends here.
+        /// The index of the endpoint whose path ends at this node; `nil` for none.
         var endpoint: Int?
-        /// The index of the endpoint of all longer paths.
+        /// The index of the endpoint of all longer paths; `nil` for none.
         var rest: Int?
         /// Whether the first parameter names an authorization server.
         var namesServer = false
@@ -22,7 +22,7 @@ package struct RouteTable: Sendable {
     package let endpoints: [Endpoint]
     private var nodes = [Node()]
 
-    /// The paths of the endpoints must differ.
+    /// Creates a table. The paths of the endpoints must differ.
     package init(_ endpoints: [Endpoint]) {
         self.endpoints = endpoints
         for (index, endpoint) in endpoints.enumerated() {
@@ -51,7 +51,7 @@ package struct RouteTable: Sendable {
         nodes[node].endpoint = endpoint
     }
 
-    /// Returns `nil` for an unknown path.
+    /// Returns the endpoint of a path, with its parameters; `nil` for an unknown path.
     package func find(_ path: Substring) -> Match? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var parameters: [Substring] = []

@@ -8,15 +8,15 @@ package struct ServerRequest: Sendable, Redacted {
     package var head: HTTPRequest
     package var body: [UInt8]
     package var context: RequestContext
-    /// Whether the body exceeded the limit; ``body`` is empty then.
+    /// Whether the body exceeded the size limit; if so, ``body`` is empty.
     package var isTooLarge = false
-    /// Entries of `X-Forwarded-For` that no trusted proxy wrote.
+    /// The entries of `X-Forwarded-For` that no trusted proxy wrote.
     package var unreadForwarded: [String] = []
     /// Observes whether the client closes the connection; `nil` in process, where the request's task is cancelled instead.
     package var observeClose: CloseObserver?
 
-    /// Sets the handler for the client closing its side of the connection; `nil` removes it. Replaces the previous handler. Calls the
-    /// handler at once if the client has already closed.
+    /// A function that sets the handler for the client closing its side of the connection, in place of a previous handler; `nil` removes
+    /// the handler. The function calls the handler at once if the client has already closed its side.
     package typealias CloseObserver = @Sendable (_ handler: (@Sendable () -> Void)?) -> Void
 
     package let path: Substring
@@ -56,7 +56,7 @@ package final class RequestIdentifiers: Sendable {
     private let prefix: String
     private let count = NIOLockedValueBox(UInt64(0))
 
-    /// `seed` must be a new random number at every start of a server.
+    /// Creates a generator. `seed` must be a new random number at every start of a server.
     package init(seed: UInt64) {
         let text = String(seed, radix: 36)
         prefix = String(repeating: "0", count: max(0, 13 - text.count)) + text

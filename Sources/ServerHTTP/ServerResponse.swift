@@ -4,10 +4,10 @@ internal import JOSE
 
 /// A response with its body or body stream.
 package struct ServerResponse: Sendable, Redacted {
-    /// How much of a response is sent; only fault injection uses other values than ``whole``.
+    /// The part of a response that is sent; only fault injection uses other values than ``whole``.
     package enum Delivery: Sendable, Equatable {
         case whole
-        /// The headers, which announce the whole body, and some bytes of it; then the connection closes.
+        /// The headers, which announce the whole body, and the first bytes of the body; then the connection closes.
         case truncated(after: Int)
         /// Nothing; the connection closes.
         case dropped
@@ -18,21 +18,21 @@ package struct ServerResponse: Sendable, Redacted {
     package var headers: HTTPFields
     package var body: [UInt8]
     package var delivery: Delivery = .whole
-    /// Sends the body in parts, instead of ``body``; `nil` for a response with a whole body.
+    /// The function that sends the body in parts, instead of ``body``; `nil` for a response with a whole body.
     package var stream: Stream?
     /// Whether the connection closes after the response.
     package var closesConnection = false
     package var trace = Trace()
 
-    /// Sends a body in parts with the given function, which throws if the client has disconnected.
+    /// A function that sends a body in parts by `send`, which throws if the client has disconnected.
     package typealias Stream = @Sendable (_ send: ([UInt8]) async throws -> Void) async throws -> Void
 
-    /// Additional data for the access log and metrics. The only parameter value in it is the client's id.
+    /// Additional data for the access log and metrics. The client's id is the only value from the request.
     package struct Trace: Sendable {
         package var route = "unknown"
         package var clientID: String?
         package var reason: String?
-        /// Time that the request waited for a user's decision; it does not count as processing time.
+        /// The time for which the request waited for a user's decision; `nil` for none. It does not count as processing time.
         package var held: Duration?
     }
 
@@ -74,7 +74,7 @@ extension ServerResponse {
     package var description: String { "ServerResponse(\(status.code))" }
 }
 
-/// Header names in their exact spelling: some official clients look them up in lower case only.
+/// Header names in their exact spelling. Some official clients look up a header in lower case only.
 extension HTTPField.Name {
     package static let requestID = literal("x-okta-request-id")
     package static let link = literal("Link")
@@ -95,7 +95,7 @@ extension HTTPField.Name {
     package static let prefer = literal("Prefer")
     package static let preferenceApplied = literal("Preference-Applied")
 
-    /// For the literals above only: an invalid name stops the first request of any test.
+    /// Returns a header name. Call it only for the literals above: an invalid name stops the first request of any test.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
         guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
         return field
@@ -103,7 +103,8 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-    /// The caller's token for the device that it acts for; `nil` if longer than 32 bytes (Documentation/Protocol/OAuth.md §4.4).
+    /// The token with which the caller names the user's device (Documentation/Protocol/OAuth.md §4.4); `nil` if the header is missing,
+    /// empty or longer than 32 bytes.
     package var deviceToken: String? { self[.deviceToken].flatMap { (1...32).contains($0.utf8.count) ? $0 : nil } }
 }
 

@@ -11,20 +11,20 @@ package final class JobQueue<Job: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var jobs: [Job] = []
     private var isClosed = false
-    /// Number of announced jobs.
+    /// The number of announced jobs.
     private var expected = 0
-    /// The number of jobs that ends a gathering.
+    /// The number of queued jobs at which a thread no longer waits for announced jobs.
     private var gatheringLimit = Int.max
 
     package init() {}
 
-    /// Returns `false` if the queue is closed.
+    /// Adds a job. Returns `false` if the queue is closed.
     package func add(_ job: Job) -> Bool {
         condition.lock()
         defer { condition.unlock() }
         guard !isClosed else { return false }
         jobs.append(job)
-        // A thread that gathers jobs needs none of those before the last one. Waking it for each costs more than the job.
+        // A thread that waits for announced jobs is not woken for each job, because this would cost more than the job.
         if jobs.count == 1 || expected == 0 || jobs.count >= gatheringLimit { condition.signal() }
         return true
     }
@@ -43,7 +43,7 @@ package final class JobQueue<Job: Sendable>: @unchecked Sendable {
         expected -= 1
     }
 
-    /// Blocks until there are jobs and takes at most `limit` of them in order; `nil` when the queue is closed and empty. Waits up to
+    /// Blocks until there are jobs, and returns at most `limit` of them in order; `nil` if the queue is closed and empty. Waits up to
     /// `patience` seconds for announced jobs. Call it only on the store's own threads.
     package func take(atMost limit: Int, gatheringFor patience: TimeInterval = 0) -> [Job]? {
         condition.lock()

@@ -11,7 +11,7 @@ package enum TicketKind: String, Sendable, CaseIterable, Codable {
     case sessionToken
     /// Code with which a device without a browser polls.
     case deviceCode
-    /// Code that the user enters for that device.
+    /// Code that the user enters for a device without a browser.
     case userCode
     case refreshToken
     /// Token of a sign-in at the classic API.
@@ -20,9 +20,9 @@ package enum TicketKind: String, Sendable, CaseIterable, Codable {
     case mfaToken
     /// Code that waits for an answer on another channel.
     case oobCode
-    /// Token of a recovery by mailed link.
+    /// Token of a recovery, which is mailed as a link or given to a trusted back end.
     case recoveryToken
-    /// Id of a backchannel authentication request.
+    /// Id of a back-channel authentication request.
     case backchannelRequest
     /// Secret that the apps of one device share.
     case deviceSecret
@@ -64,10 +64,10 @@ package struct Ticket: Sendable, Equatable {
 
     package var kind: TicketKind
     package var digest: TicketDigest
-    /// The record that the ticket refers to. Removing the record removes the ticket.
+    /// The record to which the ticket refers. Removing the record removes the ticket.
     package var owner: RecordReference
     package var use: Use
-    /// `nil` for no expiry.
+    /// The expiry; `nil` for none.
     package var expiresAt: Date?
     /// Small data of the engine, such as scopes and times.
     package var payload: [UInt8]
@@ -93,7 +93,7 @@ package enum TicketState: Sendable, Equatable {
     case unknown
 }
 
-/// A ticket as a store keeps it.
+/// A ticket in the form in which a store keeps it.
 package struct StoredTicket: Sendable {
     package enum Standing: Sendable {
         case open
@@ -117,7 +117,7 @@ package struct StoredTicket: Sendable {
 }
 
 extension TicketState {
-    /// The ticket in any known state.
+    /// The ticket; `nil` if it is unknown.
     package var ticket: Ticket? {
         switch self {
         case .fresh(let ticket), .taken(let ticket, _, _), .closed(let ticket), .expired(let ticket): ticket

@@ -2,12 +2,13 @@
 internal import Foundation
 internal import Store
 
-/// The rows of one snapshot, for use on the connection's thread during the read. A call that the lookup does not cover is a round trip.
+/// The rows of one snapshot, for use on the connection's thread during the read. A call that the lookup does not cover takes a round trip.
 struct PostgreSQLView: StoreView {
     private let connection: PostgreSQLConnection
     private let found: (version: Int64, rows: FoundRows)?
 
-    /// - Parameter found: The rows of the read's lookup; `nil` without one.
+    /// Creates the view of a read.
+    /// - Parameter found: The rows of the read's lookup, and the version of the configuration; `nil` for a read without a lookup.
     init(_ connection: PostgreSQLConnection, found: (version: Int64, rows: FoundRows)? = nil) {
         self.connection = connection
         self.found = found
@@ -55,7 +56,7 @@ struct PostgreSQLView: StoreView {
         ).state(now: now)
     }
 
-    /// Returns the name of a unique key of the record that another record has.
+    /// Returns the name of a unique key of the record that another record has; `nil` if there is none.
     func duplicate(of record: Record) throws -> String? {
         for (name, value) in record.uniqueKeys.sorted(by: { $0.key < $1.key }) {
             let found = try rows(

@@ -4,10 +4,10 @@ internal import Store
 
 /// The only thread that writes.
 final class Committer: Sendable {
-    /// Maximum number of commits per transaction: enough to share the cost of a flush, few enough to answer the first one soon.
+    /// The maximum number of commits per transaction: enough to share the cost of a flush, few enough to answer the first one soon.
     private static let batchLimit = 64
-    /// How long ready commits wait for commits in preparation, in seconds. A flush takes about a tenth of this time, but its total work
-    /// exceeds that of a signature with a small key.
+    /// The maximum time in seconds for which ready commits wait for commits in preparation. A flush takes about a tenth of this time, but
+    /// causes more work in total than a signature with a small key.
     private static let gathering: TimeInterval = 0.002
 
     private enum Job: Sendable {
@@ -42,7 +42,7 @@ final class Committer: Sendable {
     /// Announces a commit in preparation.
     func expect() { queue.expect() }
 
-    /// Withdraws the announcement of a commit, after the commit was added or when none will follow.
+    /// Withdraws the announcement of a commit: the commit is about to be added, or none will follow.
     func expectNoMore() { queue.expectNoMore() }
 
     /// Rejects new work; queued work is still done.
@@ -72,12 +72,12 @@ final class Committer: Sendable {
         }
         for answer in answers { answer(result) }
         if case .failure(let error) = result {
-            // The failed job has no answer yet, and those behind it have not run.
+            // The failed job has no answer yet, and the later jobs have not run.
             for job in jobs.dropFirst(answers.count) { fail(job, error) }
         }
     }
 
-    /// Runs a job within the transaction. The returned closure reports its result after the transaction.
+    /// Runs a job within the transaction. The returned closure reports the job's result after the transaction.
     private static func answer(_ job: Job, _ db: Database) throws -> @Sendable (Result<Void, any Error>) -> Void {
         switch job {
         case .commit(let changes, let continuation):
@@ -89,8 +89,8 @@ final class Committer: Sendable {
         }
     }
 
-    /// Runs a job in its own savepoint. If it fails, only the job is undone; if the whole transaction is lost (such as on a full disk), all
-    /// jobs fail.
+    /// Runs a job in its own savepoint. If the job fails, or if `keeps` returns `false`, only its changes are undone. If the whole
+    /// transaction is lost (such as on a full disk), all jobs fail.
     private static func alone<Value>(
         _ db: Database, keeps: (Value) -> Bool, _ body: () throws -> Value
     ) throws -> Result<Value, any Error> {

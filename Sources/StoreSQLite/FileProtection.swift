@@ -27,7 +27,7 @@ package enum FileProtection {
     }
 
     /// Checks a folder whose files the server trusts. A missing folder is safe.
-    /// - Throws: ``Unsafe`` if it belongs to another user, or if others may write to it or replace it.
+    /// - Throws: ``Unsafe`` if the folder belongs to another user, or if others may write to it or replace it.
     package static func checkFolder(_ path: String) throws(Unsafe) {
         try checkParents(of: path, .serverOnly)
         var status = stat()
@@ -41,8 +41,9 @@ package enum FileProtection {
         }
     }
 
-    /// Checks a file that an operator writes and that contains no secret itself. Its group may write it, and another user may own it.
-    /// - Throws: ``Unsafe`` if all users may write or replace it. For anything but a regular file, only the folders above it are checked.
+    /// Checks a file that an operator writes and that contains no secret itself. Its group may write it, and another user may own it. For
+    /// anything but a regular file, only the folders above it are checked.
+    /// - Throws: ``Unsafe`` if all users may write or replace the file.
     package static func checkConfiguration(_ path: String) throws(Unsafe) {
         try checkParents(of: path, .operators)
         var status = stat()
@@ -52,16 +53,16 @@ package enum FileProtection {
 
     /// Checks a file without opening it, because SQLite loses its locks when the process closes any other descriptor of the file. A missing
     /// file is safe.
-    /// - Throws: ``Unsafe`` if it is a symbolic link or not a regular file, belongs to another user, or is accessible to others.
+    /// - Throws: ``Unsafe`` if the path is a symbolic link or not a regular file, belongs to another user, or is accessible to others.
     package static func checkFile(_ path: String, _ secrecy: Secrecy) throws(Unsafe) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         try check(status, path, secrecy)
     }
 
-    /// Opens a regular file for reading, without waiting for the writer of a named pipe. Returns `nil` if there is none. With
+    /// Opens a regular file for reading, without waiting for the writer of a named pipe. Returns `nil` if the file does not exist. With
     /// `followsLink`, the last path component may be a symbolic link.
-    /// - Throws: ``Unsafe`` if it is another kind of file, belongs to another user, or is accessible to or replaceable by others.
+    /// - Throws: ``Unsafe`` if the file is of another kind, belongs to another user, or is accessible to or replaceable by others.
     package static func open(_ path: String, _ secrecy: Secrecy, followsLink: Bool = false) throws(Unsafe) -> FileHandle? {
         try checkParents(of: path, .serverOnly)
         let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))

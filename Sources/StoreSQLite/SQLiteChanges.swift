@@ -52,7 +52,7 @@ struct SQLiteChanges {
         return nil
     }
 
-    /// Removes at most `limit` expired tickets and records; returns how many.
+    /// Removes at most `limit` expired tickets and records. Returns the number of removed rows.
     func removeExpired(now: Date, limit: Int) throws -> Int {
         let time = now.timeIntervalSince1970
         try execute(
@@ -158,7 +158,7 @@ struct SQLiteChanges {
         return nil
     }
 
-    /// Reads a ticket and lets the body change it. If the body returns `false`, the result is a conflict with the state that it read.
+    /// Reads a ticket and lets the body change the ticket. If the body returns `false`, returns a conflict with the state that was read.
     private func alter(
         _ kind: TicketKind, _ digest: TicketDigest, _ now: Date, _ body: (TicketState) throws -> Bool
     ) throws -> Conflict? {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A folder for a test's screenshots: the folder that `COUNTERSIGN_SCREENSHOTS` names, which is kept, or a temporary folder.
+/// The folder for a test's screenshots. If `COUNTERSIGN_SCREENSHOTS` names a folder, the screenshots stay there; otherwise the folder is
+/// temporary.
 struct BrowserScreenshots {
     private static let kept = ProcessInfo.processInfo.environment["COUNTERSIGN_SCREENSHOTS"]
 

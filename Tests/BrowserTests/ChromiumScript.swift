@@ -3,14 +3,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A script in Tests/Interop that uses a sandbox's pages with Chromium. With `COUNTERSIGN_SCREENSHOTS`, its screenshots stay in that
-/// folder.
+/// A script in Tests/Interop that uses a sandbox's pages with Chromium. If `COUNTERSIGN_SCREENSHOTS` names a folder, the screenshots stay
+/// there.
 struct ChromiumScript {
     private let name: String
 
     init(_ name: String) { self.name = name }
 
-    /// Runs a scenario and expects success.
+    /// Runs a scenario of the script, and checks that it succeeds.
     func run(_ scenario: String, at sandbox: Sandbox, environment: [String: String] = [:]) async throws {
         let folder = try BrowserScreenshots()
         let result = try await ForeignProgram.run(

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Uses the client modules as an app does. It is compiled and never run: in Swift 5 mode, which most apps with Okta's SDK use, and in Swift 6 mode,
-// without traits.
+// Uses the client modules as an app does, without traits. The package is compiled and never run. One target is in Swift 5 mode, which most
+// apps with Okta's SDK use, and the other in Swift 6 mode.
 let modules: [Target.Dependency] = [
     .product(name: "AuthFoundation", package: "countersign"),
     .product(name: "OAuth2Auth", package: "countersign"),

@@ -29,7 +29,7 @@ enum Command {
         try await ChildProcess.run(try executable, arguments, input: input, environment: environment)
     }
 
-    /// Starts the command, and returns while it runs.
+    /// Starts the command without waiting for its end.
     ///
     /// - Parameters:
     ///   - arguments: The arguments of the command.

@@ -1,6 +1,7 @@
-/// The shared beginning of org files in several tests.
+/// Org files, and parts of them, that several tests use.
 enum OrganizationText {
-    /// A name, a group, policies for one and for two factors, and the server `default` up to the first of its access policies.
+    /// Returns the beginning of an org file: a name, a group, policies for one and for two factors, and the server `default` up to the
+    /// first of its access policies.
     static func head(name: String, group: String) -> String {
         """
         name: \(name)
@@ -18,7 +19,7 @@ enum OrganizationText {
         """
     }
 
-    /// A complete org file for Jane, who signs in to an application with her password alone.
+    /// Returns a complete org file for Jane, who signs in to an application with her password alone.
     ///
     /// - Parameters:
     ///   - name: The organization's name.

@@ -1,13 +1,13 @@
 import Foundation
 import TestSupport
 
-/// The products of the build of these tests. Guides compile against them in seconds.
+/// The products of the build to which these tests belong. Guides compile against them in seconds.
 struct BuiltModules: Sendable {
     /// The folder of the products.
     let products: URL
 
     init() {
-        // The test program is in this folder, too.
+        // The test program is in the same folder.
         let executable = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments.first ?? "")
         products = executable.deletingLastPathComponent()
     }

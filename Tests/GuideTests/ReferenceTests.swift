@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Checks that the reference documents the whole public API.
+/// Tests that the reference documents the whole public API.
 @Suite("Reference", .enabled("The symbols are read on Linux", GuideShell.isEnabled))
 struct ReferenceTests {
-    /// The parts of `swift-symbolgraph-extract`'s output that the test needs.
+    /// The parts of the output of `swift-symbolgraph-extract` that the test needs.
     private struct Graph: Decodable {
         struct Symbol: Decodable {
             struct Documentation: Decodable {}

@@ -9,7 +9,7 @@ import TestSupport
 @testable import OAuthWire
 @testable import Store
 
-/// A generator that returns the same bytes in each run, so that tests can be repeated. Ids still differ from one another.
+/// A generator that returns the same sequence of bytes in each run, so that tests can be repeated.
 final class SeededRandom: RandomSource {
     private let state: Mutex<UInt64>
 
@@ -114,7 +114,8 @@ struct TestOrganization {
 
     static let service = ClientCredentials(basic: ("service-app", "service-app-secret"), endpoint: tokenURL("default"))
 
-    /// Introspects a token as one client, or as each client that may do so: the service for access tokens, apps for their own tokens.
+    /// Introspects a token as this client, or by default as each client that may: the service for access tokens, and apps for their own
+    /// tokens.
     func introspect(
         _ token: String?, client: ClientCredentials? = nil, server: String? = "default", at seconds: TimeInterval = 1
     ) async throws -> Introspection {
@@ -141,7 +142,7 @@ struct TestOrganization {
         try await engine.userInfo(accessToken: token, server: server, context: Self.context(Self.time(seconds)))
     }
 
-    /// The system log, oldest first.
+    /// Returns the events of the system log, oldest first.
     func log() async throws -> [LogEvent] {
         try await store.read { view in
             try view.records(.logEvent, after: nil, limit: 1000).map { try RecordCoding.decode(LogEvent.self, from: $0) }

@@ -16,12 +16,12 @@ final class TestOutbox: Courier {
     /// The pushes, newest last.
     var pushes: [PushMessage] { entries.withLock { $0 }.compactMap { if case .push(let push) = $0 { push } else { nil } } }
 
-    /// Forgets what was sent.
+    /// Removes all recorded entries.
     func clear() { entries.withLock { $0 = [] } }
 }
 
 extension Engine {
-    /// The recorder of this engine; created at the first access, so that earlier entries are lost.
+    /// The recorder of this engine. It is created at the first access, and does not contain earlier entries.
     var outbox: TestOutbox {
         if let outbox = courier as? TestOutbox { return outbox }
         let outbox = TestOutbox()

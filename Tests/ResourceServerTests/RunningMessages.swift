@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The messages service, which listens on a free port during a test.
+/// The messages service on a free port, for the duration of a test.
 enum RunningMessages {
     struct Answer {
         let status: Int
@@ -20,10 +20,10 @@ enum RunningMessages {
         func header(_ name: String) -> String? { headers.value(forHTTPHeaderField: name) }
     }
 
-    /// Sends a request to a path of the service.
+    /// A closure that sends a request to a path of the service.
     typealias Ask = (_ path: String, _ headers: [String: String], _ method: String) async throws -> Answer
 
-    /// Runs the service while the body calls it at the given port.
+    /// Runs the service until the body returns. The body gets a closure for requests, and the port.
     static func with(
         _ verifier: AccessTokenVerifier, time: ManualClock, _ body: (_ ask: @escaping Ask, _ port: Int) async throws -> Void
     ) async throws {

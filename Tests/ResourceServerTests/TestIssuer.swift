@@ -4,7 +4,7 @@ import ResourceServer
 import Synchronization
 import TestSupport
 
-/// An issuer without a server. It signs the tokens of a test and answers the fetcher.
+/// An issuer without a server. It signs tokens, and returns its metadata and keys as the verifier's fetcher.
 final class TestIssuer: ResourceFetcher {
     static let url = "https://id.example.com/oauth2/default"
     static let now = Date(timeIntervalSince1970: 1_750_000_000)
@@ -36,7 +36,7 @@ final class TestIssuer: ResourceFetcher {
         state.withLock { $0.requests.count { $0.path.hasSuffix(suffix) } }
     }
 
-    /// Claims of a valid token, with changes; a change to `nil` removes a claim. The type is the header's `typ`.
+    /// Returns a token with the claims of a valid one and these changes. A change to `nil` removes a claim. The type is the header's `typ`.
     func token(
         changing changes: [String: JSONValue?] = [:], type: String? = nil, signedBy signer: SigningKey? = nil
     ) throws -> String {

@@ -3,7 +3,7 @@ import Store
 import StoreSQLite
 import Testing
 
-/// Kills a process between any two instructions. Acknowledged commits are complete, and no commit is partial.
+/// Tests a process that is killed at random times. Acknowledged commits must be complete, and no commit may be partial.
 ///
 /// `COUNTERSIGN_KILL_ROUNDS` sets the number of rounds.
 @Suite("SQLite store under kill -9", .serialized)
@@ -17,7 +17,7 @@ struct SQLiteCrashTests {
             var known = [Int](repeating: 0, count: Chains.count)
             var acknowledgements = 0
             for round in 0..<Self.rounds {
-                // Sometimes while the file is being opened, mostly during commits.
+                // The process is sometimes killed while it opens the file, and mostly during commits.
                 let lifetime = Double.random(in: round % 5 == 4 ? 0...0.02 : 0.05...0.6)
                 let result = try await #require(
                     processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
@@ -33,7 +33,7 @@ struct SQLiteCrashTests {
                 for (chain, step) in told { known[chain] = max(known[chain], step) }
                 known = try await Chains.check(path, acknowledged: known)
             }
-            // A writer that never wrote would prove nothing.
+            // Without any commit, the test would prove nothing.
             #expect(acknowledgements > 0)
         }
     }
@@ -53,7 +53,7 @@ private enum Chains {
                     var step = try await store.read { Int(try $0.record(.grant, id: "chain\(chain)")?.version ?? 0) }
                     while try await store.commit(changes(chain, step)) == .committed {
                         step += 1
-                        // One write of one line, so that a kill leaves the line whole or absent.
+                        // The line is written by one call, so that it is never partial.
                         FileHandle.standardOutput.write(Data("acknowledged \(chain) \(step)\n".utf8))
                     }
                 }
@@ -94,7 +94,7 @@ private enum Chains {
             }
             #expect(keyed == [step > 0 ? 1 : 0, 0], "chain \(chain): its key is not that of its last step")
         }
-        // Each step wrote one configuration record.
+        // Each step increased the configuration version by one.
         #expect(try await store.read { try $0.configurationVersion() } == Int64(steps.reduce(0, +)))
         try await store.close()
         return steps

@@ -24,7 +24,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
             try await withTemporaryFolder { folder in
                 let store = try SQLiteStore(path: folder.appending(path: "store.sqlite").path)
                 try await body(store)
-                // A test may have closed it already.
+                // The test may already have closed the store.
                 try await store.close()
             }
         #if PostgreSQL
@@ -39,7 +39,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible
 
 #if PostgreSQL
 extension PostgreSQLStore {
-    /// Creates a database on the server of the tests and opens a store in it.
+    /// Opens a store in a new database on the tests' PostgreSQL server.
     static func inNewDatabase() async throws -> PostgreSQLStore {
         let configuration = PostgreSQLConfiguration(url: try await PostgreSQLServer.shared.value.newDatabase())
         try PostgreSQLSchema.migrate(configuration)

@@ -1,6 +1,6 @@
 internal import AuthFoundation
 
-/// A gate that a test opens once and for which tasks wait. It stays open.
+/// A gate for which tasks wait until a test opens it. It stays open.
 public final class Gate: Sendable {
     private let state = Locked((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
 

@@ -7,7 +7,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A server on this machine that attacks its clients: it sends any bytes while the client reads.
+/// A server on this machine that attacks its clients: it sends arbitrary bytes while the client reads.
 ///
 /// Each connection has its own thread and sends a limited number of bytes.
 public final class HostileServer: Sendable {
@@ -32,8 +32,8 @@ public final class HostileServer: Sendable {
 
         /// Sends a head with 4 MiB of compressed zeros, which expand to 660 MiB.
         public static func gzip(_ head: String) -> Answer {
-            // RFC 1952: the header of a member. RFC 1951: a final block with fixed codes that begins with the literal 0; then copies of 258
-            // bytes at distance 1, 13 bits each, so that the pattern repeats after 13 bytes.
+            // The data is the header of a member (RFC 1952) and a final block with fixed codes (RFC 1951). The block begins with the
+            // literal 0. Copies of 258 bytes at distance 1 follow, with 13 bits each, so that the pattern repeats after 13 bytes.
             var bits: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]
             while bits.count < 11 + 13 * 8 * 64 { bits += [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0] }
             func bytes(_ bits: ArraySlice<UInt8>) -> [UInt8] {
@@ -41,7 +41,7 @@ public final class HostileServer: Sendable {
                     (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) }
                 }
             }
-            // Only whole patterns: the data after the first 16 bits repeats.
+            // The data after the first 16 bits repeats, so that it consists of whole patterns.
             let beginning = bytes(bits[0..<16])
             let pattern = bytes(bits[16..<16 + 13 * 8])
             let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
@@ -51,7 +51,7 @@ public final class HostileServer: Sendable {
         }
     }
 
-    /// The port.
+    /// The port on which the server listens.
     public let port: Int
     private let descriptor: Int32
     private let state: Locked<(heads: [String], sent: Int, open: Int)>

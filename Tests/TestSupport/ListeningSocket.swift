@@ -4,7 +4,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A socket that listens on a free port of this machine. Its owner closes it.
+/// A socket that listens on a free port of this machine. The owner must close it.
 struct ListeningSocket: Sendable {
     let descriptor: Int32
     let port: Int

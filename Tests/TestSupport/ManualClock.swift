@@ -3,13 +3,13 @@ public import Foundation
 
 /// A clock that stands still until a test advances it.
 public final class ManualClock: OAuth2Clock {
-    /// The end of a sleep. Every sleep also ends when its task is cancelled.
+    /// The event that ends a sleep. Every sleep also ends when its task is cancelled.
     public enum Sleeps: Sendable {
-        /// When the test has advanced the clock to the end of the sleep.
+        /// A sleep ends when the test has advanced the clock to its end.
         case untilDue
-        /// At once: the sleep itself advances the clock.
+        /// A sleep ends at once, and advances the clock by its duration.
         case skipped
-        /// Only when its task is cancelled.
+        /// A sleep ends only when its task is cancelled.
         case untilCancelled
     }
 
@@ -20,7 +20,7 @@ public final class ManualClock: OAuth2Clock {
         /// Sleepers and watchers whose task was cancelled.
         var cancelled: Set<Int> = []
         var count = 0
-        /// The durations of the skipped sleeps.
+        /// The durations of the skipped sleeps, in seconds.
         var skipped: [TimeInterval] = []
         var action: (@Sendable () -> Void)?
 
@@ -45,18 +45,18 @@ public final class ManualClock: OAuth2Clock {
     /// The time that the clock shows.
     public var now: Date { state.withLock { $0.now } }
 
-    /// Durations in seconds. With ``Sleeps/skipped``, those of all sleeps so far in their order; otherwise the remaining times of the current
-    /// sleeps, in ascending order.
+    /// The waits in seconds. With ``Sleeps/skipped``, these are the durations of all sleeps so far, in their order; otherwise the remaining
+    /// times of the current sleeps, in ascending order.
     public var waits: [TimeInterval] {
         state.withLock { state in
             sleeps == .skipped ? state.skipped : state.sleepers.values.map { $0.until.timeIntervalSince(state.now) }.sorted()
         }
     }
 
-    /// Runs this before each skipped sleep.
+    /// Sets an action that runs before each skipped sleep.
     public func atSleep(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.action = action } }
 
-    /// Sleeps for an interval in seconds, as ``Sleeps`` says.
+    /// Sleeps for an interval in seconds. ``Sleeps`` determines the end of the sleep.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(for interval: TimeInterval) async throws {
@@ -94,7 +94,7 @@ public final class ManualClock: OAuth2Clock {
 
     /// Advances the clock by an interval in seconds.
     ///
-    /// - Parameter wakes: Whether the sleeps that are due end now. Otherwise they end at the next call that wakes them.
+    /// - Parameter wakes: Whether the sleeps that are due end now. Otherwise they end at the next call with `wakes`.
     public func advance(by interval: TimeInterval, wakes: Bool = true) {
         let due = state.withLock { state in
             state.now += interval

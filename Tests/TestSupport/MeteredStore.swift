@@ -2,7 +2,7 @@ package import Foundation
 package import Store
 internal import Synchronization
 
-/// A store that counts the reads and writes of an engine, and the queries that the lookup of their read does not declare.
+/// A store that counts the reads and writes of an engine, and the queries that the lookup of a read does not declare.
 package final class MeteredStore: Store {
     private let inner: any Store
     private let counts = Mutex<[String: Int]>([:])
@@ -20,7 +20,7 @@ package final class MeteredStore: Store {
 
     fileprivate func count(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
 
-    /// Reads and counts each query of the view.
+    /// Reads from the inner store, and counts the read and each query of the view.
     package func read<Result: Sendable>(
         _ lookup: @escaping @Sendable () -> Lookup, _ body: @escaping @Sendable (any StoreView) throws -> Result
     ) async throws -> Result {
@@ -30,15 +30,15 @@ package final class MeteredStore: Store {
         }
     }
 
-    /// Commits and counts each change.
+    /// Commits to the inner store, and counts the commit and each change.
     package func commit(_ changes: [Change]) async throws -> CommitOutcome {
         count("commit")
         for change in changes { count(Self.name(of: change)) }
         return try await inner.commit(changes)
     }
 
-    /// Returns the operation name of a change. Account and factor records count as one kind, because the choice between them after a
-    /// failure is not visible from outside.
+    /// Returns the operation name of a change. Account and factor records count as one kind, because an attacker cannot see which of them a
+    /// failure writes.
     private static func name(of change: Change) -> String {
         switch change {
         case .put(let record):
@@ -103,7 +103,7 @@ private struct MeteredView: StoreView {
 }
 
 extension StoreView {
-    /// Follows a lookup, to know which calls it covers.
+    /// Returns the rows of a lookup, which are the rows that a read declares.
     fileprivate func found(by lookup: Lookup) throws -> FoundRows {
         try FoundRows(
             lookup,

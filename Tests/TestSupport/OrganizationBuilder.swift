@@ -1,7 +1,7 @@
 package import IdentityCore
 package import JOSE
 
-/// Builds the organizations that tests define in code. Test targets add their applications and change what they test.
+/// Builds the organizations that tests define in code. Test targets add applications and change the definitions.
 package enum OrganizationBuilder {
     package static let jane = "jane.doe@example.com"
     package static let janesPassword = "Correct-Horse-7"
@@ -9,7 +9,7 @@ package enum OrganizationBuilder {
     package static let suspended = UserDefinition(login: "suspended@example.com", password: "Correct-Horse-8", status: .suspended)
 
     /// Returns an organization with Jane, one group, the policies `one factor` and `two factors`, and fast password hashes.
-    /// - Parameter servers: The authorization servers beside that of the organization.
+    /// - Parameter servers: The authorization servers in addition to the org server.
     package static func definition(
         name: String = "Test", origin: String = "https://id.test", servers: [AuthorizationServerDefinition] = [],
         applications: [Application], _ change: (inout OrganizationDefinition) -> Void = { _ in }
@@ -41,14 +41,14 @@ package enum OrganizationBuilder {
         SignOnPolicy(name: name, rules: [SignOnRule(name: "any", assurance: assurance, reauthenticateAfter: reauthenticateAfter)])
     }
 
-    /// Returns Jane with a profile, or changes it.
+    /// Returns the definition of Jane with a profile.
     package static func user(_ profile: [String: JSONValue] = ["name": "Jane Doe", "email": "jane.doe@example.com"]) -> UserDefinition {
         UserDefinition(login: jane, profile: profile, password: janesPassword)
     }
 }
 
 extension Application {
-    /// Returns a native app that is assigned to everyone, or to some groups.
+    /// Returns a native app. It is assigned to the groups, or to every user if `groups` is `nil`.
     package static func app(
         _ id: String, name: String? = nil, _ grantTypes: [String], redirects: [String] = [], groups: [String]? = nil,
         policy: String = "one factor", _ change: (inout Application) -> Void = { _ in }
@@ -71,7 +71,7 @@ extension Application {
         }
     }
 
-    /// Returns a service that acts for itself.
+    /// Returns a service that requests tokens for itself.
     package static func service(
         _ id: String, name: String? = nil, secret: String? = nil, by method: Authentication,
         _ change: (inout Application) -> Void = { _ in }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A program from outside the package that some tests need: an independent implementation that checks this one.
 ///
-/// Plain `swift test` skips such a test when the part is missing; with `COUNTERSIGN_REQUIRE_ALL=1` (`make test`, continuous
-/// integration) the test runs and fails, naming what is missing.
+/// Plain `swift test` skips such a test if the program is missing. With `COUNTERSIGN_REQUIRE_ALL=1` (`make test`, continuous integration),
+/// the test runs and fails, and its message names the missing program.
 public enum OutsidePart: String, Sendable {
     /// The Python of `.venv`, with Authlib, Flask and okta-jwt-verifier.
     case python
@@ -53,7 +53,7 @@ public enum OutsidePart: String, Sendable {
     /// The folder with the interoperability scripts.
     public static var scripts: URL { root.appending(path: "Tests/Interop") }
 
-    /// The package's folder.
+    /// The folder of this package.
     public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     private var isPresent: Bool {

@@ -9,7 +9,7 @@ internal import Darwin
 
 /// An HTTP server on this machine that records each request, one per connection, and sends the responses that a test sets.
 ///
-/// It has its own thread for blocking calls. It closes when its last reference is gone, or by ``close()``.
+/// It has its own thread for blocking calls. It closes by ``close()``, or when its last reference is released.
 public final class PlainListener: Sendable {
     /// A request as received.
     public struct Request: Sendable {
@@ -37,8 +37,8 @@ public final class PlainListener: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter answers: The responses to the requests in order. The last one repeats. An empty one closes the connection without a
-    ///   response.
+    /// - Parameter answers: The responses to the requests, in order. The last response repeats. An empty text closes the connection without
+    ///   a response.
     /// - Throws: ``Failure``.
     public init(answering answers: [String] = [PlainListener.answer(204)]) throws {
         let socket = try ListeningSocket(backlog: 16)
@@ -74,7 +74,7 @@ public final class PlainListener: Sendable {
 
     /// Closes the listener. Later calls have no effect.
     public func close() {
-        // The accepting thread closes the descriptor, so that its number is not reused while that thread still waits on it.
+        // The accepting thread closes the descriptor, so that the system does not reuse its number while that thread still waits on it.
         isOpen.withLock { if $0 { shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 

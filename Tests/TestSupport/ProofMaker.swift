@@ -14,7 +14,7 @@ public struct ProofMaker: Sendable {
     /// The thumbprint of the key.
     public var thumbprint: String { key.publicKey?.thumbprint ?? "" }
 
-    /// The public key as the header contains it.
+    /// The public key, as the header of a proof contains it.
     public var jwk: JSONValue {
         var jwk = key.publicKey?.json() ?? .null
         // Clients send only the required members.

@@ -8,8 +8,8 @@ public import FoundationNetworking
 
 /// An issuer with a real key that answers from scripts, without a network, and records its requests.
 ///
-/// It serves its discovery document and its keys, and accepts revocations; a script replaces each of these. Any other request without a script
-/// fails. The user name `unknown` is refused at once, whatever the scripts say.
+/// It serves its discovery document and its keys, and accepts revocations, unless a script handles these requests. Any other request
+/// without a script fails. A request with the user name `unknown` is always refused.
 public final class ScriptedIssuer: URLSessionProtocol {
     /// A response, or a failure of the network.
     public struct Reply: Sendable {
@@ -43,7 +43,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
         }
     }
 
-    /// - Parameters: the request, and the number of earlier requests to this path.
+    /// A function that returns the response to a request. `count` is the number of earlier requests to this path.
     public typealias Script = @Sendable (_ request: URLRequest, _ count: Int) async throws -> Reply
 
     private struct Watcher {
@@ -53,7 +53,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
     }
 
     private struct State {
-        /// The last script of a path comes first.
+        /// The scripts by path; the latest comes first.
         var scripts: [(path: String, script: Script)] = []
         var actions: [(path: String, action: @Sendable () async -> Void)] = []
         var requests: [URLRequest] = []
@@ -64,7 +64,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
     public static let base = "https://id.example.com/oauth2/default"
     private static let key = Result { try SigningKey.generate(.es256, keyID: "key-1") }
 
-    /// The issuer's URL. The endpoints are below `/v1` of it.
+    /// The issuer's URL. The paths of the endpoints begin with its path and `/v1`.
     public let base: String
     /// The clock of the issuer and of its clients.
     public let clock: ManualClock
@@ -87,7 +87,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
     /// Removes a member of the discovery document.
     public func remove(_ member: String) { state.withLock { $0.metadata[member] = .null } }
 
-    /// Sets the response to requests whose path ends with a text. The latest script whose text fits responds.
+    /// Sets the script for requests whose path ends with a text. If several scripts match, the latest one responds.
     public func on(_ path: String, _ script: @escaping Script) {
         state.withLock { state in
             state.scripts.removeAll { $0.path == path }
@@ -110,7 +110,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
         }
     }
 
-    /// Runs at each request whose path ends with a text, before its response.
+    /// Sets an action that runs at each request whose path ends with a text, before the response.
     public func atRequest(_ path: String, _ action: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             state.actions.removeAll { $0.path == path }
@@ -132,7 +132,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
     /// Returns a header of the requests whose path ends with a text.
     public func headers(_ path: String, _ name: String) -> [String?] { requests(path).map { $0.value(forHTTPHeaderField: name) } }
 
-    /// Waits until this number of requests has arrived, or the test times out.
+    /// Waits until this number of requests has arrived, or until the task is cancelled, for example by the test's time limit.
     public func awaits(_ path: String, _ count: Int) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -155,7 +155,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
         for watcher in ready { watcher.continuation.resume() }
     }
 
-    /// Returns an ID token with valid claims and changes; `nil` removes a claim.
+    /// Returns an ID token with valid claims, and with changes to them; `nil` removes a claim.
     public func idToken(_ changes: [String: JSONValue?] = [:]) throws -> JSONValue {
         let now = Int64(clock.now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
@@ -166,7 +166,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
         return .string(try Self.key.get().sign(.object(claims)))
     }
 
-    /// Returns a client of the issuer. Its clock is the issuer's unless another is given.
+    /// Returns a client of the issuer. If `clock` is `nil`, the client uses the issuer's clock.
     public func client(
         scope: String = "openid profile", redirectUri: String? = "com.example.app:/callback", logoutRedirectUri: String? = nil,
         authentication: OAuth2Client.ClientAuthentication = .none, clock: (any OAuth2Clock)? = nil
@@ -195,7 +195,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
         wakeWatchers()
         let isRefused = String(decoding: request.httpBody ?? Data(), as: UTF8.self).contains("login_hint=unknown")
         if !isRefused { await action?() }
-        // A session does this when it cancels its requests.
+        // A session also throws this error for a cancelled request.
         try Task.checkCancellation()
         let reply: Reply? =
             if isRefused { .refusal("invalid_grant") } else if let script { try await script(request, count) } else {
@@ -231,7 +231,7 @@ public final class ScriptedIssuer: URLSessionProtocol {
     }
 }
 
-/// Fields of a form or of a query.
+/// Reads the fields of a form or of a query.
 public enum Form: Sendable {
     public static func values(_ text: String) -> [String: String] {
         let pairs = text.split(separator: "&").map { pair in

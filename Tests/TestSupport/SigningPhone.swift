@@ -7,7 +7,7 @@ public struct SigningPhone: Sendable {
     /// The key that signs an answer.
     public enum Key: String, Sendable { case proofOfPossession, userVerification }
 
-    /// The ID of the phone's user; empty before the enrolment.
+    /// The ID of the phone's user; empty before the enrollment.
     public var userID: String
     /// The key that identifies the installation.
     public var instanceKey: SigningKey
@@ -15,13 +15,13 @@ public struct SigningPhone: Sendable {
     public var possessionKey: SigningKey
     /// The user verification key, which signs after the user has unlocked it.
     public var verificationKey: SigningKey
-    /// The server's ID of the enrolment; empty before the enrolment.
+    /// The server's ID of the enrollment; empty before the enrollment.
     public var enrollmentID = ""
-    /// The server's ID of the push method.
+    /// The server's ID of the push method; empty before the enrollment.
     public var methodID = ""
-    /// The server's ID of the device.
+    /// The server's ID of the device; empty before the enrollment.
     public var deviceID = ""
-    /// The server's ID of the installation; empty before the enrolment.
+    /// The server's ID of the installation; empty before the enrollment.
     public var clientInstanceID = ""
 
     /// The user's name for the device.
@@ -32,7 +32,7 @@ public struct SigningPhone: Sendable {
     /// Generates the keys of an installation.
     ///
     /// - Parameters:
-    ///   - userID: The user, if known.
+    ///   - userID: The user; empty if unknown.
     ///   - origin: The organization's origin, which is the audience of signed tokens.
     public init(userID: String = "", origin: String) throws {
         self.userID = userID
@@ -42,9 +42,9 @@ public struct SigningPhone: Sendable {
         verificationKey = try .generate(.es256, keyID: UUID().uuidString)
     }
 
-    /// Returns the same installation on the same device with new keys, for another enrolment.
+    /// Returns the same installation on the same device with new keys, for another enrollment.
     ///
-    /// - Parameter userID: The user of the new enrolment; nil for the same user.
+    /// - Parameter userID: The user of the new enrollment; nil for the same user.
     public func again(for userID: String? = nil) throws -> SigningPhone {
         var phone = try SigningPhone(userID: userID ?? self.userID, origin: origin)
         phone.instanceKey = instanceKey
@@ -53,7 +53,7 @@ public struct SigningPhone: Sendable {
         return phone
     }
 
-    /// Stores the IDs of an enrolment response.
+    /// Stores the IDs of an enrollment response.
     ///
     /// - Throws: ``Unreadable`` if the body lacks an ID.
     public mutating func remember(_ answer: JSONValue) throws {
@@ -70,7 +70,7 @@ public struct SigningPhone: Sendable {
         clientInstanceID = try text("device", "clientInstanceId")
     }
 
-    /// An error: a response lacks a member of an enrolment.
+    /// An error: a response lacks a member of an enrollment.
     public struct Unreadable: Error, CustomStringConvertible {
         /// The missing member and the response.
         public let description: String
@@ -96,7 +96,7 @@ public struct SigningPhone: Sendable {
         "clientInstanceDeviceSdkVersion": "DeviceAuthenticator 1.1.0", "authenticatorAppKey": "0C1E", "somethingNew": ["x": 1],
     ]
 
-    /// Returns the body of an enrolment (Documentation/Protocol/Devices.md §2.5.2).
+    /// Returns the body of an enrollment (Documentation/Protocol/Devices.md §2.5.2).
     ///
     /// - Parameters:
     ///   - authenticator: The authenticator's ID.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder that is deleted with its owner. The first writer creates it.
+/// A folder that is deleted when its last reference is released. The first writer must create it.
 public final class TemporaryFolder: Sendable {
     /// The URL of the folder.
     public let url: URL
@@ -25,7 +25,7 @@ public final class TemporaryFolder: Sendable {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
     }
 
-    /// Returns the sorted names that begin with this word and a dash.
+    /// Returns the sorted names of the files that begin with this word and a dash.
     public func names(of kind: String) throws -> [String] { try names.filter { $0.hasPrefix(kind + "-") } }
 
     /// Returns the URL of a file in the folder.

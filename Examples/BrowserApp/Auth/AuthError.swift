@@ -5,7 +5,7 @@ internal import Wording
 public enum AuthError: Error, Sendable, Equatable {
     /// The app has no sign-in settings.
     case notConfigured(reason: String)
-    /// The API rejected the access token. `challenge` is its requirement (`WWW-Authenticate`), if it sent one.
+    /// The API rejected the access token. `challenge` is the value of `WWW-Authenticate`; `nil` if the API did not send it.
     case tokenRefused(challenge: String?)
     /// The API responded with this HTTP status.
     case unexpectedAnswer(status: Int)

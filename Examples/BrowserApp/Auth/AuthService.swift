@@ -6,7 +6,7 @@ internal import Wording
 public import FoundationNetworking
 #endif
 
-/// The app's own service, with `BrowserSignin` and `Credential`. The stored credential is its only state.
+/// The app's own service, which uses `BrowserSignin` and `Credential`. The stored credential is its only state.
 @MainActor
 public final class AuthService: AuthServiceProtocol {
     private let browser: Result<BrowserSignin, any Error>
@@ -14,24 +14,25 @@ public final class AuthService: AuthServiceProtocol {
     private let session: any URLSessionProtocol
     private let choose: @Sendable ([Message]) -> Message?
     private let refreshesByItself: Bool
-    /// Retained, because a credential refreshes itself only while it is referenced.
+    /// The current credential; `nil` without a signed-in user. It is retained, because a credential refreshes itself only while it is
+    /// referenced.
     private var credential: Credential?
 
-    /// Uses the settings of `Okta.plist`. Without them, each sign-in throws the reason.
+    /// Creates a service with the settings of `Okta.plist`. If the settings are missing or invalid, each sign-in throws the reason.
     ///
     /// - Parameter messagesURL: The URL of the messages at the resource server; `nil` for port 8000 of this machine.
     public convenience init(messagesURL: URL? = nil) {
         self.init(browser: Result { try BrowserSignin() }, messagesURL: messagesURL)
     }
 
-    /// Uses a browser that the app chooses.
+    /// Creates a service with a browser that the app chooses.
     ///
     /// - Parameters:
-    ///   - browser: The browser flow, or the reason why there is none.
+    ///   - browser: The browser flow, or the error that prevented its creation.
     ///   - messagesURL: The URL of the messages at the resource server; `nil` for port 8000 of this machine.
     ///   - session: The network session for requests to the resource server.
     ///   - refreshesByItself: Whether the service refreshes the tokens some time before they expire.
-    ///   - choose: Selects the message to show; by default a random one.
+    ///   - choose: Selects the message to show; by default a random message.
     public init(
         browser: Result<BrowserSignin, any Error>, messagesURL: URL? = nil, session: any URLSessionProtocol = URLSession.shared,
         refreshesByItself: Bool = true, choose: @escaping @Sendable ([Message]) -> Message? = { $0.randomElement() }
@@ -51,25 +52,25 @@ public final class AuthService: AuthServiceProtocol {
 
     // MARK: - State
 
-    /// Derived from the stored credential and its last refresh.
+    /// Whether a user is signed in, according to the stored credential and its last refresh.
     public var status: SignInStatus {
         guard let credential = Credential.default else { return .loggedOut }
         if case .ended = credential.sessionState { return .sessionEnded }
         return .loggedIn
     }
 
-    /// Read from the stored credential.
+    /// The ID token of the stored credential; `nil` without an ID token.
     public var idToken: String? { Credential.default?.token.idToken?.rawValue }
 
-    /// Read from the stored credential.
+    /// Returns the content of the ID token of the stored credential; `nil` without an ID token.
     public func tokenInfo() -> TokenInfo? { Credential.default?.token.idToken.map { TokenInfo(idToken: $0) } }
 
-    /// Fetched once per sign-in.
+    /// Returns the profile of the signed-in user, which is fetched once per sign-in; `nil` without a user.
     public func userInfo() async throws -> UserInfo? {
         try await Credential.default?.userInfo()
     }
 
-    /// The events of the credentials.
+    /// Returns a sequence of the changes of all credentials.
     public func changes() -> AsyncStream<Void> {
         let events = Credential.events
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -87,7 +88,7 @@ public final class AuthService: AuthServiceProtocol {
         do { return try browser.get() } catch { throw AuthError.notConfigured(reason: error.localizedDescription) }
     }
 
-    /// The browser shares no session with earlier sign-ins. The new tokens replace the stored ones.
+    /// Signs in with a browser that shares no session with earlier sign-ins. The new tokens replace the stored tokens.
     public func signIn() async throws -> Bool {
         let browser = try configured()
         browser.ephemeralSession = true
@@ -104,7 +105,8 @@ public final class AuthService: AuthServiceProtocol {
         }
     }
 
-    /// Ends the session in the browser first, then revokes the tokens. The tokens are removed from this device in any case.
+    /// Ends the session in the browser, then revokes the tokens. The tokens are removed from this device even if the server is not
+    /// reachable. If the user closes the browser, nothing changes.
     public func signOut() async throws -> SignOutOutcome {
         guard let credential = Credential.default else { return SignOutOutcome(isSignedOut: true) }
         let report = await (try configured()).signOut(credential: credential, ending: .all)
@@ -113,26 +115,26 @@ public final class AuthService: AuthServiceProtocol {
         return SignOutOutcome(isSignedOut: Credential.default == nil, failure: report.failure?.localizedDescription)
     }
 
-    /// The caller of the sign-in gets the same error as when the user closes the browser.
+    /// Cancels the sign-in or sign-out in the browser. Its caller gets the same result as after the user closes the browser.
     public func cancel() async {
         if case .success(let browser) = browser { await browser.cancel() }
     }
 
     // MARK: - Tokens
 
-    /// Does nothing if no user is signed in.
+    /// Refreshes the tokens. Does nothing if no user is signed in.
     public func refreshToken() async throws {
         try await Credential.default?.refresh()
     }
 
-    /// Does nothing if no user is signed in.
+    /// Refreshes the tokens if they expire soon. Does nothing if no user is signed in.
     public func refreshTokenIfNeeded() async throws {
         try await Credential.default?.refreshIfNeeded()
     }
 
     // MARK: - The API
 
-    /// Refreshes the access token first if necessary.
+    /// Fetches the messages and returns the text of the chosen message. Refreshes the access token first if necessary.
     public func fetchMessageFromBackend() async throws -> String {
         guard let credential = Credential.default else { return words("Not authenticated.") }
         guard let messagesURL else { throw URLError(.badURL) }

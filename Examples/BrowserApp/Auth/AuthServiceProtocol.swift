@@ -4,7 +4,7 @@ public import BrowserSignin
 public enum SignInStatus: Sendable, Equatable {
     /// No user is signed in.
     case loggedOut
-    /// Tokens are stored. They may have been revoked, which the next call shows.
+    /// Tokens are stored. The server may have revoked them; the next request then fails.
     case loggedIn
     /// Tokens are stored, and the server has reported that their session has ended.
     case sessionEnded
@@ -12,12 +12,12 @@ public enum SignInStatus: Sendable, Equatable {
 
 /// The result of a sign-out.
 public struct SignOutOutcome: Sendable, Equatable {
-    /// Whether the user is signed out on this device. It is `false` if the user closed the browser: then nothing has changed.
+    /// Whether the user is signed out on this device; `false` if the user closed the browser, so that nothing has changed.
     public var isSignedOut: Bool
     /// The failure at the server as text; `nil` on success.
     public var failure: String?
 
-    /// Describes a sign-out.
+    /// Creates the result of a sign-out.
     ///
     /// - Parameters:
     ///   - isSignedOut: Whether the user is signed out on this device.
@@ -28,21 +28,21 @@ public struct SignOutOutcome: Sendable, Equatable {
     }
 }
 
-/// Signs a user in and out with a browser, and calls an API for the user.
+/// A service that signs a user in and out with a browser, and calls an API for the user.
 @MainActor
 public protocol AuthServiceProtocol: AnyObject {
     /// Whether a user is signed in.
     var status: SignInStatus { get }
-    /// The ID token in its compact form; `nil` without one.
+    /// The ID token in its compact form; `nil` without an ID token.
     var idToken: String? { get }
 
-    /// A sequence of changes of the stored tokens, including automatic refreshes. Each call returns a new sequence.
+    /// Returns a sequence of the changes of the stored tokens, including automatic refreshes. Each call returns a new sequence.
     func changes() -> AsyncStream<Void>
-    /// The content of the ID token; `nil` without one.
+    /// Returns the content of the ID token; `nil` without an ID token.
     func tokenInfo() -> TokenInfo?
-    /// The user's profile; `nil` if no user is signed in. Throws the errors of the request.
+    /// Returns the user's profile; `nil` if no user is signed in. Throws the errors of the request.
     func userInfo() async throws -> UserInfo?
-    /// Signs in with the browser; returns `false` if the user closed it. Throws the errors of the sign-in.
+    /// Signs in with the browser; returns `false` if the user closed the browser. Throws the errors of the sign-in.
     func signIn() async throws -> Bool
     /// Ends the session at the server, revokes the tokens and removes them from this device. Throws if the app cannot sign out.
     func signOut() async throws -> SignOutOutcome

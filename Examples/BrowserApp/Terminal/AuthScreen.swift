@@ -19,7 +19,7 @@ struct AuthScreen {
             return text(words("User Info"), info.text) { model.userInfo = nil }
         }
         if model.isInBrowser, let address = page.address, alert == nil {
-            // No other element is beside it, because the address of a sign-out contains a whole ID token.
+            // The screen shows only the address, because the address of a sign-out contains a whole ID token.
             return Screen(words("Open this address in a browser on this machine:"), back: back) { Element.text(address) }
         }
         return Screen(words("Browser sign-in"), back: back, alert: alert) {

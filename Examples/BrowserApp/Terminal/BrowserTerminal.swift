@@ -8,7 +8,7 @@ import Foundation
 import OAuth2Auth
 import TerminalKit
 
-/// The app in a terminal: the user's browser signs in and returns to a loopback port.
+/// The app in a terminal. The user signs in with a browser, which returns to a loopback port.
 @main
 struct BrowserTerminal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,12 +25,12 @@ struct BrowserTerminal: AsyncParsableCommand {
     @Flag(name: .customLong("no-open"), help: "Show the address instead of opening the browser. Open it on this machine.")
     var showsAddress = false
 
-    /// The loopback redirect URI with any port, unless the settings contain another.
+    /// The default redirect URIs: a loopback address with any port. Other settings override them.
     private static let loopback = ["redirectUri": "http://127.0.0.1/callback", "logoutRedirectUri": "http://127.0.0.1/"]
 
     @MainActor
     func run() async throws {
-        // Before the first text is read.
+        // The language is set before the first text is read.
         if let language = terminal.language { setenv("LC_ALL", language, 1) }
         let settings = client.settings(sandboxClient: "browser-app", more: Self.loopback)
         let page = BrowserPage()

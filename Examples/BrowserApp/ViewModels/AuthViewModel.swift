@@ -8,23 +8,23 @@ internal import Wording
 public final class AuthViewModel {
     /// Whether a user is signed in.
     public private(set) var status = SignInStatus.loggedOut
-    /// The ID token of the signed-in user.
+    /// The ID token of the signed-in user; `nil` without a user.
     public private(set) var idToken: String?
     /// Whether an action is in progress, so that no other action can begin.
     public private(set) var isLoading = false
     /// Whether the browser is open, so that ``cancel()`` can close it.
     public private(set) var isInBrowser = false
-    /// The error message of an alert; set it to `nil` to close it.
+    /// The error message of an alert; `nil` for none. Set it to `nil` to close the alert.
     public var errorMessage: String?
-    /// The API's response for an alert; set it to `nil` to close it.
+    /// The API's response in an alert; `nil` for none. Set it to `nil` to close the alert.
     public var serverMessage: String?
-    /// The shown token info; only while a user is signed in. Set it to `nil` to close it.
+    /// The shown token info; `nil` without a signed-in user. Set it to `nil` to close the screen.
     public var tokenInfo: TokenInfo? {
         get { isAuthenticated ? shownTokenInfo : nil }
         set { shownTokenInfo = newValue }
     }
     private var shownTokenInfo: TokenInfo?
-    /// The shown profile; only while a user is signed in. Set it to `nil` to close it.
+    /// The shown profile; `nil` without a signed-in user. Set it to `nil` to close the screen.
     public var userInfo: UserInfoModel? {
         get { isAuthenticated ? shownUserInfo : nil }
         set { shownUserInfo = newValue }
@@ -64,7 +64,7 @@ public final class AuthViewModel {
 
     // MARK: - Sign-in and sign-out
 
-    /// Signs the user out; signs in if no user is signed in or the session has ended.
+    /// Signs the user out. If no user is signed in or the session has ended, signs in.
     public func handleAuthAction() async {
         await load {
             isInBrowser = true
@@ -73,9 +73,9 @@ public final class AuthViewModel {
                 guard outcome.isSignedOut, let failure = outcome.failure else { return }
                 errorMessage = words("You are signed out on this device. Sign-out at the server failed: %@", failure)
             } else {
-                // The next user must not see data of the previous one.
+                // The next user must not see data of the previous user.
                 (shownTokenInfo, shownUserInfo) = (nil, nil)
-                // A closed browser is no error: the screen stays as it was.
+                // If the user closes the browser, the screen stays unchanged.
                 _ = try await authService.signIn()
             }
         }
@@ -93,13 +93,13 @@ public final class AuthViewModel {
         await load { try await authService.refreshToken() }
     }
 
-    /// Refreshes the tokens if they expire soon. The app calls this when it becomes active. A failure is shown as for any action.
+    /// Refreshes the tokens if they expire soon, and shows a failure. The app calls this function when it becomes active.
     public func didBecomeActive() async {
         guard isAuthenticated else { return updateUI() }
         await load { try await authService.refreshTokenIfNeeded() }
     }
 
-    /// Shows the token info, if there is any.
+    /// Shows the token info, if the user has an ID token.
     public func fetchTokenInfo() {
         tokenInfo = authService.tokenInfo()
     }

@@ -2,30 +2,29 @@ public import BrowserSignin
 public import Foundation
 public import Wording
 
-/// A profile to show.
+/// A profile that the app shows.
 public struct UserInfoModel: Sendable, Identifiable {
     /// The profile from the server.
     public let user: UserInfo
 
-    /// Shows a profile.
+    /// Creates a model of a profile.
     ///
-    /// - Parameter user: The profile.
+    /// - Parameter user: The profile from the server.
     public init(user: UserInfo) {
         self.user = user
     }
 
-    /// The name of the profile's user.
+    /// The subject of the profile; empty without a subject.
     public var id: String { user.subject ?? "" }
 
-    /// Returns its values, one per line, in the user's language.
+    /// The values of the profile, one per line, in the user's language.
     public var text: String { text(in: BrowserApp.words) }
 
-    /// Its values, one per line.
+    /// Returns the values of the profile, one per line.
     ///
     /// - Parameters:
     ///   - words: The language.
     ///   - timeZone: The time zone of the date.
-    /// - Returns: The lines.
     public func text(in words: Wording, timeZone: TimeZone = .current) -> String {
         var lines = [
             words("Name: %@", user.name ?? words("No Name set")),

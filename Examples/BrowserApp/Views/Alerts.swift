@@ -4,7 +4,8 @@ internal import SwiftUI
 internal import Wording
 
 extension View {
-    /// Shows errors and API responses. SwiftUI shows an alert only over the view that presents it, so each covering view has its own.
+    /// Shows errors and API responses in alerts. SwiftUI shows an alert only over the view that presents it, so each covering view needs
+    /// its own alerts.
     func alerts(
         of viewModel: AuthViewModel, where isOnTop: @escaping @MainActor @Sendable (AuthViewModel) -> Bool = { _ in true }
     ) -> some View {

@@ -7,19 +7,17 @@ internal import Wording
 public struct AuthView: View {
     @State private var viewModel: AuthViewModel
 
-    /// Signs in with the settings of the app's `Okta.plist`.
+    /// Creates the screen with the settings of the app's `Okta.plist`.
     public init() {
         self.init(viewModel: AuthViewModel(authService: AuthService()))
     }
 
-    /// Shows a view model.
-    ///
-    /// - Parameter viewModel: The view model.
+    /// Creates the screen of a view model.
     public init(viewModel: AuthViewModel) {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen.
+    /// The content of the screen.
     public var body: some View {
         ScrollView {
             VStack(spacing: 20) {
@@ -68,7 +66,7 @@ public struct AuthView: View {
     }
 }
 
-/// The ID token. A real app does not show it.
+/// The ID token. A production app does not show it.
 private struct TokenText: View {
     let token: String
 

@@ -2,9 +2,9 @@
 internal import AppSession
 internal import BrowserSignin
 
-/// A service in memory, for previews.
+/// A service without a server, for previews.
 final class PreviewAuthService: AuthServiceProtocol {
-    /// An unsigned token of Jane.
+    /// An ID token of Jane with an invalid signature.
     private static let sampleIDToken =
         "eyJhbGciOiJSUzI1NiJ9."
         + "eyJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUuY29tL29hdXRoMi9kZWZhdWx0IiwicHJlZmVycmVkX3VzZXJuYW1lIjoiamFuZS5kb2VAZXhhbXBsZS5jb20iLCJhdX"

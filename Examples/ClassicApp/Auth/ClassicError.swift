@@ -3,7 +3,7 @@ internal import Wording
 
 /// The reason why a successful sign-in returns no tokens.
 public enum ClassicError: LocalizedError, Equatable {
-    /// The client requires more than the sign-in has proved, for example a second factor.
+    /// The client requires more than the sign-in has proved, such as a second factor.
     case moreIsAsked(client: String)
 
     /// The problem and its remedy.

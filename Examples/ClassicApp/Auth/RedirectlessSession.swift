@@ -19,7 +19,8 @@ struct RedirectlessSession: URLSessionProtocol {
 
     func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         let (parts, entrance) = AsyncThrowingStream.makeStream(of: Part.self)
-        // On Linux, a request with a completion handler does not ask the delegate about redirects, so the delegate receives the whole response.
+        // On Linux, a request with a completion handler does not ask the delegate about redirects. Therefore the delegate receives the
+        // whole response.
         let session = URLSession(configuration: configuration, delegate: Delegate(parts: entrance), delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
         session.dataTask(with: request).resume()
@@ -56,7 +57,7 @@ struct RedirectlessSession: URLSessionProtocol {
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            // The stream has no more consumers.
+            // The task is cancelled if the stream has no consumer any more.
             if case .terminated = parts.yield(.body(data)) { dataTask.cancel() }
         }
 

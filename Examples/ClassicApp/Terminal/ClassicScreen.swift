@@ -7,7 +7,7 @@ import Wording
 @MainActor
 struct ClassicScreen {
     let model: ClassicViewModel
-    /// Draws a QR code.
+    /// The colors of QR codes.
     let colors: QRSymbol.TerminalColors
 
     /// The current screen.
@@ -42,7 +42,7 @@ struct ClassicScreen {
         if symbol != nil {
             Element.buttons { Button(words("Show QR code"), isEnabled: !model.isLoading) { model.openSymbol() } }
         }
-        // One per line, because factors have long names.
+        // Each button has its own line, because factors have long names.
         for action in model.actions where !action.isCancel { Element.buttons { button(action) } }
         for action in model.actions where action.isCancel { Element.buttons { button(action) } }
         if case .done(hasTokens: true) = model.stage {
@@ -53,7 +53,7 @@ struct ClassicScreen {
         progress
     }
 
-    /// A QR code must be completely visible, so nothing is beside it.
+    /// Returns a screen that shows only the QR code, because the code must be completely visible.
     private func symbol(_ lines: [String]) -> Screen {
         Screen(model.headline, back: Screen.Back(words("Close")) { model.closeSymbol() }, alert: alert, isDense: true) {
             Element.lines(
@@ -103,7 +103,7 @@ struct ClassicScreen {
                     choose: { set(field.choices[$0].id) }),
             ]
         }
-        // A question can be longer than the space beside a field.
+        // A security question can be longer than the space beside a field.
         guard field.label.count > 24 else {
             return field.isSecret
                 ? [.secureField(field.label, id: field.id, text: text, isEnabled: !model.isLoading, set: set, submit: submit)]
@@ -125,7 +125,7 @@ struct ClassicScreen {
     }
 
     private var symbol: [String]? {
-        // The user types a text that is too long for a QR code.
+        // If the text is too long for a QR code, the user types the text.
         guard let text = model.symbolText, let symbol = try? QRSymbol(text, errorCorrection: .low) else { return nil }
         return symbol.terminalText(colors: colors, quietZone: 1).split(separator: "\n").map(String.init)
     }

@@ -26,7 +26,7 @@ struct ClassicTerminal: AsyncParsableCommand {
 
     @MainActor
     func run() async throws {
-        // Before the first text is read.
+        // The language is set before the first text is read.
         if let language = terminal.language { setenv("LC_ALL", language, 1) }
         let settings = client.settings(sandboxClient: "sso-app", more: ["redirectUri": "http://127.0.0.1/callback"])
         let oauth2 = OAuth2Client(try settings.configuration())

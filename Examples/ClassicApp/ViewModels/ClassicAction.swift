@@ -1,19 +1,19 @@
 internal import OktaAuthSdk
 internal import Wording
 
-/// An input that an action requires.
+/// An input field of an action.
 public struct ClassicField: Sendable, Equatable, Identifiable {
-    /// A choice of several values.
+    /// One of several possible values.
     public struct Choice: Sendable, Equatable, Identifiable {
-        /// An action that sends a request.
+        /// The value of the choice.
         public let id: String
-        /// An action that shows something.
+        /// The title of the choice, for the user.
         public let title: String
     }
 
     /// The key of the field in ``ClassicViewModel/values``.
     public let id: String
-    /// The requested input.
+    /// The label, which tells the user what to enter.
     public let label: String
     /// Whether the input is hidden.
     public var isSecret = false
@@ -23,24 +23,24 @@ public struct ClassicField: Sendable, Equatable, Identifiable {
     public var choices: [Choice] = []
 }
 
-/// An action of a state, which the links of the state allow.
+/// An action that a state's links allow.
 @MainActor
 public struct ClassicAction: Identifiable {
-    /// The title of its button. Equal titles in one state are numbered from the second on.
+    /// The title of the action's button. Equal titles in one state are numbered from the second on.
     nonisolated public fileprivate(set) var title: String
     /// Whether the action cancels the transaction.
     public var isCancel = false
-    /// The message after an action that changes no state.
+    /// The message after the action, if the action does not change the state; `nil` for none.
     var note: String?
-    /// Returns the required fields. Some actions request them from the server.
+    /// A function that returns the required fields. Some actions fetch their fields from the server.
     let fields: @MainActor () async throws -> [ClassicField]
-    /// Runs the action. Returns the next status; `nil` if the transaction has ended.
+    /// A function that runs the action. It returns the next status; `nil` if the transaction has ended.
     let run: @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
 
     /// An identifier that is unique within the state.
     nonisolated public var id: String { title }
 
-    /// Describes an action.
+    /// Creates an action.
     init(
         _ title: String, isCancel: Bool = false, fields: @escaping @MainActor () async throws -> [ClassicField],
         run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
@@ -51,14 +51,14 @@ public struct ClassicAction: Identifiable {
         self.run = run
     }
 
-    /// With fixed fields.
+    /// Creates an action with fixed fields.
     init(
         _ title: String, _ fields: ClassicField..., run: @escaping @MainActor (_ values: [String: String]) async throws -> OktaAuthStatus?
     ) {
         self.init(title, fields: { fields }, run: run)
     }
 
-    /// With a message after the action.
+    /// Returns the action with a message that is shown after it.
     func saying(_ note: String) -> ClassicAction {
         var action = self
         action.note = note
@@ -67,7 +67,7 @@ public struct ClassicAction: Identifiable {
 }
 
 extension [ClassicAction] {
-    /// Numbers equal titles, because the phones of a user can have the same name.
+    /// The actions with distinct titles: equal titles are numbered, because the phones of a user can have the same name.
     @MainActor var distinct: [ClassicAction] {
         var used: Set<String> = []
         return map { action in
@@ -83,7 +83,7 @@ extension [ClassicAction] {
     }
 }
 
-/// The input is invalid; nothing was sent.
+/// The error for an invalid input. Nothing was sent.
 struct Mistyped: Error {
     let text: String
 }
@@ -115,7 +115,7 @@ extension ClassicField {
             ])
     }
 
-    /// The ways to reach a user who cannot sign in.
+    /// The channel on which the server can reach a user who cannot sign in.
     static var recoveryWay: ClassicField {
         ClassicField(
             id: "way", label: words("How to reach you"),
@@ -127,10 +127,10 @@ extension ClassicField {
 }
 
 extension [String: String] {
-    /// Returns the input of the field with that name.
+    /// Returns the input of a field; empty without input.
     func text(_ field: String) -> String { self[field] ?? "" }
 
-    /// The new password, if both inputs are equal.
+    /// Returns the new password. Throws ``Mistyped`` if the two inputs differ.
     func newPassword() throws -> String {
         guard text("new") == text("again") else { throw Mistyped(text: words("The two new passwords differ.")) }
         return text("new")

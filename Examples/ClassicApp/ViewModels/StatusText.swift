@@ -37,7 +37,7 @@ enum StatusText {
         default:
             switch factor.type {
             case .email: named(words("e-mail"), factor.profile?.email)
-            // The second type is that of counter-based codes.
+            // The type `token:hotp` is that of counter-based codes.
             case .tokenHardware, .unknown("token:hotp"): named(words("hardware token"), factor.profile?.credentialId)
             default: factor.type.rawValue
             }
@@ -46,7 +46,7 @@ enum StatusText {
 
     private static func named(_ kind: String, _ detail: String?) -> String { detail.map { "\(kind): \($0)" } ?? kind }
 
-    /// The result of the last attempt as text; `nil` if there is none.
+    /// Returns the result of the last attempt as text; `nil` without a result.
     static func result(of status: OktaAuthStatus) -> String? {
         switch status.factorResult {
         case .rejected: words("The request was denied.")
@@ -59,7 +59,7 @@ enum StatusText {
         }
     }
 
-    /// The details of the state for the user, one per line.
+    /// Returns the details of the state for the user, one per line.
     static func details(of status: OktaAuthStatus) -> [String] {
         var lines: [String] = []
         if let name = status.user?.profile?.login { lines.append(words("Account: %@", name)) }

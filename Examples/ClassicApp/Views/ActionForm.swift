@@ -49,7 +49,7 @@ private struct FieldView: View {
             if field.choices.isEmpty {
                 Text(verbatim: field.label)
                     .font(.subheadline)
-                    // The field shows the same text.
+                    // The text field already has this accessibility text.
                     .silent()
             } else {
                 Text(verbatim: field.label)

@@ -10,7 +10,7 @@ struct SymbolView: View {
     let label: String
 
     var body: some View {
-        // The user types a text that is too long for a QR code.
+        // If the text is too long for a QR code, the user types the text.
         if let symbol = try? QRSymbol(text) {
             VStack(spacing: 0) {
                 ForEach(0..<symbol.size, id: \.self) { row in

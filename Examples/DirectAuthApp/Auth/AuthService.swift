@@ -3,7 +3,7 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// Signs users in with a password and a push, keeps their session and ends it.
+/// The service that signs users in with a password and a push, keeps their session and ends it.
 @MainActor
 @Observable
 package final class AuthService: AuthServicing {
@@ -13,9 +13,9 @@ package final class AuthService: AuthServicing {
         case idle
         /// A request to the server is in progress.
         case authenticating
-        /// The user must approve on another device, and select this number there if there is one.
+        /// The user must approve on another device, and select this number there; `nil` without a number.
         case waitingForPush(number: String? = nil)
-        /// A user is signed in. The token is the current one, including automatic refreshes.
+        /// A user is signed in with this token, which automatic refreshes replace.
         case authorized(Token)
         /// The last sign-in failed, or the session has ended.
         case failed(errorMessage: String)
@@ -30,11 +30,11 @@ package final class AuthService: AuthServicing {
     private var attempt = Attempt.none
     @ObservationIgnored private var number = 0
 
-    /// Restores the session of the previous run, so that the user stays signed in.
+    /// Creates a service that restores the session of the previous run, so that the user stays signed in.
     ///
     /// - Parameters:
-    ///   - settings: The client's settings; by default those of `Okta.plist`. The first sign-in reports invalid settings.
-    ///   - language: The language of its messages; `nil` for the user's.
+    ///   - settings: The client's settings; by default the settings of `Okta.plist`. The first sign-in reports invalid settings.
+    ///   - language: The language of the messages; `nil` for the user's language.
     package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
         self.init(session: DirectSession(language: language) { try settings.client() })
     }
@@ -81,13 +81,13 @@ package final class AuthService: AuthServicing {
         }
     }
 
-    /// Unless a later sign-in has begun.
+    /// Ends a sign-in, unless a later sign-in has begun.
     private func end(_ number: Int, with attempt: Attempt) {
         if number == self.number { self.attempt = attempt }
     }
 
     package func cancelSignIn() {
-        // At once: the user sees the form again, and later results of this sign-in are ignored.
+        // The user sees the form again at once, and later results of this sign-in are ignored.
         number += 1
         attempt = .none
         session.cancel()

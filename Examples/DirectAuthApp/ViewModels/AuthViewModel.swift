@@ -4,7 +4,7 @@ internal import Foundation
 internal import Observation
 package import Wording
 
-/// A presented profile.
+/// A profile that the app presents.
 package struct UserInfoModel: Identifiable {
     /// The user.
     package let user: UserInfo
@@ -20,35 +20,36 @@ package final class AuthViewModel {
     /// The app's texts.
     @ObservationIgnored package let wording: Wording
 
-    /// The user's input.
+    /// The user name in the form.
     package var username = ""
+    /// The password in the form.
     package var password = ""
 
     /// The number of actions in progress that buttons have started.
     private var running = 0
     /// Whether an action that a button has started is in progress.
     package var isLoading: Bool { running > 0 }
-    /// The error of the last action. The failure of a sign-in is in ``state``.
+    /// The error of the last action; `nil` for none. The failure of a sign-in is in ``state``.
     package private(set) var errorMessage: String?
 
     private var wantsTokenInfo = false
-    /// Whether the tokens are presented; only while a user is signed in.
+    /// Whether the tokens are presented; `false` without a signed-in user.
     package var showsTokenInfo: Bool {
         get { wantsTokenInfo && isSignedIn }
         set { wantsTokenInfo = newValue }
     }
     private var profile: UserInfoModel?
-    /// The presented profile; only while a user is signed in.
+    /// The presented profile; `nil` without a signed-in user.
     package var userInfo: UserInfoModel? {
         get { isSignedIn ? profile : nil }
         set { profile = newValue }
     }
 
-    /// Presents an authentication.
+    /// Creates a view model of an authentication service.
     ///
     /// - Parameters:
-    ///   - authService: The authentication; by default one with the client of `Okta.plist`.
-    ///   - language: The language of the texts; `nil` for the user's.
+    ///   - authService: The authentication service; `nil` for a service with the client of `Okta.plist`.
+    ///   - language: The language of the texts; `nil` for the user's language.
     package init(authService: (any AuthServicing)? = nil, language: String? = nil) {
         self.authService = authService ?? AuthService(language: language)
         wording = Wording(bundle: .module, language: language)
@@ -59,13 +60,13 @@ package final class AuthViewModel {
 
     private var isSignedIn: Bool { if case .authorized = state { true } else { false } }
 
-    /// The access token of the signed-in user.
+    /// The access token of the signed-in user; `nil` without a user.
     package var accessToken: String? { authService.accessToken }
 
     /// Whether the form is complete.
     package var canSignIn: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
 
-    /// The error text: why the user is not signed in, or why the last action failed.
+    /// The reason why the user is not signed in, or why the last action failed; `nil` without an error.
     package var message: String? {
         if case .failed(let message) = state { message } else { errorMessage }
     }
@@ -88,10 +89,10 @@ package final class AuthViewModel {
 
     // MARK: - Actions
 
-    /// Signs in with the input; does nothing while ``canSignIn`` is false.
+    /// Signs in with the input. Does nothing while ``canSignIn`` is false.
     package func signIn() async {
         guard canSignIn else { return }
-        // The next user must not see data of the previous one.
+        // The next user must not see data of the previous user.
         (profile, wantsTokenInfo) = (nil, false)
         await loading {
             try await authService.signIn(username: username, password: password)
@@ -126,14 +127,14 @@ package final class AuthViewModel {
 
     /// Fetches the profile.
     ///
-    /// - Returns: `nil` on failure; ``errorMessage`` then has the reason.
+    /// - Returns: The profile; `nil` without a user, or on failure, whose reason is then in ``errorMessage``.
     package func fetchUserInfo() async -> UserInfo? {
         var user: UserInfo?
         await loading { user = try await authService.userInfo() }
         return user
     }
 
-    /// Cancels the current actions. The app calls this before it exits.
+    /// Cancels the current sign-in. The app calls this function before it exits.
     package func leave() async {
         authService.cancelSignIn()
         await authService.settled()

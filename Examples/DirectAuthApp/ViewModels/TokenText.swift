@@ -3,21 +3,21 @@ package import Foundation
 package import Wording
 
 extension Credential {
-    /// The tokens as text for developers. A production app does not show them, because a reader can use them.
+    /// Returns the tokens as text for developers. A production app does not show tokens, because a reader can use them.
     ///
     /// - Parameter wording: The language of the names.
-    /// - Returns: Names and values, an empty line after each.
+    /// - Returns: The names and values, with an empty line after each value.
     package func toString(_ wording: Wording) -> String { token.text(wording, now: oauth2.now) }
 }
 
 extension Token {
-    /// The same as `Credential.toString`.
+    /// Returns the tokens as text for developers, as `Credential.toString` does.
     ///
     /// - Parameters:
     ///   - wording: The language of the names.
     ///   - now: The current time, for the remaining lifetime of the tokens.
-    ///   - isSpoken: Whether a screen reader reads the text, which then omits the tokens.
-    /// - Returns: Names and values, an empty line after each.
+    ///   - isSpoken: Whether the text is for a screen reader. This text omits the tokens.
+    /// - Returns: The names and values, with an empty line after each value.
     package func text(_ wording: Wording, now: Date, isSpoken: Bool = false) -> String {
         var lines = [wording("Token type: %@", tokenType)]
         if !isSpoken { lines.append(wording("Access Token: %@", accessToken)) }

@@ -3,12 +3,12 @@ package import Foundation
 package import Wording
 
 extension UserInfo {
-    /// The profile as text.
+    /// Returns the profile as text.
     ///
     /// - Parameters:
     ///   - wording: The language of the names and of the date.
     ///   - timeZone: The time zone of the date.
-    /// - Returns: Names and values, an empty line between them.
+    /// - Returns: The names and values, with an empty line between two values.
     package func text(_ wording: Wording, timeZone: TimeZone = .current) -> String {
         var lines = [
             wording("Name: %@", name ?? wording("No name set")),

@@ -3,11 +3,11 @@ internal import Interface
 public import SwiftUI
 internal import Wording
 
-/// The app: the form, the wait for the push, and the signed-in user.
+/// The app's screen: the form, the wait for the push, and the signed-in user.
 public struct AuthView: View {
     @State private var viewModel: AuthViewModel
 
-    /// Shows the app with the client of `Okta.plist`.
+    /// Creates the screen with the client of `Okta.plist`.
     public init() {
         self.init(viewModel: AuthViewModel())
     }
@@ -16,7 +16,7 @@ public struct AuthView: View {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen of the current state.
+    /// The content of the screen in the current state.
     public var body: some View {
         // Large text, or a phone in landscape, needs scrolling.
         ScrollView {

@@ -3,7 +3,7 @@ internal import Interface
 internal import SwiftUI
 internal import Wording
 
-/// Waits for the user's approval on another device.
+/// The view during the wait for the user's approval on another device.
 struct WaitingForPushView: View {
     let number: String?
     let wording: Wording

@@ -3,7 +3,7 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// Signs users in with a password, keeps their session and ends it.
+/// The service that signs users in with a password, keeps their session and ends it.
 @MainActor
 @Observable
 package final class AuthService: AuthServicing {
@@ -27,11 +27,11 @@ package final class AuthService: AuthServicing {
     private let session: DirectSession
     private var attempt = Attempt.none
 
-    /// Restores the session of the previous run, so that the user stays signed in.
+    /// Creates a service that restores the session of the previous run, so that the user stays signed in.
     ///
     /// - Parameters:
-    ///   - settings: The client's settings; by default those of `Okta.plist`. The first sign-in reports invalid settings.
-    ///   - language: The language of its messages; `nil` for the user's.
+    ///   - settings: The client's settings; by default the settings of `Okta.plist`. The first sign-in reports invalid settings.
+    ///   - language: The language of the messages; `nil` for the user's language.
     package convenience init(settings: ClientSettings = ClientSettings(), language: String? = nil) {
         self.init(session: DirectSession(language: language) { try settings.client() })
     }

@@ -3,16 +3,14 @@ package import AuthFoundation
 package import Foundation
 internal import Observation
 
-/// An authentication without a server for previews. It accepts every password that is not empty.
+/// An authentication service without a server, for previews. It accepts every password.
 @MainActor
 @Observable
 package final class InMemoryAuthService: AuthServicing {
     package private(set) var authenticationState: AuthService.AuthState
     package private(set) var token: Token?
 
-    /// Begins in a given state.
-    ///
-    /// - Parameter state: The state.
+    /// Creates a service in a given state.
     package init(_ state: AuthService.AuthState = .notAuthenticated) {
         authenticationState = state
         if state == .authenticated { token = try? Sample.token() }

@@ -19,33 +19,34 @@ package final class LoginViewModel {
     /// The app's texts.
     @ObservationIgnored package let wording: Wording
 
-    /// The user's input.
+    /// The user name in the form.
     package var username = ""
+    /// The password in the form.
     package var password = ""
 
     /// The number of actions in progress that buttons have started.
     private var running = 0
-    /// The error of the last action.
+    /// The error of the last action; `nil` for none.
     package private(set) var errorMessage: String?
 
     private var wantsProfile = false
-    /// Whether the profile is presented; only while a user is signed in.
+    /// Whether the profile is presented; `false` without a signed-in user.
     package var showsProfile: Bool {
         get { wantsProfile && authState == .authenticated }
         set { wantsProfile = newValue }
     }
-    /// The profile, after a call of ``loadProfile()``.
+    /// The state of the profile request that ``loadProfile()`` sends.
     package private(set) var profile = Profile.loading
-    /// The number of sessions so far; results of an earlier session are discarded.
+    /// The number of the current session. Results of earlier sessions are discarded.
     @ObservationIgnored private var visits = 0
-    /// Whether the tokens are presented. If the session ends meanwhile, the screen says so instead.
+    /// Whether the tokens are presented. If the session has ended, the screen shows that there are no tokens.
     package var showsTokenDetails = false
 
-    /// Presents an authentication.
+    /// Creates a view model of an authentication service.
     ///
     /// - Parameters:
-    ///   - authService: The authentication; by default one with the client of `Okta.plist`.
-    ///   - language: The language of the texts; `nil` for the user's.
+    ///   - authService: The authentication service; `nil` for a service with the client of `Okta.plist`.
+    ///   - language: The language of the texts; `nil` for the user's language.
     package init(authService: (any AuthServicing)? = nil, language: String? = nil) {
         self.authService = authService ?? AuthService(language: language)
         wording = Wording(bundle: .module, language: language)
@@ -60,7 +61,7 @@ package final class LoginViewModel {
     /// Whether the form is complete.
     package var canSubmit: Bool { !username.isEmpty && !password.isEmpty && !isLoading }
 
-    /// The text of the banner: why the last action failed, or why the user is signed out.
+    /// The text of the banner: the reason why the last action failed, or why the user is signed out; `nil` for none.
     package var message: String? {
         if let errorMessage { return errorMessage }
         if case .error(let message) = authState { return message }
@@ -75,7 +76,7 @@ package final class LoginViewModel {
 
     // MARK: - Actions
 
-    /// Signs in with the input; does nothing while ``canSubmit`` is false.
+    /// Signs in with the input. Does nothing while ``canSubmit`` is false.
     package func login() async {
         guard canSubmit else { return }
         forget()
@@ -98,7 +99,7 @@ package final class LoginViewModel {
         }
     }
 
-    /// The next user must not see data of the previous one.
+    /// Deletes the data of the current user, which the next user must not see.
     private func forget() {
         visits += 1
         (wantsProfile, showsTokenDetails, profile) = (false, false, .loading)
@@ -124,7 +125,7 @@ package final class LoginViewModel {
 
     /// Fetches the profile.
     ///
-    /// - Returns: `nil` on failure; ``errorMessage`` then has the reason.
+    /// - Returns: The profile; `nil` without a user, or on failure, whose reason is then in ``errorMessage``.
     package func fetchUserProfile() async -> UserInfo? {
         let mine = visits
         do {

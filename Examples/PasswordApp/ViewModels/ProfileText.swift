@@ -12,21 +12,20 @@ package struct ProfileSection: Identifiable, Equatable {
         package var id: String { label }
     }
 
-    /// The values of the section.
+    /// The title of the section.
     package let title: String
-    /// The values.
+    /// The values of the section.
     package let rows: [Row]
 
     package var id: String { title }
 }
 
 extension UserInfo {
-    /// The sections of the profile.
+    /// Returns the sections of the profile.
     ///
     /// - Parameters:
     ///   - wording: The language of the names and of the date.
     ///   - timeZone: The time zone of the date.
-    /// - Returns: The sections.
     package func sections(_ wording: Wording, timeZone: TimeZone = .current) -> [ProfileSection] {
         var sections = [
             ProfileSection(

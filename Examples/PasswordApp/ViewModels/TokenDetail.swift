@@ -4,11 +4,11 @@ package import Wording
 
 /// A section of the displayed tokens.
 package struct TokenDetail: Identifiable, Equatable {
-    /// The name.
+    /// The title of the section.
     package let title: String
-    /// The purpose.
+    /// The purpose of the content, as a sentence.
     package let meaning: String
-    /// The content.
+    /// The content of the section.
     package let value: String
     /// Whether the content is a token and not text.
     package var isMonospaced = false
@@ -17,12 +17,11 @@ package struct TokenDetail: Identifiable, Equatable {
 }
 
 extension Token {
-    /// The tokens in sections for developers. A production app does not show them, because a reader can use them.
+    /// Returns the tokens in sections for developers. A production app does not show tokens, because a reader can use them.
     ///
     /// - Parameters:
     ///   - wording: The language of the titles.
     ///   - now: The current time, for the remaining lifetime of the tokens.
-    /// - Returns: The available sections.
     package func details(_ wording: Wording, now: Date) -> [TokenDetail] {
         var details = [
             TokenDetail(title: wording("Token Type"), meaning: wording("The scheme for sending the token."), value: tokenType),
@@ -43,7 +42,7 @@ extension Token {
         if let refreshToken {
             details.append(
                 TokenDetail(
-                    // The capitalization differs from the button with the same words, because other languages use different words for the two.
+                    // The capitalization differs from that of the button, because other languages translate the two differently.
                     title: wording("Refresh token"), meaning: wording("Gets new tokens without the password."),
                     value: refreshToken, isMonospaced: true))
         }

@@ -2,7 +2,7 @@
 internal import Interface
 internal import SwiftUI
 
-/// Shows an error message.
+/// A banner with an error message.
 struct ErrorBanner: View {
     let message: String
 

@@ -2,11 +2,11 @@
 public import SwiftUI
 internal import Wording
 
-/// The app: the form, and the signed-in user.
+/// The app's screen: the form, and the signed-in user.
 public struct LoginView: View {
     @State private var viewModel: LoginViewModel
 
-    /// Shows the app with the client of `Okta.plist`.
+    /// Creates the screen with the client of `Okta.plist`.
     public init() {
         self.init(viewModel: LoginViewModel())
     }
@@ -15,7 +15,7 @@ public struct LoginView: View {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen of the current state.
+    /// The content of the screen in the current state.
     public var body: some View {
         NavigationStack {
             Group {

@@ -8,20 +8,18 @@ public struct Account: Sendable, Equatable, Identifiable {
     public let id: String
     /// The user name.
     public let name: String
-    /// The organization's name.
+    /// The organization's URL.
     public let organization: URL
     /// Whether this device verifies the user before an approval.
     public let verifiesUser: Bool
-    /// Whether it answers requests without a sign-in (CIBA).
+    /// Whether the user approves requests without a sign-in (CIBA) on this device.
     public let answersCIBA: Bool
     /// The account's problem at the organization as text; `nil` for none.
     public let trouble: String?
 }
 
 extension Account {
-    /// Reads an enrollment.
-    ///
-    /// - Parameter enrollment: The enrollment.
+    /// Creates the account of an enrollment.
     public init(_ enrollment: any AuthenticatorEnrollmentProtocol) {
         let trouble: String? =
             switch (enrollment as? AuthenticatorEnrollment)?.enrollmentState {

@@ -2,32 +2,33 @@ public import DeviceAuthenticator
 public import Foundation
 public import Wording
 
-/// A pending request. The app shows only data that its organization has signed.
+/// A pending request. The app shows only data that the organization has signed.
 public struct ApprovalRequest: Sendable, Equatable, Identifiable {
     /// The transaction's id, which is the same in a push and in a fetched request.
     public let id: String
     /// The id of the account.
     public let accountID: String
-    /// The app of the sign-in; `nil` until it is verified.
+    /// The name of the app that the user signs in to; `nil` if unknown or until the request is verified.
     public let application: String?
-    /// The place of the sign-in.
+    /// The location of the sign-in; `nil` if unknown or until the request is verified.
     public let place: String?
-    /// The operating system of the sign-in.
+    /// The operating system of the sign-in; `nil` if unknown or until the request is verified.
     public let system: String?
-    /// The text of a request without a sign-in.
+    /// The text of a request without a sign-in (CIBA); `nil` for a sign-in.
     public let message: String?
-    /// Whether it is a request without a sign-in (CIBA).
+    /// Whether the request is a request without a sign-in (CIBA).
     public let isCIBA: Bool
-    /// The numbers of a number challenge; `nil` without one. The user approves by selecting the number that the sign-in shows.
+    /// The numbers of a number challenge; `nil` without a number challenge. The user approves by selecting the number that the sign-in
+    /// shows.
     public let numbers: [String]?
     /// The time of the request.
     public let time: Date
-    /// The expiry of the request.
+    /// The expiration time of the request.
     public let expiresAt: Date
-    /// Whether its signature is verified.
+    /// Whether the signature of the request is verified.
     public let isVerified: Bool
 
-    /// The question as a sentence.
+    /// The question that the user answers, as a sentence.
     public var question: String {
         let name = application ?? words("An application")
         return isCIBA ? words("%@ asks for your approval", name) : words("%@ wants to sign you in", name)
@@ -40,11 +41,11 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
         /// The value.
         public let value: String
 
-        /// The label: there is one of each.
+        /// The label, which is unique in a request.
         public var id: String { label }
     }
 
-    /// The details for the user's decision.
+    /// Returns the details for the user's decision.
     ///
     /// - Parameters:
     ///   - words: The language of the names and of the times.
@@ -66,9 +67,7 @@ public struct ApprovalRequest: Sendable, Equatable, Identifiable {
 }
 
 extension ApprovalRequest {
-    /// Reads a challenge.
-    ///
-    /// - Parameter challenge: The challenge.
+    /// Creates the request of a challenge.
     public init(_ challenge: PushChallenge) {
         self.init(
             id: challenge.transactionId, accountID: challenge.enrollmentId, application: challenge.appInstanceName,
@@ -80,7 +79,7 @@ extension ApprovalRequest {
 
 /// The user's response.
 public enum Answer: Sendable, Equatable {
-    /// Approves; with the number that the sign-in shows, if there is a number challenge.
+    /// Approves. `number` is the number that the sign-in shows; `nil` without a number challenge.
     case approve(number: String? = nil)
     /// Denies; `isSuspicious` reports that the user did not start the sign-in.
     case deny(isSuspicious: Bool = false)
@@ -92,7 +91,7 @@ public struct SignInForm: Sendable, Equatable {
     public var username = ""
     /// The password.
     public var password = ""
-    /// A code of an authenticator app, if the user has one; empty to approve on a phone.
+    /// A code of an authenticator app; empty to approve on a phone.
     public var code = ""
 
     /// Creates an empty form.

@@ -3,23 +3,23 @@ public import DeviceAuthenticator
 public import Foundation
 internal import Wording
 
-/// The app's own service, with `DeviceAuthenticator`, which stores accounts and keys.
+/// The app's own service. It uses `DeviceAuthenticator`, which stores accounts and keys.
 public actor AuthenticatorService: AuthenticatorServicing {
     private let device: any DeviceAuthenticatorProtocol
     private let authenticator: DeviceAuthenticatorConfig
     private let signIn: OrganizationSignIn
     /// The pending challenges by id.
     private var challenges: [String: PushChallenge] = [:]
-    /// Maintenance tokens by enrollment, until the organization refuses them. They are never stored.
+    /// The maintenance tokens by enrollment. A token is reused until the organization rejects it, and is never stored on disk.
     private var maintenanceTokens: [String: AuthToken] = [:]
     private var pushToken = DeviceToken.empty
 
     /// Creates the service.
     ///
     /// - Parameters:
-    ///   - device: This device.
+    ///   - device: The authenticator of this device.
     ///   - authenticator: The organization, and the client with which new accounts are enrolled.
-    ///   - session: The network session of sign-ins; `nil` for the default.
+    ///   - session: The network session of sign-ins; `nil` for the default session.
     ///   - clock: The clock of sign-ins.
     public init(
         device: any DeviceAuthenticatorProtocol, authenticator: DeviceAuthenticatorConfig, session: (any URLSessionProtocol)? = nil,
@@ -35,7 +35,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
     /// Reads the stored accounts.
     nonisolated public func accounts() throws -> [Account] { try device.enrollments().map(Account.init) }
 
-    /// A new enrollment replaces an older account of the same user.
+    /// Signs in and enrolls this device. The new account replaces an older account of the same user.
     public func enroll(_ form: SignInForm, userVerification: Bool, waiting: @escaping WaitingForApproval) async throws -> Account {
         let parameters = parameters(userVerification)
         return try await signIn.token(form, waiting: waiting) { [device, authenticator] token in
@@ -45,7 +45,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// The sign-in on the page then continues with a request to this device.
+    /// Enrolls this device with the QR code of a sign-in page. The sign-in on the page then continues with a request to this device.
     public func enroll(link: String, userVerification: Bool) async throws -> Account {
         Account(try await device.enroll(try EnrollmentLink(link), enrollmentParameters: parameters(userVerification)))
     }
@@ -56,7 +56,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return parameters
     }
 
-    /// This change needs a fresh sign-in, because it affects how easily the user can approve.
+    /// Turns user verification on or off. The change needs a fresh sign-in, because it affects how easily the user can approve.
     public func setUserVerification(
         _ isOn: Bool, of id: Account.ID, _ form: SignInForm, waiting: @escaping WaitingForApproval
     ) async throws {
@@ -64,13 +64,13 @@ public actor AuthenticatorService: AuthenticatorServicing {
         try await signIn.token(form, waiting: waiting) { try await enrollment.setUserVerification(authenticationToken: $0, enable: isOn) }
     }
 
-    /// Uses a token that the account's own key obtains.
+    /// Turns requests without a sign-in on or off, with a token that the account's own key obtains.
     public func setCIBA(_ isOn: Bool, of id: Account.ID) async throws {
         let enrollment = try enrollment(id)
         try await maintaining(enrollment) { try await enrollment.enableCIBATransactions(authenticationToken: $0, enable: isOn) }
     }
 
-    /// This change needs a fresh sign-in.
+    /// Removes an account at the organization, then on this device. The removal needs a fresh sign-in.
     public func remove(_ id: Account.ID, _ form: SignInForm, waiting: @escaping WaitingForApproval) async throws {
         let enrollment = try enrollment(id)
         try await signIn.token(form, waiting: waiting) { [device] token in
@@ -79,7 +79,8 @@ public actor AuthenticatorService: AuthenticatorServicing {
         forget(id)
     }
 
-    /// The organization continues to send requests to the removed account; prefer ``remove(_:_:waiting:)``.
+    /// Removes an account from this device only. The organization continues to send requests for the account; prefer
+    /// ``remove(_:_:waiting:)``.
     public func removeFromDevice(_ id: Account.ID) throws {
         try enrollment(id).deleteFromDevice()
         forget(id)
@@ -97,7 +98,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
 
     // MARK: - Upkeep, without the person
 
-    /// Accounts that are added later get the token too.
+    /// Sends the push token to each organization, and uses it for accounts that are added later.
     public func updatePushToken(_ token: Data) async throws {
         pushToken = .tokenData(token)
         try await forEach { enrollment, authorization in
@@ -105,7 +106,8 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// Removes requests that are no longer listed, except those of accounts that could not be fetched, and pushes that arrived meanwhile.
+    /// Fetches the pending requests. Requests that are no longer listed are removed, except for requests of accounts that could not be
+    /// fetched, and requests that a push delivered during the fetch.
     public func retrieve() async -> Retrieved {
         let known = Set(challenges.keys)
         let (found, failures) = await collect { try await $0.retrievePushChallenges(authenticationToken: $1) }
@@ -124,7 +126,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         if let failure = await collect(work).failures.first { throw failure.error }
     }
 
-    /// Runs an action for each account, even if it fails for one.
+    /// Runs an action for each account, even if the action fails for some accounts.
     private func collect<Result: Sendable>(
         _ work: @Sendable (any AuthenticatorEnrollmentProtocol, AuthToken) async throws -> Result
     ) async -> (results: [Result], failures: [(account: Account.ID, error: any Error)]) {
@@ -140,7 +142,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return (results, failures)
     }
 
-    /// Runs an action with a maintenance token, and again with a fresh one if the token is refused.
+    /// Runs an action with a maintenance token. If the organization rejects the token, runs the action again with a new token.
     private func maintaining<Result: Sendable>(
         _ enrollment: any AuthenticatorEnrollmentProtocol, _ work: @Sendable (AuthToken) async throws -> Result
     ) async throws -> Result {
@@ -158,7 +160,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
 
     // MARK: - Requests
 
-    /// A push is verified before any of its content is shown.
+    /// Reads the payload of a push, and verifies it before any of its content is shown.
     public func read(push: PushPayload) async throws -> ApprovalRequest? {
         do {
             let challenge = try device.parsePushNotification(userInfo: push.userInfo, actionIdentifier: push.action)
@@ -171,10 +173,10 @@ public actor AuthenticatorService: AuthenticatorServicing {
         }
     }
 
-    /// The account's key signs the answer, or the user verification key if the request requires it.
+    /// Answers a request. The account's key signs the answer, or the user verification key if the request requires user verification.
     public func answer(_ id: ApprovalRequest.ID, _ answer: Answer) async throws -> String? {
         guard let challenge = challenges[id] else { throw SignInTrouble.noSuchRequest }
-        // The request becomes pending again, so that the user can repeat the answer after a network failure.
+        // Resets an earlier answer, so that the user can answer again after a network failure.
         challenge.userResponse = .userNotResponded
         let (messages, entrance) = AsyncStream.makeStream(of: RemediationStepMessage.self)
         defer { entrance.finish() }
@@ -193,7 +195,7 @@ public actor AuthenticatorService: AuthenticatorServicing {
         return trouble
     }
 
-    /// Waits for notifications to organizations, not for answers.
+    /// Waits until the requests of cancelled sign-ins are withdrawn. Does not wait for answers.
     nonisolated public func settled() async { await signIn.settled() }
 
     private static func text(of reason: RemediationStepMessageReasonType) -> String {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Wording
 
-/// A device in memory for previews. It accepts every password and every answer.
+/// A device without a server, for previews. It accepts every password and every answer.
 ///
-/// Invariant that makes `@unchecked Sendable` safe: mutable state is read and written under the lock only.
+/// `@unchecked Sendable` is safe because the mutable state is read and written only under the lock.
 final class InMemoryAuthenticatorService: AuthenticatorServicing, @unchecked Sendable {
     private let lock = NSLock()
     private var held: (accounts: [Account], requests: [ApprovalRequest])
@@ -33,7 +33,7 @@ final class InMemoryAuthenticatorService: AuthenticatorServicing, @unchecked Sen
     private func signIn(_ waiting: WaitingForApproval) async throws {
         guard let number else { return }
         await waiting(number)
-        // Until it is cancelled.
+        // The sign-in waits until it is cancelled.
         let (never, entrance) = AsyncStream.makeStream(of: Void.self)
         for await _ in never {}
         entrance.finish()

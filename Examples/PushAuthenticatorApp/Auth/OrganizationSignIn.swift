@@ -4,14 +4,14 @@ internal import Foundation
 internal import OktaDirectAuth
 internal import Wording
 
-/// Signs a user in at the organization for one change. The token is kept in memory only, and revoked after its use.
+/// The sign-in of a user at the organization for one change. The token is kept in memory only, and is revoked after its use.
 actor OrganizationSignIn {
     private static let scope = "okta.myAccount.appAuthenticator.manage"
 
     private let authenticator: DeviceAuthenticatorConfig
     private let session: (any URLSessionProtocol)?
     private let clock: any OAuth2Clock
-    /// Finishes when the requests of all cancelled sign-ins are withdrawn.
+    /// A task that finishes when the requests of all cancelled sign-ins are withdrawn; `nil` if no sign-in was cancelled.
     private var withdrawal: Task<Void, Never>?
 
     /// Creates a sign-in with this client; see ``AuthenticatorService/init(device:authenticator:session:clock:)``.
@@ -21,10 +21,10 @@ actor OrganizationSignIn {
         self.clock = clock
     }
 
-    /// Waits until all cancelled sign-ins are withdrawn.
+    /// Waits until the requests of all cancelled sign-ins are withdrawn.
     func settled() async { await withdrawal?.value }
 
-    /// Signs in, and uses the token for the change. `waiting` reports a phone that must approve.
+    /// Signs in, and passes the token to `use`, which makes the change. `waiting` is called if the user must approve on a phone.
     func token<Result: Sendable>(
         _ form: SignInForm, waiting: WaitingForApproval, for use: @Sendable (AuthToken) async throws -> Result
     ) async throws -> Result {
@@ -39,7 +39,8 @@ actor OrganizationSignIn {
         } catch {
             result = .failure(error)
         }
-        // Also after a cancellation, which would cancel a request in this task. A failure is ignored, because the token expires soon.
+        // The revocation runs in a task of its own, because a cancellation would cancel a request in this task. A failure is ignored,
+        // because the token expires soon.
         await Task { try? await client.revoke(token, type: .all) }.value
         return try result.get()
     }
@@ -62,7 +63,7 @@ actor OrganizationSignIn {
             guard case .success(let token) = status else { throw SignInTrouble.unknownStep }
             return token
         } catch {
-            // A cancelled request must not stay on the phone.
+            // The request of a cancelled sign-in must not stay on the phone.
             await flow.reset()
             withdrawal = Task { [withdrawal] in
                 await withdrawal?.value

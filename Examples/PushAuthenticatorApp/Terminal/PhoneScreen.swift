@@ -49,8 +49,8 @@ struct PhoneScreen {
             Element.text(request.question, .heading)
             Element.pairs([(words("Account"), model.account(request.accountID)?.name ?? "")] + request.facts().map { ($0.label, $0.value) })
             Element.space
-            // The deny button has the focus for each new request, because a request may appear while the user presses Return for something else.
-            // Approve has no shortcut, because it could apply to another request that has just appeared.
+            // For each new request, the deny button has the focus, because the user may press Return for something else when the request
+            // appears. Approve has no shortcut key, because the key could apply to another request that has just appeared.
             Element.buttons {
                 Button(words("Deny"), id: "deny \(request.id)", key: "n", role: .destructive, isEnabled: model.answering == nil) {
                     answer(request, .deny())
@@ -121,12 +121,12 @@ struct PhoneScreen {
     // MARK: - The sign-in of a change
 
     private func form(of change: AuthenticatorViewModel.Change) -> Screen {
-        // Each form starts with the focus on its first field.
+        // The ids are different for each form, so that each form starts with the focus on its first field.
         let id = String(model.formsOpened)
         return Screen(
             AccountText.title(of: change), back: Screen.Back(words("Cancel")) { model.cancelChange() }, alert: alert
         ) {
-            // Without its buttons, so that typed keys cannot answer it.
+            // The request is shown without its buttons, so that typed keys cannot answer it.
             if model.shownRequest != nil { Element.text(AccountText.requestBehindForm, .warning) }
             Element.text(AccountText.explanation(of: change), .dim)
             Element.space
@@ -160,7 +160,7 @@ struct PhoneScreen {
         }
     }
 
-    /// The request can belong to this very sign-in.
+    /// Returns the screen during a change. It shows the pending request, because the request can belong to the sign-in for this change.
     private func underWay(_ change: AuthenticatorViewModel.Change, _ progress: AuthenticatorViewModel.Progress) -> Screen {
         let cancel: @MainActor () -> Void = { model.cancelChange() }
         return Screen(AccountText.title(of: change), back: Screen.Back(words("Cancel"), action: cancel), alert: alert) {

@@ -7,7 +7,7 @@ import Foundation
 import PushAuthenticatorApp
 import TerminalKit
 
-/// The app in a terminal, which then is a phone. It receives no pushes and fetches pending requests every two seconds.
+/// The app in a terminal, which acts as a phone. It receives no pushes and fetches pending requests every two seconds.
 @main
 struct PushAuthenticatorTerminal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +23,7 @@ struct PushAuthenticatorTerminal: AsyncParsableCommand {
 
     @MainActor
     func run() async throws {
-        // Before the first text is read.
+        // The language is set before the first text is read.
         if let language = terminal.language { setenv("LC_ALL", language, 1) }
         let settings = try client.settings(sandboxClient: "phone-app").configuration()
         let pin = PINPrompt()

@@ -4,16 +4,10 @@ internal import Wording
 /// The texts for accounts and changes, for both user interfaces.
 @MainActor
 public enum AccountText {
-    /// The subtitle of an account.
-    ///
-    /// - Parameter account: The account.
-    /// - Returns: Its organization, its settings, and its problem if there is one.
+    /// Returns the subtitle of an account: its organization, its settings, and its problem if it has one.
     public static func detail(of account: Account) -> String { parts(of: account).joined(separator: " · ") }
 
-    /// The VoiceOver text of an account in a list.
-    ///
-    /// - Parameter account: The account.
-    /// - Returns: The user name and the subtitle.
+    /// Returns the VoiceOver text of an account in a list: the user name and the subtitle.
     public static func spoken(of account: Account) -> String { ([account.name] + parts(of: account)).joined(separator: ", ") }
 
     private static func parts(of account: Account) -> [String] {
@@ -24,10 +18,7 @@ public enum AccountText {
         return parts
     }
 
-    /// The title of a change, on its form and button.
-    ///
-    /// - Parameter change: The change.
-    /// - Returns: Its name.
+    /// Returns the title of a change, for its form and its button.
     public static func title(of change: AuthenticatorViewModel.Change) -> String {
         switch change {
         case .enroll: words("Add Account")
@@ -37,10 +28,7 @@ public enum AccountText {
         }
     }
 
-    /// The reason why a form asks for the password.
-    ///
-    /// - Parameter change: The change.
-    /// - Returns: A sentence.
+    /// Returns the reason why a form asks for the password, as a sentence.
     public static func explanation(of change: AuthenticatorViewModel.Change) -> String {
         switch change {
         case .enroll: words("Sign in to approve future sign-ins on this device.")
@@ -48,10 +36,7 @@ public enum AccountText {
         }
     }
 
-    /// The progress of the sign-in for a change.
-    ///
-    /// - Parameter progress: The progress.
-    /// - Returns: A sentence.
+    /// Returns the progress of the sign-in for a change, as a sentence.
     public static func progress(_ progress: AuthenticatorViewModel.Progress) -> String {
         switch progress {
         case .signingIn: words("Signing in…")
@@ -60,10 +45,10 @@ public enum AccountText {
         }
     }
 
-    /// The text of a form during a request that it does not show.
+    /// The text of a form while a request is pending that the form does not show.
     public static var requestBehindForm: String { words("A request is waiting. Cancel to answer it.") }
 
-    /// The consequence of a local removal.
+    /// The consequence of a removal from this device only.
     public static var removal: String {
         words("The organization will keep sending requests to this device, which can no longer answer them.")
     }

@@ -4,7 +4,7 @@ public import Foundation
 public import Observation
 internal import Wording
 
-/// The phone: its accounts and its pending requests.
+/// The view model of the phone: its accounts and its pending requests.
 @Observable
 @MainActor
 public final class AuthenticatorViewModel {
@@ -14,7 +14,7 @@ public final class AuthenticatorViewModel {
         case enroll
         /// User verification is turned on or off.
         case userVerification(Bool, of: Account.ID)
-        /// An account is removed, at the organization too.
+        /// An account is removed at the organization and on this device.
         case remove(Account.ID)
     }
 
@@ -22,7 +22,7 @@ public final class AuthenticatorViewModel {
     public enum Progress: Sendable, Equatable {
         /// A request is in progress.
         case signingIn
-        /// The user must approve on a phone, with this number if there is one. It may be this phone: then the request is in ``requests``.
+        /// The user must approve on a phone, with this number; `nil` without a number. If it is this phone, the request is in ``requests``.
         case waitingForApproval(number: String?)
     }
 
@@ -30,39 +30,39 @@ public final class AuthenticatorViewModel {
     public private(set) var accounts: [Account] = []
     /// The pending requests, oldest first.
     public private(set) var requests: [ApprovalRequest] = []
-    /// The request that is shown first, because the user has tapped it.
+    /// The request that the user has tapped, which is shown first; `nil` for none.
     public private(set) var presented: ApprovalRequest.ID?
     /// The account whose settings are open; `nil` for none.
     public var openAccount: Account.ID?
     /// The change whose form is open; `nil` for none.
     public private(set) var change: Change?
-    /// The number of opened forms, which distinguishes them.
+    /// The number of forms that were opened. It distinguishes the forms.
     public private(set) var formsOpened = 0
     /// The form of the change.
     public var form = SignInForm()
-    /// The content of a sign-in page's QR code, which enrols without a sign-in here.
+    /// The content of a sign-in page's QR code. It enrolls this device without a sign-in on it.
     public var link = ""
     /// Whether a new account verifies the user.
     public var wantsUserVerification = false
     /// The progress of the open change; `nil` before it is sent.
     public private(set) var progress: Progress?
-    /// The account that will be removed from this device alone after the user's confirmation.
+    /// The account that will be removed from this device only, after the user's confirmation; `nil` for none.
     public var removing: Account.ID?
     /// Whether an action other than an answer or a change is in progress.
     public private(set) var isLoading = false
-    /// The request whose answer is in progress.
+    /// The request whose answer is in progress; `nil` for none.
     public private(set) var answering: ApprovalRequest.ID?
-    /// The temporary message of the last action; set it to `nil` to dismiss it.
+    /// The temporary message of the last action; `nil` for none. Set it to `nil` to dismiss the message.
     public var notice: String?
-    /// The error message of an alert; set it to `nil` to close it.
+    /// The error message of an alert; `nil` for none. Set it to `nil` to close the alert.
     public var errorMessage: String?
-    /// Asks for the PIN where the system does not verify the user.
+    /// The prompt that asks for the PIN where the system does not verify the user.
     public let pin: PINPrompt
 
     @ObservationIgnored private let service: any AuthenticatorServicing
     @ObservationIgnored private let clock: any OAuth2Clock
     @ObservationIgnored private var changing: Task<Void, any Error>?
-    /// The completed requests, so that a late push shows none of them again.
+    /// The completed requests. A late push must not show them again.
     @ObservationIgnored private var over: Set<ApprovalRequest.ID> = []
 
     /// Creates a view model that shows the stored state.
@@ -70,7 +70,7 @@ public final class AuthenticatorViewModel {
     /// - Parameters:
     ///   - service: The authenticator service.
     ///   - pin: The PIN prompt of the service's device.
-    ///   - clock: The clock for the expiry of requests.
+    ///   - clock: The clock for the expiration of requests and for the wait between fetches.
     public init(service: any AuthenticatorServicing, pin: PINPrompt = PINPrompt(), clock: any OAuth2Clock = DeviceClock()) {
         self.service = service
         self.pin = pin
@@ -83,17 +83,12 @@ public final class AuthenticatorViewModel {
         if let id = openAccount, account(id) == nil { openAccount = nil }
     }
 
-    /// Returns the account with an id.
-    ///
-    /// - Parameter id: The id.
-    /// - Returns: `nil` if it is not on this device.
+    /// Returns the account with an id; `nil` if it is not on this device.
     public func account(_ id: Account.ID) -> Account? { accounts.first { $0.id == id } }
 
     // MARK: - Changes that need a sign-in
 
     /// Opens the form of a change.
-    ///
-    /// - Parameter change: The change.
     public func begin(_ change: Change) {
         guard self.change == nil else { return }
         notice = nil
@@ -112,7 +107,7 @@ public final class AuthenticatorViewModel {
     /// Whether the open form is complete.
     public var canSubmit: Bool { change != nil && progress == nil && form.isComplete }
 
-    /// Whether the code of a sign-in page can be used.
+    /// Whether the QR code of a sign-in page can be used.
     public var canUseLink: Bool { change == .enroll && progress == nil && !link.isEmpty }
 
     /// Signs in and makes the open change.
@@ -149,7 +144,7 @@ public final class AuthenticatorViewModel {
         closeChange()
     }
 
-    /// Cancels a change in progress, and waits until its request is withdrawn. The app calls this before it exits.
+    /// Cancels a change in progress, and waits until its request is withdrawn. The app calls this function before it exits.
     public func leave() async {
         changing?.cancel()
         _ = await changing?.result
@@ -183,20 +178,21 @@ public final class AuthenticatorViewModel {
         updateAccounts()
     }
 
-    // MARK: - Changes that need none
+    // MARK: - Changes that need no sign-in
 
     /// Turns requests without a sign-in on or off.
     ///
     /// - Parameters:
-    ///   - isOn: Whether they are allowed.
+    ///   - isOn: Whether requests without a sign-in are allowed.
     ///   - id: The account's id.
     public func setCIBA(_ isOn: Bool, of id: Account.ID) async {
         await load { try await self.service.setCIBA(isOn, of: id) }
     }
 
-    /// Removes an account from this device alone, after the user's confirmation.
+    /// Removes an account from this device only, after the user's confirmation.
     ///
-    /// - Parameter id: The account's id. It is not read from ``removing``, because the alert may be closed before its button's action runs.
+    /// - Parameter id: The account's id. The id is not read from ``removing``, because the alert may be closed before the action of its
+    ///   button runs.
     public func removeFromDevice(_ id: Account.ID) async {
         guard !isLoading else { return }
         removing = nil
@@ -228,7 +224,7 @@ public final class AuthenticatorViewModel {
 
     // MARK: - Requests
 
-    /// Fetches the pending requests on demand. A failure for some accounts is shown even if others have requests.
+    /// Fetches the pending requests on demand. A failure for some accounts is shown even if other accounts have requests.
     public func retrieve() async {
         await load {
             if let failure = await self.fetch() { throw failure }
@@ -236,15 +232,15 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// Fetches pending requests, because pushes may have been missed. Shows no message without requests or network.
+    /// Fetches pending requests, because pushes may have been missed. If there are no requests or the fetch fails, shows no message.
     public func didBecomeActive() async {
         updateAccounts()
         guard !accounts.isEmpty, !isLoading else { return }
-        // What can't be fetched now is fetched the next time, or on demand, which tells why.
+        // A failure is ignored. The next fetch tries again, and a fetch on demand shows the reason.
         await fetch()
     }
 
-    /// Fetches the pending requests repeatedly, for a device without pushes. Returns when its task is cancelled.
+    /// Fetches the pending requests repeatedly, for a device without pushes. Returns when the task is cancelled.
     ///
     /// - Parameter interval: The seconds between two fetches, at least one.
     public func listen(every interval: TimeInterval = 2) async {
@@ -254,7 +250,9 @@ public final class AuthenticatorViewModel {
         }
     }
 
-    /// - Returns: The failure if some accounts could not be fetched.
+    /// Fetches the pending requests.
+    ///
+    /// - Returns: The failure if some accounts could not be fetched; `nil` without a failure.
     @discardableResult
     private func fetch() async -> (any Error)? {
         let known = Set(requests.map(\.id))
@@ -262,7 +260,7 @@ public final class AuthenticatorViewModel {
         let fetched = retrieved.requests.filter { !over.contains($0.id) && $0.expiresAt > clock.now }
         let ids = Set(fetched.map(\.id))
         if !ids.isSubset(of: known) { notice = nil }
-        // Pushes that arrived meanwhile stay; requests that are no longer pending are removed.
+        // Requests that a push delivered during the fetch stay. Requests that are no longer pending are removed.
         requests = (requests.filter { !known.contains($0.id) && !ids.contains($0.id) } + fetched).sorted { $0.time < $1.time }
         dropOver()
         return retrieved.failure
@@ -275,8 +273,8 @@ public final class AuthenticatorViewModel {
 
     /// Handles a push that arrived while the app is in the foreground.
     ///
-    /// - Parameter push: Its payload.
-    /// - Returns: Whether it was a request, which is now shown. The rest of the app handles other pushes.
+    /// - Parameter push: The payload of the push.
+    /// - Returns: Whether the push was a request, which is then shown. The rest of the app handles other pushes.
     @discardableResult
     public func didReceive(_ push: PushPayload) async -> Bool {
         await admit(push) != nil
@@ -284,11 +282,11 @@ public final class AuthenticatorViewModel {
 
     /// Handles a notification that the user tapped, or whose action the user chose.
     ///
-    /// Approve and Deny answer the request, unless a number challenge requires a selection. A request that is still pending is shown: open settings
-    /// and forms are closed, except a form in progress, which shows the request itself.
+    /// Approve and Deny answer the request; an approval with a number challenge requires a selection in the app. A request that is still
+    /// pending is shown: open settings and forms are closed, except for a form in progress, which shows the request itself.
     ///
-    /// - Parameter push: Its payload, with the action.
-    /// - Returns: Whether it was a request.
+    /// - Parameter push: The payload of the push, with the action.
+    /// - Returns: Whether the push was a request.
     @discardableResult
     public func didRespond(to push: PushPayload) async -> Bool {
         guard let request = await admit(push) else { return false }
@@ -363,7 +361,7 @@ public final class AuthenticatorViewModel {
         dropOver()
     }
 
-    /// Whether the request is no longer pending.
+    /// Whether an error means that the request is no longer pending.
     private static func endsRequest(_ error: any Error) -> Bool {
         switch (error as? DeviceAuthenticatorError)?.reason {
         case nil, .network, .tooManyRequests, .numberNotPicked, .notAnswered: false

@@ -1,8 +1,8 @@
 internal import Wording
 
-// The visible screen, derived from the state.
+// The visible screen, which is derived from the state.
 extension AuthenticatorViewModel {
-    /// The front screen. Alerts and the PIN prompt are presented on it, because a covered screen cannot present.
+    /// The front screen. It presents alerts and the PIN prompt, because a covered screen cannot present them.
     public enum Front: Sendable, Equatable {
         /// The accounts.
         case home
@@ -18,7 +18,7 @@ extension AuthenticatorViewModel {
         return openAccount.map(Front.account) ?? .home
     }
 
-    /// The request to show: the tapped one, otherwise the oldest.
+    /// The request to show: the request that the user has tapped, or else the oldest request; `nil` without a request.
     public var shownRequest: ApprovalRequest? { requests.first { $0.id == presented } ?? requests.first }
 
     /// The number of other pending requests, as a sentence; `nil` for none.
@@ -30,7 +30,7 @@ extension AuthenticatorViewModel {
         }
     }
 
-    /// The reason for the PIN prompt.
+    /// The reason for the PIN prompt; empty without a prompt.
     public var pinReason: String {
         guard let question = pin.question else { return "" }
         if question.isNew { return words("This device requires it for each approval.") }

@@ -3,7 +3,7 @@ internal import Foundation
 public import Observation
 internal import Wording
 
-/// Verifies the user by a PIN where the system has no better way.
+/// A verifier that asks the user for a PIN, for systems without a better method.
 @Observable
 @MainActor
 public final class PINPrompt: UserVerifier {
@@ -22,15 +22,15 @@ public final class PINPrompt: UserVerifier {
     public private(set) var question: Question?
     /// The typed PIN.
     public var pin = ""
-    /// The reason why the PIN was rejected; `nil` if it was not.
+    /// The reason why the PIN was rejected; `nil` if no PIN was rejected.
     public private(set) var errorMessage: String?
 
     @ObservationIgnored private var answer: CheckedContinuation<String?, Never>?
 
-    /// A prompt that never asks.
+    /// Creates a prompt that does not ask yet.
     public init() {}
 
-    /// Whether the PIN is long enough.
+    /// Whether the prompt is open and a PIN was typed.
     public var canSubmit: Bool { question != nil && !pin.isEmpty }
 
     /// Submits the PIN.
@@ -54,14 +54,14 @@ public final class PINPrompt: UserVerifier {
         answer = nil
     }
 
-    /// Shows the prompt, and waits for the user.
+    /// Shows the prompt, and waits for the user. Throws `cancelled` if the user cancels the prompt or the task is cancelled.
     nonisolated public func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification {
         guard let pin = await ask(request) else { throw .cancelled }
         return UserVerification(method: .pin, secret: Data(pin.utf8))
     }
 
     private func ask(_ request: UserVerificationRequest) async -> String? {
-        // One prompt at a time: another one replaces an unanswered one.
+        // Only one prompt is open at a time. A new prompt cancels an unanswered prompt.
         cancel()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,9 +1,9 @@
 /// The identifiers of notification actions, as `DeviceAuthenticator` registers them.
 public enum PushAction {
-    /// Approve.
+    /// The action that approves the request.
     public static let approve = "APPROVE_BUTTON"
-    /// Deny.
+    /// The action that denies the request.
     public static let deny = "DENY_BUTTON"
-    /// Opens the app on the request.
+    /// The action that opens the app, which then shows the request.
     public static let review = "REVIEW_BUTTON"
 }

@@ -35,7 +35,7 @@ struct AccountView: View {
             }
         ) {
             Button(words("Remove"), role: .destructive) {
-                // The alert may have been closed already, which clears the account.
+                // The account is not read from `removing`, which is `nil` if the alert has been closed already.
                 if let id = viewModel.openAccount { Task { await viewModel.removeFromDevice(id) } }
             }
             Button(words("Keep"), role: .cancel) { viewModel.removing = nil }

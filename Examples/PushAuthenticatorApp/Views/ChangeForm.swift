@@ -2,7 +2,7 @@
 internal import SwiftUI
 internal import Wording
 
-/// The sign-in before a change. If the approval is needed on this phone, the request is shown here too.
+/// The sign-in before a change. If this phone must approve the sign-in, the form also shows the request.
 struct ChangeForm: View {
     @Bindable private var viewModel: AuthenticatorViewModel
 
@@ -20,7 +20,7 @@ struct ChangeForm: View {
                         Marked(text: AccountText.requestBehindForm, symbol: "exclamationmark.triangle")
                     }
                 }
-                // Not in an alert, because the user corrects the input here.
+                // The error is not in an alert, because the user corrects the input in this form.
                 if let message = viewModel.errorMessage { Text(message).foregroundStyle(.red) }
                 Section(viewModel.change.map(AccountText.explanation) ?? "") { fields }
                 if viewModel.change == .enroll { Section(words("Or paste the content of a sign-in page's QR code:")) { link } }

@@ -2,7 +2,7 @@
 internal import SwiftUI
 internal import Wording
 
-/// The PIN prompt, where the app uses ``PINPrompt`` because the device has no better way.
+/// The PIN prompt, for devices without a better method of user verification.
 struct PINView: View {
     @Bindable private var pin: PINPrompt
     private let reason: String

@@ -7,14 +7,14 @@ internal import Wording
 public struct PhoneView: View {
     @State private var viewModel: AuthenticatorViewModel
 
-    /// Shows a view model.
+    /// Creates the screen of a view model.
     ///
-    /// - Parameter viewModel: The view model; pass it to ``PushNotifications`` too.
+    /// - Parameter viewModel: The view model. Pass the same view model to ``PushNotifications``.
     public init(viewModel: AuthenticatorViewModel) {
         _viewModel = State(initialValue: viewModel)
     }
 
-    /// The screen.
+    /// The content of the screen.
     public var body: some View {
         NavigationStack {
             List {

@@ -7,7 +7,7 @@ extension View {
     /// Presents the PIN prompt on this view while it is visible, because a covered view cannot present.
     func asksForPIN(of viewModel: AuthenticatorViewModel, inFront isInFront: @escaping @MainActor @Sendable () -> Bool) -> some View {
         sheet(
-            // Only its button closes it, because no PIN is a refusal.
+            // Only its button closes the prompt, because a closed prompt is a cancelled verification.
             isPresented: .presented(viewModel) {
                 $0.pin.question != nil && isInFront()
             } close: { _ in
@@ -43,7 +43,7 @@ extension View {
         ) { ChangeForm(viewModel: viewModel) }
     }
 
-    /// The user cannot swipe it away.
+    /// Prevents the user from closing a sheet with a swipe.
     func keptOpen(_ isKept: Bool) -> some View {
         #if os(iOS)
         interactiveDismissDisabled(isKept)

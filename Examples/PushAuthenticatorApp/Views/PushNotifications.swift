@@ -5,18 +5,18 @@ internal import UIKit
 #endif
 public import UserNotifications
 
-/// Forwards notifications to the view model.
+/// The notification delegate that forwards notifications to the view model.
 ///
-/// Create it before the app has finished launching, so that a tap that launched the app is not lost. Keep it, and call ``register()``. The app
-/// delegate's `didRegisterForRemoteNotificationsWithDeviceToken` receives the token and forwards it: `Task { await viewModel.updatePushToken(token)
-/// }`. The system calls it on the main actor.
+/// Create it before the app has finished launching, so that a tap that launched the app is not lost. Keep a reference to it, and call
+/// ``register()``. The app delegate's `didRegisterForRemoteNotificationsWithDeviceToken` receives the push token. Forward the token with
+/// `Task { await viewModel.updatePushToken(token) }`.
 @MainActor
 public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate {
     private let viewModel: AuthenticatorViewModel
 
-    /// Receives notifications from now on.
+    /// Creates the delegate, which receives notifications from now on.
     ///
-    /// - Parameter viewModel: The view model that handles them.
+    /// - Parameter viewModel: The view model that handles the notifications.
     public init(viewModel: AuthenticatorViewModel) {
         self.viewModel = viewModel
         super.init()
@@ -24,9 +24,10 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
     }
 
     #if canImport(UIKit) && !os(watchOS)
-    /// Asks the user once for permission to show notifications, and the system at each launch for this device's push token, which can change.
+    /// Asks the user for permission to show notifications, and the system for this device's push token. Call this function at each launch,
+    /// because the token can change. The system asks the user only once.
     ///
-    /// The token is requested even without permission, because silent pushes arrive while the app is in the foreground.
+    /// The token is requested even without permission, because silent pushes still arrive while the app is in the foreground.
     ///
     /// - Returns: Whether notifications are shown. Otherwise requests are visible only in the app.
     /// - Throws: An error of the permission request.
@@ -37,7 +38,7 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
     }
     #endif
 
-    /// The app is in the foreground: it shows the request itself, and other notifications as usual.
+    /// Handles a notification while the app is in the foreground. The app shows a request itself; the system shows other notifications.
     nonisolated public func userNotificationCenter(
         _ center: UNUserNotificationCenter, willPresent notification: UNNotification,
         withCompletionHandler completionHandler: @escaping (UNNotificationPresentationOptions) -> Void
@@ -50,7 +51,7 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
         }
     }
 
-    /// The user tapped the notification or chose one of its actions.
+    /// Handles a notification that the user tapped, or whose action the user chose.
     nonisolated public func userNotificationCenter(
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
@@ -64,9 +65,9 @@ public final class PushNotifications: NSObject, UNUserNotificationCenterDelegate
     }
 }
 
-/// A completion handler that moves to the main actor.
+/// A completion handler that is transferred to the main actor.
 ///
-/// Invariant that makes `@unchecked Sendable` safe: the system created it for one call on any thread, and it is called once.
+/// `@unchecked Sendable` is safe because the system allows one call on any thread, and the handler is called once.
 private struct Answered<Value>: @unchecked Sendable {
     private let handler: (Value) -> Void
 

@@ -35,7 +35,7 @@ struct RequestView: View {
         .disabled(viewModel.answering != nil)
     }
 
-    /// One text, so that VoiceOver reads the name and the value together.
+    /// Returns the name and the value as one text, so that VoiceOver reads them together.
     private func fact(_ label: String, _ value: String) -> some View {
         Text(label + ": ").foregroundStyle(.secondary) + Text(verbatim: value)
     }

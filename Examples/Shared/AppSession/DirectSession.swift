@@ -4,10 +4,11 @@ public import Observation
 internal import OktaDirectAuth
 internal import Wording
 
-/// Signs in without a browser, and keeps the session. The password apps share it. An app adds a second factor by changing one argument of
+/// A session that signs in without a browser. The password apps share this class. An app adds a second factor by changing one argument of
 /// ``signIn(username:password:secondFactor:)``.
 ///
-/// ``Credential`` stores the tokens. ``token`` follows every change there: a manual or automatic refresh, or a sign-out in another part of the app.
+/// ``Credential`` stores the tokens. ``token`` follows every change of the stored tokens: a manual or automatic refresh, or a sign-out in
+/// another part of the app.
 @MainActor
 @Observable
 public final class DirectSession {
@@ -21,17 +22,17 @@ public final class DirectSession {
 
     /// The second factors that the app supports.
     public enum SecondFactor: Sendable {
-        /// None. A sign-in that requires one fails.
+        /// No second factor. A sign-in that requires a second factor fails.
         case none
         /// An approval of a push on another device.
         case push
     }
 
-    /// The tokens of the signed-in user; `nil` without one.
+    /// The tokens of the signed-in user; `nil` without a user.
     public private(set) var token: Token?
     /// The step that the running sign-in waits for; `nil` for none.
     public private(set) var waiting: Waiting?
-    /// Whether the server reported the end of the session, until the next sign-in.
+    /// Whether the server has reported the end of the session; `false` again from the next sign-in or sign-out.
     public private(set) var hasEnded = false
 
     /// The message after the end of the session.
@@ -42,16 +43,16 @@ public final class DirectSession {
     @ObservationIgnored private let wording: Wording
     @ObservationIgnored private var credential: Credential?
     @ObservationIgnored private var signInTask: Task<Token, any Error>?
-    /// Revokes tokens that arrived after the cancellation.
+    /// The task that revokes tokens that arrived after a cancellation.
     @ObservationIgnored private var givingBack: Task<Void?, Never>?
     @ObservationIgnored private var following: Task<Void, Never>?
 
-    /// Restores the session of the previous run.
+    /// Creates a session that restores the session of the previous run.
     ///
     /// - Parameters:
     ///   - refreshesByItself: Whether the tokens are refreshed automatically before they expire.
-    ///   - language: The language of its messages; `nil` for the user's.
-    ///   - client: Creates the client. The sign-in rethrows its errors.
+    ///   - language: The language of the messages; `nil` for the user's language.
+    ///   - client: Creates the client. The sign-in rethrows the errors of this closure.
     public init(refreshesByItself: Bool = true, language: String? = nil, client: () throws -> OAuth2Client) {
         self.refreshesByItself = refreshesByItself
         wording = Wording(bundle: .module, language: language)
@@ -70,17 +71,14 @@ public final class DirectSession {
         following?.cancel()
     }
 
-    /// The current time by the server's clock, as far as its responses have shown it.
+    /// The current time by the server's clock, as known from the server's responses; without responses, by this device's clock.
     public var now: Date { credential?.oauth2.now ?? (try? flow.get())?.client.now ?? .now }
 
     // MARK: - Signing in
 
     /// Signs in and stores the tokens as the default credential. Returns after the user's approval, however long it takes.
     ///
-    /// - Parameters:
-    ///   - username: The user name.
-    ///   - password: The password.
-    ///   - secondFactor: The second factor that the app supports if the password is not enough.
+    /// - Parameter secondFactor: The second factor that the app supports, for users whose password is not sufficient.
     /// - Throws: ``SessionError``, errors of the client's settings, the flow and the storage; `CancellationError` after ``cancel()``.
     public func signIn(username: String, password: String, secondFactor: SecondFactor) async throws {
         let flow = try flow.get()
@@ -100,7 +98,7 @@ public final class DirectSession {
             task.cancel()
         }
         guard !task.isCancelled else {
-            // The token arrived after the user cancelled, and must not be used.
+            // The tokens arrived after the cancellation and must not be used.
             givingBack = Task { try? await flow.client.revoke(tokens, type: .all) }
             throw CancellationError()
         }
@@ -109,7 +107,7 @@ public final class DirectSession {
         use(credential)
     }
 
-    /// Cancels the current sign-in. A later approval has no effect, and the server withdraws its request from the other device.
+    /// Cancels the current sign-in. A later approval has no effect, and the server withdraws the request from the other device.
     public func cancel() {
         signInTask?.cancel()
     }
@@ -145,7 +143,7 @@ public final class DirectSession {
             guard case .success(let token) = status else { throw SessionError.unknownStep(wording) }
             return token
         } catch {
-            // The sign-in will not continue, so the server can delete it.
+            // The sign-in does not continue, so the server can delete it.
             await flow.reset()
             throw error
         }
@@ -153,15 +151,15 @@ public final class DirectSession {
 
     // MARK: - The session
 
-    /// Refreshes the tokens if they have expired or expire soon.
+    /// Refreshes the tokens if they have expired or expire soon. Does nothing if no user is signed in.
     ///
-    /// - Throws: ``SessionError`` if the session has ended, whose tokens are then removed; other errors of the refresh, after which the old tokens
-    /// are kept. Does nothing if no user is signed in.
+    /// - Throws: ``SessionError`` if the session has ended; its tokens are then removed. Other errors of the refresh; the old tokens are
+    ///   then kept.
     public func refreshIfNeeded() async throws {
         try await refresh { try await $0.refreshIfNeeded() }
     }
 
-    /// Refreshes the tokens now.
+    /// Refreshes the tokens now. Does nothing if no user is signed in.
     ///
     /// - Throws: The errors of ``refreshIfNeeded()``.
     public func refresh() async throws {
@@ -180,7 +178,7 @@ public final class DirectSession {
         }
     }
 
-    /// Returns the user's profile, which is fetched once, with refreshed tokens if necessary.
+    /// Returns the user's profile, which is fetched once. Refreshes the tokens first if necessary.
     ///
     /// - Returns: The profile; `nil` if no user is signed in.
     /// - Throws: Errors of the refresh, of the network and of the server.
@@ -190,7 +188,7 @@ public final class DirectSession {
         return try await credential?.userInfo()
     }
 
-    /// Signs out. The tokens are removed from this device even if the server is not reachable; the revocation is repeated later.
+    /// Signs out. The tokens are removed from this device even if the server is not reachable. The revocation is then repeated later.
     ///
     /// - Throws: Errors of the storage if the tokens could not be removed; the user then stays signed in.
     public func signOut() async throws {

@@ -1,15 +1,14 @@
 package import AuthFoundation
 internal import Foundation
 
-/// A user without a session, for previews.
+/// Sample tokens and a sample profile, for previews.
 package enum Sample {
-    /// Tokens that no server accepts.
+    /// Returns tokens that no server accepts.
     ///
     /// - Parameters:
     ///   - number: The number of the sample; each number gives different tokens.
-    ///   - keys: The members that the response lacks.
-    /// - Returns: The tokens.
-    /// - Throws: An encoding error.
+    ///   - keys: The members to omit from the token response.
+    /// - Throws: An encoding or decoding error.
     package static func token(_ number: Int = 1, without keys: Set<String> = []) throws -> Token {
         let settings = ["issuer": "https://id.example.com/oauth2/default", "clientId": "example-app", "scopes": "openid profile"]
         let configuration = try OAuth2Client.Configuration(plist: OAuth2Client.PropertyListConfiguration(settings))
@@ -25,10 +24,9 @@ package enum Sample {
         return try JSONDecoder().decode(Token.self, from: JSONSerialization.data(withJSONObject: stored))
     }
 
-    /// A profile.
+    /// Returns a sample profile.
     ///
-    /// - Returns: The profile.
-    /// - Throws: An encoding error, which cannot occur.
+    /// - Throws: A decoding error, which cannot occur.
     package static func userInfo() throws -> UserInfo {
         let claims = #"{"sub":"00u1a2b3c4d5","name":"Jane Doe","preferred_username":"jane.doe@example.com","email":"jane.doe@example.com"}"#
         return try UserInfo(JSON(Data(claims.utf8)))

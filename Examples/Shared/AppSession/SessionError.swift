@@ -1,7 +1,7 @@
 public import Foundation
 internal import Wording
 
-/// An error that stops the app, with a text for the user.
+/// An error that ends a sign-in or a session, with a text for the user.
 public struct SessionError: LocalizedError, Equatable, Sendable {
     /// The kind of the error, for programs.
     public enum Code: Sendable {
@@ -12,7 +12,7 @@ public struct SessionError: LocalizedError, Equatable, Sendable {
     public let code: Code
     private let message: String
 
-    /// The problem and its remedy.
+    /// The problem and, if there is one, its remedy.
     public var errorDescription: String? { message }
 
     static func secondFactorRequired(_ wording: Wording) -> SessionError {

@@ -1,12 +1,11 @@
 #if canImport(SwiftUI)
 package import SwiftUI
 
-// VoiceOver texts. Each view sets its own, in the place where it is created.
+// VoiceOver texts. Each view sets its own text where the view is created.
 extension View {
     /// Sets the VoiceOver text of a view without a suitable text of its own.
     ///
-    /// - Parameter label: The text.
-    /// - Returns: The view.
+    /// - Parameter label: The VoiceOver text.
     package func spoken(_ label: String) -> some View {
         #if os(iOS)
         accessibilityLabel(Text(verbatim: label))
@@ -17,8 +16,7 @@ extension View {
 
     /// Sets the VoiceOver text of a picture that consists of many views.
     ///
-    /// - Parameter label: The text.
-    /// - Returns: The view.
+    /// - Parameter label: The VoiceOver text.
     package func spokenAsPicture(_ label: String) -> some View {
         #if os(iOS)
         accessibilityElement(children: .ignore)
@@ -29,9 +27,7 @@ extension View {
         #endif
     }
 
-    /// A decorative picture that VoiceOver skips.
-    ///
-    /// - Returns: The view.
+    /// Hides a decorative picture from VoiceOver.
     package func silent() -> some View {
         #if os(iOS)
         accessibilityHidden(true)
@@ -42,8 +38,7 @@ extension View {
 
     /// Marks an element as selected.
     ///
-    /// - Parameter isOn: Whether it is selected.
-    /// - Returns: The view.
+    /// - Parameter isOn: Whether the element is selected.
     package func chosen(_ isOn: Bool) -> some View {
         #if os(iOS)
         accessibilityAddTraits(isOn ? .isSelected : [])

@@ -2,7 +2,7 @@
 package import SwiftUI
 
 extension Binding where Value == Bool {
-    /// A binding for a presentation that a view model describes with its own properties.
+    /// Returns a binding for a presentation that a view model describes with its own properties.
     ///
     /// ```swift
     /// .alert("Error", isPresented: .presented(viewModel) { $0.errorMessage != nil } close: { $0.errorMessage = nil }) { … }
@@ -11,8 +11,7 @@ extension Binding where Value == Bool {
     /// - Parameters:
     ///   - model: The view model.
     ///   - isShown: Whether the presentation is visible.
-    ///   - close: Runs when the user closes it.
-    /// - Returns: The binding.
+    ///   - close: Runs when the user closes the presentation.
     @MainActor
     package static func presented<Model: AnyObject & Sendable>(
         _ model: Model, when isShown: @escaping @MainActor @Sendable (Model) -> Bool,

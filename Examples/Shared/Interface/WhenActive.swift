@@ -3,9 +3,6 @@ package import SwiftUI
 
 extension View {
     /// Runs an action when the view appears, and whenever the app becomes active.
-    ///
-    /// - Parameter action: The action.
-    /// - Returns: The view.
     package func whenActive(_ action: @escaping @MainActor @Sendable () async -> Void) -> some View {
         #if os(iOS)
         modifier(WhenActive(action: action))

@@ -2,8 +2,8 @@ public import Foundation
 
 /// The texts of an app in the user's language, for all of its user interfaces.
 ///
-/// The key is the English text. On Apple platforms the system selects the language; elsewhere the environment does (`LC_ALL`, `LC_MESSAGES`, `LANG`).
-/// Without a translation, the text is English.
+/// The key of a text is the English text. On Apple platforms, the system selects the language; elsewhere, the environment does (`LC_ALL`,
+/// `LC_MESSAGES`, `LANG`). Without a translation, the text is English.
 ///
 /// ```swift
 /// let wording = Wording(bundle: .module)
@@ -13,16 +13,16 @@ public import Foundation
 ///
 /// `Sendable`; thread-safe.
 public struct Wording: Sendable {
-    /// The language of the texts, for example `de`; `nil` where the system selects it.
+    /// The language of the texts, for example `de`; `nil` if the system selects the language.
     public let language: String?
     private let texts: [String: String]?
     private let bundle: Bundle
 
-    /// Loads the texts.
+    /// Creates the texts of an app in one language.
     ///
     /// - Parameters:
     ///   - bundle: The bundle with the app's `Localizable.strings`.
-    ///   - language: The language, for example `de`; `nil` for the user's.
+    ///   - language: The language, for example `de`; `nil` for the user's language.
     public init(bundle: Bundle, language: String? = nil) {
         self.bundle = bundle
         #if canImport(Darwin)
@@ -36,10 +36,8 @@ public struct Wording: Sendable {
 
     /// Returns a text.
     ///
-    /// - Parameters:
-    ///   - key: The English text; `%@` stands for a value, `%2$@` for the second.
-    ///   - values: The values.
-    /// - Returns: The text in the user's language, or the key without a translation.
+    /// - Parameter key: The English text; `%@` stands for the next value, `%2$@` for the second value.
+    /// - Returns: The text in the user's language; the key if there is no translation.
     public func callAsFunction(_ key: String, _ values: String...) -> String {
         let text: String
         if let texts {
@@ -53,11 +51,9 @@ public struct Wording: Sendable {
     /// Returns a date in the format of the language.
     ///
     /// - Parameters:
-    ///   - date: The date.
-    ///   - day: The length of the date.
-    ///   - time: The length of the time.
-    ///   - timeZone: The time zone.
-    /// - Returns: For example `14.11.2023, 22:13`.
+    ///   - day: The style of the day.
+    ///   - time: The style of the time of day.
+    /// - Returns: The formatted date, for example `14.11.2023, 22:13`.
     public func date(
         _ date: Date, day: DateFormatter.Style = .medium, time: DateFormatter.Style = .short, timeZone: TimeZone = .current
     ) -> String {
@@ -71,10 +67,8 @@ public struct Wording: Sendable {
 
     /// Returns the translated texts of a language by key.
     ///
-    /// - Parameters:
-    ///   - bundle: The bundle with the app's `Localizable.strings`.
-    ///   - language: The language.
-    /// - Returns: The texts by key; none if the app lacks the language.
+    /// - Parameter bundle: The bundle with the app's `Localizable.strings`.
+    /// - Returns: The texts by key; empty if the app lacks the language.
     public static func texts(in bundle: Bundle, language: String) -> [String: String] {
         guard let file = bundle.url(forResource: "Localizable", withExtension: "strings", subdirectory: nil, localization: language),
             let data = try? Data(contentsOf: file),
@@ -86,7 +80,7 @@ public struct Wording: Sendable {
     /// Returns the language that an environment selects.
     ///
     /// - Parameter environment: The environment variables.
-    /// - Returns: For example `de` for `de_CH.UTF-8`; `en` by default.
+    /// - Returns: The language code, for example `de` for `de_CH.UTF-8`; `en` by default.
     public static func language(of environment: [String: String]) -> String {
         let asked = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         let code = asked.prefix { $0.isLetter }.lowercased()

@@ -46,14 +46,14 @@ public struct TerminalSize: Hashable, Sendable {
         self.rows = max(6, rows)
     }
 
-    /// 80 by 24.
+    /// The standard size: 80 columns by 24 lines.
     public static let standard = TerminalSize(columns: 80, rows: 24)
 }
 
-/// The characters of a whole screen.
+/// The characters of a screen.
 struct Canvas: Equatable {
     struct Cell: Hashable {
-        /// The character; `nil` for the second half of a wide one.
+        /// The character; `nil` for the second half of a wide character.
         var character: Character?
         var attributes: Attributes
 
@@ -70,9 +70,9 @@ struct Canvas: Equatable {
 
     subscript(column: Int, row: Int) -> Cell { cells[row * size.columns + column] }
 
-    /// Draws a text and cuts the parts outside.
+    /// Draws a text. Parts outside the canvas are cut off.
     ///
-    /// - Returns: The column after it.
+    /// - Returns: The column after the text.
     @discardableResult
     mutating func draw(_ text: String, column: Int, row: Int, _ attributes: Attributes = .plain) -> Int {
         var column = column

@@ -3,9 +3,9 @@ internal import Wording
 /// One line of a screen's body.
 struct BodyLine {
     var spans: [Span]
-    /// The focusable elements.
+    /// The ids of the focusable elements on the line.
     var ids: [String] = []
-    /// The cursor position.
+    /// The column of the cursor; `nil` for none.
     var cursor: Int?
 
     init(_ spans: [Span], ids: [String] = [], cursor: Int? = nil) {
@@ -17,7 +17,7 @@ struct BodyLine {
     static let empty = BodyLine([])
 }
 
-/// Lays elements out as lines.
+/// The layout of elements as lines.
 @MainActor
 struct ElementLines {
     let columns: Int
@@ -25,7 +25,7 @@ struct ElementLines {
     let height: Int
     let interaction: Interaction
     let focus: String?
-    /// The step of animations; `nil` for none.
+    /// The step of the animations; `nil` for no animation.
     let tick: Int?
     /// The width of the labels before fields.
     let labelColumns: Int
@@ -35,10 +35,9 @@ struct ElementLines {
     /// The maximum width of a label before a field or value.
     static let widestLabel = 24
 
-    /// - Parameters:
-    ///   - element: The element.
-    ///   - scrollHeight: The number of lines for a scrolled text that fills the screen.
-    /// - Returns: The lines.
+    /// Returns the lines of an element.
+    ///
+    /// - Parameter scrollHeight: The number of lines for a scrolled text that fills the screen.
     func lines(_ element: Element, scrollHeight: Int) -> [BodyLine] {
         switch element.kind {
         case .text(let text, let style): self.text(text, style)
@@ -95,7 +94,7 @@ struct ElementLines {
         let typed = PrintableText.line(field.text)
         let shown = field.isSecret ? String(repeating: "•", count: typed.count) : typed
         let caret = min(interaction.carets[field.id] ?? 0, typed.count)
-        // Shows the end of a text that is too long, or the part around the cursor.
+        // If the text is too long, shows its end or the part around the cursor.
         let before = shown.dropLast(caret)
         var start = before.startIndex
         while TextWidth.of(before[start...]) >= width { start = before.index(after: start) }
@@ -163,7 +162,7 @@ struct ElementLines {
         let chosen = min(interaction.rows[list.id] ?? 0, max(0, list.rows.count - 1))
         return list.rows.enumerated().flatMap { number, row in
             let isChosen = number == chosen && list.id == focus
-            // The focus is on the chosen row.
+            // Only the chosen row has the focus.
             let ids = isChosen ? [list.id] : []
             let first = BodyLine(
                 [
@@ -176,7 +175,7 @@ struct ElementLines {
         }
     }
 
-    /// The text of a scrolled element, broken into lines.
+    /// Returns the text of a scrolled element, broken into lines.
     func wrapped(_ scroll: Element.Scroll) -> [String] {
         PrintableText.lines(scroll.text).flatMap { TextWidth.wrap($0, columns: columns - 4) }
     }

@@ -6,9 +6,9 @@ struct Frame {
     let canvas: Canvas
     /// The cursor position; `nil` for none.
     let cursor: (column: Int, row: Int)?
-    /// The scroll ranges of elements that are longer than their space, by id.
+    /// The scroll range in lines of each scrolled text, by id, and of the screen, by its identity; 0 if everything is visible.
     let lengths: [String: Int]
-    /// Whether an animation is visible.
+    /// Whether an animation is on the screen.
     let moves: Bool
 
     private static let margin = 2
@@ -17,10 +17,9 @@ struct Frame {
     /// Draws a screen.
     ///
     /// - Parameters:
-    ///   - screen: The screen.
     ///   - size: The size of the terminal.
-    ///   - interaction: The focus and scroll positions. A screen that is longer than the terminal scrolls to the focus.
-    ///   - tick: The step of animations; `nil` for none.
+    ///   - interaction: The focus and the scroll positions. A screen that is longer than the terminal scrolls to the focus.
+    ///   - tick: The step of the animations; `nil` for no animation.
     ///   - wording: The language of the hints.
     init(_ screen: Screen, size: TerminalSize, interaction: inout Interaction, tick: Int?, wording: Wording) {
         var canvas = Canvas(size: size)
@@ -28,7 +27,7 @@ struct Frame {
         interaction.noteFocus(on: screen)
         let focus = interaction.focus(on: screen)
         let labels = screen.elements.compactMap { if case .field(let field) = $0.kind { TextWidth.of(field.label) } else { nil } }
-        // The title, an empty line, the body, an empty line, the hints.
+        // The lines of a screen: the title, an empty line, the body, an empty line, the hints.
         let top = screen.isDense ? 1 : 2
         let height = size.rows - 2 * top
         let writer = ElementLines(
@@ -71,7 +70,7 @@ struct Frame {
         let open = screen.elements.filter { if case .scroll(let scroll) = $0.kind { scroll.height == nil } else { false } }.count
         let fixed = screen.elements.filter { if case .scroll(let scroll) = $0.kind { scroll.height != nil } else { true } }
             .reduce(0) { $0 + writer.lines($1, scrollHeight: 0).count }
-        // The remaining lines without the frames; at least three.
+        // Each scrolled text gets an equal share of the remaining lines, without its frame, but at least three lines.
         let scrollHeight = open == 0 ? 0 : max(3, (height - fixed) / open - 2)
         var lengths: [String: Int] = [:]
         for case .scroll(let scroll) in screen.elements.map(\.kind) {
@@ -80,7 +79,7 @@ struct Frame {
         return (screen.elements.flatMap { writer.lines($0, scrollHeight: scrollHeight) }, lengths)
     }
 
-    /// The first visible line: the scroll position, adjusted so that the focus is visible.
+    /// Returns the first visible line: the scroll position, adjusted so that the focus is visible.
     private static func offset(of screen: Screen, _ lines: [BodyLine], focus: String?, height: Int, interaction: Interaction) -> Int {
         let last = max(0, lines.count - height)
         let offset = max(0, min(interaction.offsets[screen.identity] ?? 0, last))

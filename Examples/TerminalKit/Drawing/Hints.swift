@@ -15,7 +15,7 @@ struct Hints {
             hints.append("\(wording("Esc")) \(back.label)")
         }
         hints.append(hint("Ctrl-C", "Quit"))
-        // The last ones are the most important.
+        // The first hints are removed, because the last hints are the most important.
         while hints.count > 1, TextWidth.of(hints.joined(separator: "  ")) > columns { hints.removeFirst() }
         return hints.joined(separator: "  ")
     }

@@ -1,6 +1,6 @@
-/// Converts canvases to terminal output. It sends only the changes since the last canvas, so that nothing flickers.
+/// A converter of canvases to terminal output. It outputs only the changes since the last canvas, so that nothing flickers.
 struct Painter {
-    /// Whether colours are used (https://no-color.org). Bold, dim and reversed text is always used.
+    /// Whether colours are used (https://no-color.org). Bold, dim and reversed texts are always used.
     let showsColours: Bool
     private var last: Canvas?
 
@@ -11,6 +11,8 @@ struct Painter {
     /// Discards the known content of the terminal, so that everything is drawn.
     mutating func forget() { last = nil }
 
+    /// Returns the terminal output that shows a canvas.
+    ///
     /// - Parameters:
     ///   - canvas: The canvas to show.
     ///   - cursor: The cursor position; `nil` for none.
@@ -30,7 +32,7 @@ struct Painter {
         return output
     }
 
-    /// Returns the columns from the first to the last change of a row.
+    /// Returns the columns from the first to the last change of a row; `nil` without a change.
     private func changes(in row: Int, of canvas: Canvas) -> Range<Int>? {
         let columns = 0..<canvas.size.columns
         guard let last else { return columns }

@@ -1,11 +1,11 @@
-/// Untrusted texts without terminal control characters and changes of the text direction.
+/// A filter for untrusted texts: replaces terminal control characters and characters that change the text direction.
 enum PrintableText {
-    /// A text that may have several lines.
+    /// Returns the filtered lines of a text.
     static func lines(_ text: String) -> [String] {
         text.replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }
     }
 
-    /// A text on a single line.
+    /// Returns a filtered text on a single line.
     static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: steers) else { return text }
         return String(

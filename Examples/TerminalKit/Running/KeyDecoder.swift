@@ -1,18 +1,17 @@
-/// Converts terminal input to keys.
+/// A decoder that converts terminal input to keys.
 struct KeyDecoder {
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
-    /// The maximum length of an escape sequence in bytes; longer ones are invalid.
+    /// The maximum length of an escape sequence in bytes; longer sequences are invalid.
     private static let longestSequence = 16
 
     private var pending: [UInt8] = []
     private var isPasting = false
 
-    /// Whether the input ends with an incomplete sequence: an Esc, or a part of a character.
+    /// Whether the input ends with an incomplete escape sequence or character.
     var isWaiting: Bool { !pending.isEmpty }
 
-    /// Adds bytes.
+    /// Adds input bytes.
     ///
-    /// - Parameter bytes: The bytes.
     /// - Returns: The complete keys.
     mutating func keys(of bytes: some Sequence<UInt8>) -> [Key] {
         pending += bytes
@@ -24,7 +23,7 @@ struct KeyDecoder {
         return keys
     }
 
-    /// Decodes the incomplete input as it is, after a pause.
+    /// Decodes incomplete input after a pause: an Esc counts as a key of its own.
     mutating func flush() -> [Key] {
         guard !isPasting, let first = pending.first else { return [] }
         let rest = pending.dropFirst()
@@ -33,7 +32,7 @@ struct KeyDecoder {
         return [.escape] + keys(of: rest)
     }
 
-    /// Returns the next key and its length in bytes; the key is `nil` for unknown sequences.
+    /// Returns the next key and its length in bytes; the key is `nil` for input to ignore. Returns `nil` if the input is incomplete.
     private mutating func next() -> (Key?, Int)? {
         guard let first = pending.first else { return nil }
         if isPasting { return pasted() }
@@ -64,7 +63,7 @@ struct KeyDecoder {
         return (.character(character), length)
     }
 
-    /// Pasted input is text: a line break in it is no Return.
+    /// Returns the next key of pasted input. Pasted control characters are ignored, so that a line break does not press Return.
     private mutating func pasted() -> (Key?, Int)? {
         guard let first = pending.first else { return nil }
         if first == 0x1B {
@@ -90,8 +89,8 @@ struct KeyDecoder {
         case UInt8(ascii: "O"):
             guard pending.count > 2 else { return nil }
             return (Self.sequences[String(decoding: pending[2...2], as: UTF8.self)], 3)
-        // An Esc is a separate key, even before another key: a user who types fast, or has a slow terminal, closes the page and then presses the key.
-        // A key with Alt looks the same; none has a meaning here.
+        // An Esc is a key of its own, even directly before another key, because a user may type fast or have a slow terminal. A key with
+        // Alt sends the same bytes, but keys with Alt have no meaning here.
         default: return (.escape, 1)
         }
     }

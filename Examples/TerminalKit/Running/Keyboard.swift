@@ -8,20 +8,20 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Reads keys on its own thread.
+/// A reader of keys with a thread of its own.
 final class Keyboard: Sendable {
-    /// The pause in milliseconds after which an Esc is complete.
+    /// The pause in milliseconds after which an Esc counts as a key.
     private static let escapeDelay: Int32 = 40
 
-    /// Ends the thread when written to; the thread closes it.
+    /// The writing end of a pipe; -1 without a pipe. Closing it ends the thread.
     private let ending: Int32
 
-    /// Starts to read.
+    /// Starts reading.
     ///
-    /// - Parameter receive: Receives each key, on the reading thread; `nil` at the end of the input.
+    /// - Parameter receive: Called on the reading thread with each key, and with `nil` at the end of the input.
     init(_ receive: @escaping @Sendable (Key?) -> Void) {
         var descriptors: [Int32] = [-1, -1]
-        // Without a pipe the thread reads until the process ends.
+        // Without a pipe, the thread reads until the process ends.
         let hasPipe = pipe(&descriptors) == 0
         ending = hasPipe ? descriptors[1] : -1
         let end = descriptors[0]
@@ -47,7 +47,7 @@ final class Keyboard: Sendable {
                 if errno == EINTR { continue }
                 return receive(nil)
             }
-            // The other end was closed.
+            // The writing end of the pipe was closed.
             if sources[1].revents != 0 { return }
             guard ready > 0 else {
                 decoder.flush().forEach { receive($0) }

@@ -9,14 +9,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The terminal of this process in full-screen mode. Its settings are restored at the end, also after a crash.
+/// The terminal of this process in full-screen mode. The terminal's settings are restored at the end, also after a crash.
 final class RawTerminal: Sendable {
     private static let entering = "\u{1B}[?1049h\u{1B}[?2004h\u{1B}[2J"
 
-    /// Writes on its own thread, because a terminal can be slow.
+    /// The queue for output, because a terminal can be slow.
     private let output = DispatchQueue(label: "terminal")
 
-    /// `nil` if this process has no terminal for input and output.
+    /// Creates the terminal of this process; `nil` if the process has no terminal for input and output.
     init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
     }
@@ -47,10 +47,10 @@ final class RawTerminal: Sendable {
         }
     }
 
-    /// Writes without waiting.
+    /// Writes a text without waiting for the terminal.
     func write(_ text: String) {
         output.async {
-            // A closed terminal shows nothing.
+            // Errors are ignored, because a closed terminal shows nothing.
             try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
         }
     }
@@ -58,9 +58,10 @@ final class RawTerminal: Sendable {
 
 /// The original settings of the terminal.
 private enum TerminalRestoration {
-    // Safe: only `prepare` writes it, before it installs the first handler below that reads it. A process enters full-screen mode once.
+    // `nonisolated(unsafe)` is safe because only `prepare` writes the settings, before it installs the handlers that read them.
     nonisolated(unsafe) static var settings = termios()
-    /// Leaves the alternate screen, ends bracketed paste, and shows the cursor. Static, because a signal handler must not allocate.
+    /// The output that leaves the alternate screen, ends bracketed paste, and shows the cursor. It is static, because a signal handler must
+    /// not allocate.
     private static let leaving: StaticString = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?1049l\u{1B}[?25h"
     private static let isPrepared = Atomic(false)
 
@@ -70,7 +71,7 @@ private enum TerminalRestoration {
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
             signal(number) { number in
                 TerminalRestoration.restore()
-                // The default effect of the crash.
+                // The signal then has its default effect.
                 signal(number, SIG_DFL)
                 raise(number)
             }

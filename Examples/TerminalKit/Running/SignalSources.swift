@@ -8,7 +8,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Receives the signals that end a program or report a change of its terminal.
+/// The sources of the signals that end a program or report a change of its terminal.
 final class SignalSources {
     enum Heard: Sendable {
         case end(Int32)
@@ -17,10 +17,12 @@ final class SignalSources {
 
     private let sources: [any DispatchSourceSignal]
 
-    /// - Parameter receive: Receives each signal, on a queue.
+    /// Starts receiving signals.
+    ///
+    /// - Parameter receive: Called with each signal, on a global queue.
     init(_ receive: @escaping @Sendable (Heard) -> Void) {
         sources = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT].map { number in
-            // Otherwise the signal would end the process first. The other two have no default effect, and SIGCONT cannot be ignored.
+            // Without SIG_IGN, the signal would end the process at once. SIGWINCH and SIGCONT do not end a process.
             if number != SIGWINCH, number != SIGCONT { signal(number, SIG_IGN) }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { receive(number == SIGWINCH || number == SIGCONT ? .resized : .end(number)) }

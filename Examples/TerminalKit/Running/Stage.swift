@@ -1,7 +1,7 @@
 internal import Observation
 internal import Wording
 
-/// The current screen and its state. It creates the screen again when the state changes.
+/// The current screen and the user's position on it. The screen is created again in ``update(tick:)``.
 @MainActor
 final class Stage {
     private let makeScreen: @MainActor () -> Screen
@@ -13,10 +13,12 @@ final class Stage {
     private(set) var screen: Screen
     private(set) var frame: Frame
 
+    /// Creates a stage with its first screen.
+    ///
     /// - Parameters:
     ///   - size: The size of the terminal.
     ///   - wording: The language of the hints.
-    ///   - changed: Called once, from any thread, when the screen is outdated; then call ``update(tick:)``.
+    ///   - changed: Called once, from any thread, when the screen is outdated. Then call ``update(tick:)``.
     ///   - makeScreen: Creates the screen.
     init(size: TerminalSize, wording: Wording, changed: @escaping @Sendable () -> Void, makeScreen: @escaping @MainActor () -> Screen) {
         self.size = size
@@ -29,7 +31,7 @@ final class Stage {
 
     /// Creates the screen again.
     ///
-    /// - Parameter tick: The step of animations; `nil` for none.
+    /// - Parameter tick: The step of the animations; `nil` for no animation.
     func update(tick: Int?) {
         screen = withObservationTracking(makeScreen, onChange: changed)
         draw(tick: tick)
@@ -41,12 +43,12 @@ final class Stage {
 
     /// Performs the effect of a key.
     ///
-    /// - Returns: The effect that the caller must perform.
+    /// - Returns: The effect of the key. The caller must handle `quit` and `repaint`; actions have already been run.
     func press(_ key: Key, tick: Int?) -> Interaction.Outcome {
         let outcome = interaction.press(key, on: screen, lengths: frame.lengths)
         if case .act(let action) = outcome {
             action()
-            // Updated at once, because the next key, which may be queued already, applies to the changed screen.
+            // The screen is updated at once, because the next key may be queued already and applies to the changed screen.
             update(tick: tick)
         } else {
             draw(tick: tick)
@@ -54,9 +56,9 @@ final class Stage {
         return outcome
     }
 
-    /// Presses a button by its label, or chooses a row of a list.
+    /// Presses the enabled button, switch or list row with a label.
     ///
-    /// - Returns: Whether an enabled one exists.
+    /// - Returns: Whether such an element exists.
     func press(labelled label: String) -> Bool {
         for focusable in screen.focusables where focusable.isEnabled {
             switch focusable.kind {
@@ -77,9 +79,9 @@ final class Stage {
         return false
     }
 
-    /// Moves the focus to a field.
+    /// Moves the focus to the enabled field with a label.
     ///
-    /// - Returns: Whether a field with that label exists.
+    /// - Returns: Whether such a field exists.
     func focus(field label: String) -> Bool {
         for case .field(let field) in screen.focusables.map(\.kind) where field.label == label && field.isEnabled {
             interaction.focus(field.id, on: screen)

@@ -2,13 +2,13 @@ public import ArgumentParser
 
 /// The command-line options of every terminal app.
 public struct TerminalOptions: ParsableArguments {
-    /// A script that replaces the keyboard and the screen.
+    /// The file of a script that replaces the keyboard and the screen; `nil` for none.
     @Option(
         help: ArgumentHelp(
             "Play a script of keys and expected texts instead of showing a screen; see the README of the examples.", valueName: "file"))
     public var script: String?
 
-    /// The language; `nil` for that of the environment.
+    /// The language; `nil` for the language of the environment.
     @Option(help: ArgumentHelp("The language, such as de; by default that of the environment.", valueName: "code"))
     public var language: String?
 
@@ -20,7 +20,7 @@ public struct TerminalOptions: ParsableArguments {
     @Flag(help: "Turn animations off.")
     public var still = false
 
-    /// Creates default options.
+    /// Creates options with the default values.
     public init() {}
 
     /// Checks the size.

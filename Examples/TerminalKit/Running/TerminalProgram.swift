@@ -2,23 +2,23 @@ internal import ArgumentParser
 internal import Foundation
 internal import Wording
 
-/// Shows screens on the terminal of this process until the user quits, and restores the terminal.
+/// A program that shows screens on the terminal of this process until the user quits, and then restores the terminal.
 ///
 /// ```swift
 /// try await TerminalProgram(options).run { face.screen }
 /// ```
 ///
-/// The screen is created again whenever its `@Observable` state changes, and only the differences are drawn. A process without a terminal plays a
-/// script: ``TerminalOptions/script``.
+/// The screen is created again whenever its `@Observable` state changes, and only the differences are drawn. A process without a terminal
+/// can play a script: ``TerminalOptions/script``.
 @MainActor
 public struct TerminalProgram {
-    /// The maximum time for actions in progress at the end.
+    /// The maximum wait for actions in progress at the end.
     private static let patience: Duration = .seconds(3)
 
     private let options: TerminalOptions
     private let wording: Wording
 
-    /// - Parameter options: The command-line options.
+    /// Creates a program with the command-line options.
     public init(_ options: TerminalOptions) {
         self.options = options
         wording = Wording(bundle: .module, language: options.language)
@@ -27,9 +27,10 @@ public struct TerminalProgram {
     /// Shows screens until the user quits with Ctrl-C, a signal arrives, or the script ends.
     ///
     /// - Parameters:
-    ///   - onQuit: Ends the actions in progress; it is cancelled after three seconds.
+    ///   - onQuit: Ends the actions in progress. It is cancelled after three seconds.
     ///   - screen: Creates the screen from the state.
-    /// - Throws: `ExitCode` after a signal, and for a script with unmet expectations; `ValidationError` if there is neither a terminal nor a script.
+    /// - Throws: `ExitCode` after a signal, and for a script with unmet expectations; `ValidationError` if there is neither a terminal nor
+    ///   a script.
     public func run(onQuit: @escaping @MainActor () async -> Void = {}, screen: @escaping @MainActor () -> Screen) async throws {
         if let file = options.script {
             let script = try Script(contentsOf: URL(filePath: file))
@@ -52,11 +53,13 @@ public struct TerminalProgram {
     private enum Event: Sendable {
         case key(Key)
         case changed, tick, resized
-        /// Exits by the signal, if there was one.
+        /// The end of the program, by a signal; `nil` if the user quit or the input ended.
         case end(Int32?)
     }
 
-    /// - Returns: The signal that ended it; `nil` if the user quit.
+    /// Shows screens until the program ends.
+    ///
+    /// - Returns: The signal that ended the program; `nil` if the user quit or the input ended.
     private func show(on terminal: RawTerminal, _ screen: @escaping @MainActor () -> Screen) async -> Int32? {
         let (events, send) = AsyncStream.makeStream(of: Event.self)
         let keyboard = Keyboard { key in send.yield(key.map(Event.key) ?? .end(nil)) }
@@ -102,7 +105,7 @@ public struct TerminalProgram {
     private static func end(_ onQuit: @escaping @MainActor () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await onQuit() }
-            // It is cancelled when the other task has finished.
+            // The wait is cancelled when `onQuit` has finished.
             group.addTask { try? await Task.sleep(for: patience) }
             await group.next()
             group.cancelAll()
@@ -110,7 +113,7 @@ public struct TerminalProgram {
     }
 }
 
-/// Calls a function repeatedly.
+/// A timer that calls a function repeatedly.
 @MainActor
 final class Timer {
     private let call: @Sendable () -> Void
@@ -121,7 +124,7 @@ final class Timer {
         self.call = call
     }
 
-    /// - Parameter interval: The interval; `nil` to stop.
+    /// Starts the timer with an interval; `nil` stops the timer.
     func set(_ interval: Duration?) {
         guard interval != self.interval else { return }
         self.interval = interval

@@ -1,4 +1,4 @@
-/// A button. Return and the space bar press it when it has the focus, and its letter from anywhere except a field.
+/// A button. Return and the space bar press the button if it has the focus. Its letter presses it from anywhere except a field.
 @MainActor
 public struct Button {
     /// The role of a button.
@@ -17,15 +17,13 @@ public struct Button {
     let isEnabled: Bool
     let action: @MainActor () -> Void
 
-    /// Creates a button. A disabled one is shown in round brackets instead of square ones.
+    /// Creates a button. A disabled button is shown in round brackets instead of square brackets.
     ///
     /// - Parameters:
-    ///   - label: The label.
-    ///   - id: Identifies the button for the focus; `nil` for the label. Equal ids on a screen are made unique.
-    ///   - key: The letter that presses it.
-    ///   - role: The role.
+    ///   - id: The id of the button, for the focus; `nil` for the label. Equal ids on a screen are made unique.
+    ///   - key: The letter that presses the button; `nil` for none.
     ///   - isEnabled: Whether the user can press it.
-    ///   - action: The action. A slow action starts a task.
+    ///   - action: The action. A slow action must start a task.
     public init(
         _ label: String, id: String? = nil, key: Character? = nil, role: Role = .normal, isEnabled: Bool = true,
         action: @escaping @MainActor () -> Void

@@ -1,4 +1,5 @@
-/// Makes the ids on a screen unique, for example of two phones with one name, so that the focus can reach each element.
+/// A generator of unique ids for the elements on a screen, for example of two phones with the same name, so that the focus can reach each
+/// element.
 @MainActor
 struct DistinctIDs {
     private var used: Set<String> = []
@@ -34,7 +35,7 @@ struct DistinctIDs {
         }
     }
 
-    /// The first element keeps its id, so that stored state stays valid. Later ones get an id with their number.
+    /// Returns a unique id. The first element keeps its id, so that stored positions stay valid. Later elements get an id with a number.
     private mutating func distinct(_ id: String) -> String {
         var result = id
         var number = 1

@@ -4,9 +4,9 @@ public struct Element {
     /// The style of a text. Without colours (`NO_COLOR`), errors and warnings keep their symbols.
     public enum Style: Sendable {
         case normal, heading, dim, success
-        /// Red with ⚠.
+        /// Red text after the symbol ⚠.
         case error
-        /// Yellow with !.
+        /// Yellow text after the symbol !.
         case warning
     }
 
@@ -48,9 +48,7 @@ public struct Element {
 
         /// Creates a row.
         ///
-        /// - Parameters:
-        ///   - text: The text.
-        ///   - detail: A dimmed text below.
+        /// - Parameter detail: A dimmed text below the text of the row; `nil` for none.
         public init(_ text: String, detail: String? = nil) {
             self.text = text
             self.detail = detail
@@ -72,40 +70,30 @@ public struct Element {
 
     var kind: Kind
 
-    /// A text that wraps at the line ends.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - style: The style.
-    /// - Returns: The element.
+    /// Returns a text that wraps at the line ends.
     public static func text(_ text: String, _ style: Style = .normal) -> Element { Element(kind: .text(text, style)) }
 
-    /// Lines that are drawn as they are, such as a QR code.
+    /// Returns lines that are drawn as they are, such as a QR code.
     ///
-    /// - Parameters:
-    ///   - lines: The lines.
-    ///   - alternative: A text for terminals that are too small for all lines; `nil` to cut and scroll.
-    /// - Returns: The element.
+    /// - Parameter alternative: A text for terminals that are too small for all lines; `nil` to cut and scroll.
     public static func lines(_ lines: [String], orElse alternative: String? = nil) -> Element {
         Element(kind: .lines(lines, orElse: alternative))
     }
 
-    /// Values with their names.
+    /// Returns values with their names.
     ///
     /// - Parameter pairs: Names and values, in order.
-    /// - Returns: The element.
     public static func pairs(_ pairs: [(label: String, value: String)]) -> Element { Element(kind: .pairs(pairs)) }
 
-    /// A text field.
+    /// Returns a text field.
     ///
     /// - Parameters:
     ///   - label: The label on the left.
-    ///   - id: Identifies the field for the focus; `nil` for the label. Unique on its screen.
+    ///   - id: The id of the field, for the focus; `nil` for the label. Equal ids on a screen are made unique.
     ///   - text: The current text.
-    ///   - isEnabled: Whether the user can edit it.
+    ///   - isEnabled: Whether the user can edit the field.
     ///   - set: Receives the new text.
     ///   - submit: The action of Return; `nil` to move to the next element.
-    /// - Returns: The element.
     public static func field(
         _ label: String, id: String? = nil, text: String, isEnabled: Bool = true, set: @escaping @MainActor (String) -> Void,
         submit: (@MainActor () -> Void)? = nil
@@ -115,16 +103,15 @@ public struct Element {
                 Field(id: id ?? label, label: label, text: text, isSecret: false, isEnabled: isEnabled, set: set, submit: submit)))
     }
 
-    /// A field for a secret, which is shown as dots.
+    /// Returns a field for a secret, which is shown as dots.
     ///
     /// - Parameters:
     ///   - label: The label on the left.
-    ///   - id: Identifies the field for the focus; `nil` for the label. Unique on its screen.
+    ///   - id: The id of the field, for the focus; `nil` for the label. Equal ids on a screen are made unique.
     ///   - text: The current text.
-    ///   - isEnabled: Whether the user can edit it.
+    ///   - isEnabled: Whether the user can edit the field.
     ///   - set: Receives the new text.
     ///   - submit: The action of Return; `nil` to move to the next element.
-    /// - Returns: The element.
     public static func secureField(
         _ label: String, id: String? = nil, text: String, isEnabled: Bool = true, set: @escaping @MainActor (String) -> Void,
         submit: (@MainActor () -> Void)? = nil
@@ -133,54 +120,44 @@ public struct Element {
             kind: .field(Field(id: id ?? label, label: label, text: text, isSecret: true, isEnabled: isEnabled, set: set, submit: submit)))
     }
 
-    /// Buttons side by side, on as many lines as they need.
-    ///
-    /// - Parameter buttons: The buttons.
-    /// - Returns: The element.
+    /// Returns buttons side by side, on as many lines as necessary.
     public static func buttons(@ButtonsBuilder _ buttons: () -> [Button]) -> Element { Element(kind: .buttons(buttons())) }
 
-    /// A list. The arrow keys choose a row, and Return opens it.
+    /// Returns a list. The arrow keys choose a row, and Return opens it.
     ///
     /// - Parameters:
-    ///   - id: Identifies the list for the focus and the chosen row. Unique on its screen.
-    ///   - rows: The rows.
-    ///   - choose: Opens the row with this index.
-    /// - Returns: The element.
+    ///   - id: The id of the list, for the focus and the chosen row. Equal ids on a screen are made unique.
+    ///   - choose: Opens the row with the given index.
     public static func list(_ id: String, rows: [Row], choose: @escaping @MainActor (Int) -> Void) -> Element {
         Element(kind: .list(Choice(id: id, rows: rows, choose: choose)))
     }
 
-    /// A switch, for Return or the space bar.
+    /// Returns a switch. Return and the space bar change it.
     ///
     /// - Parameters:
-    ///   - label: The label.
-    ///   - id: Identifies the switch for the focus; `nil` for the label. Unique on its screen.
-    ///   - isOn: Whether it is on.
-    ///   - isEnabled: Whether the user can change it.
+    ///   - id: The id of the switch, for the focus; `nil` for the label. Equal ids on a screen are made unique.
+    ///   - isOn: Whether the switch is on.
+    ///   - isEnabled: Whether the user can change the switch.
     ///   - set: Receives the new value.
-    /// - Returns: The element.
     public static func toggle(
         _ label: String, id: String? = nil, isOn: Bool, isEnabled: Bool = true, set: @escaping @MainActor (Bool) -> Void
     ) -> Element {
         Element(kind: .toggle(Toggle(id: id ?? label, label: label, isOn: isOn, isEnabled: isEnabled, set: set)))
     }
 
-    /// A long text in a frame, which the arrow keys scroll.
+    /// Returns a long text in a frame. The arrow keys scroll it.
     ///
     /// - Parameters:
-    ///   - id: Identifies the text for the focus and its scroll position. Unique on its screen.
-    ///   - title: The title in the frame.
-    ///   - text: The text.
+    ///   - id: The id of the text, for the focus and the scroll position. Equal ids on a screen are made unique.
+    ///   - title: The title in the frame; `nil` for none.
     ///   - height: The maximum number of visible lines; `nil` for the rest of the screen.
-    /// - Returns: The element.
     public static func scroll(_ id: String, title: String? = nil, text: String, height: Int? = nil) -> Element {
         Element(kind: .scroll(Scroll(id: id, title: title, text: text, height: height)))
     }
 
-    /// A progress indicator.
+    /// Returns a progress indicator.
     ///
-    /// - Parameter text: The description.
-    /// - Returns: The element.
+    /// - Parameter text: The description of the progress.
     public static func progress(_ text: String) -> Element { Element(kind: .progress(text)) }
 
     /// An empty line.

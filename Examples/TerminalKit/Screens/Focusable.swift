@@ -37,7 +37,7 @@ struct Focusable {
 }
 
 extension Screen {
-    /// The focusable elements from top to bottom; during an alert, only its buttons.
+    /// The focusable elements from top to bottom; during an alert, only the alert's buttons.
     var focusables: [Focusable] {
         if let alert { return alert.buttons.map { Focusable(kind: .button($0)) } }
         return elements.flatMap { element -> [Focusable] in
@@ -52,11 +52,11 @@ extension Screen {
         }
     }
 
-    /// The identity of the focused element.
+    /// The identity of the screen or of its alert, which identifies the stored positions.
     var identity: String { alert.map { Self.alertPrefix + $0.title } ?? "screen " + title }
 
     private static var alertPrefix: String { "alert " }
 
-    /// Whether this stored focus belongs to an alert.
+    /// Whether an identity belongs to an alert.
     static func isAlert(_ identity: String) -> Bool { identity.hasPrefix(alertPrefix) }
 }

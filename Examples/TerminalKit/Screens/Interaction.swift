@@ -1,33 +1,33 @@
-/// The user's position on the screens: the focus, scroll positions, cursors and chosen rows. It determines the effect of keys.
+/// The user's positions on the screens: the focus, scroll positions, cursors and chosen rows. They determine the effect of keys.
 @MainActor
 struct Interaction {
     /// The effect of a key.
     enum Outcome {
-        /// The position changed, or nothing did.
+        /// A position has changed, or the key has no effect.
         case moved
-        /// An action for the owner of the screen.
+        /// An action that the owner of the screen must run.
         case act(@MainActor () -> Void)
         case quit
         case repaint
     }
 
-    /// The focus of each screen.
+    /// The id of the focused element, by the screen's identity.
     private var focuses: [String: String] = [:]
-    /// The button of each screen that had the focus by default when it was drawn last.
+    /// The id of the button that had the focus when the screen was drawn last, by the screen's identity.
     private var firstButtons: [String: String] = [:]
-    /// The cursor of each field, as a distance from the end.
+    /// The cursor of each field, as the number of characters to the end of the text, by the field's id.
     private(set) var carets: [String: Int] = [:]
-    /// The chosen row of each list.
+    /// The index of the chosen row, by the list's id.
     private(set) var rows: [String: Int] = [:]
-    /// The first visible line of each scrolled text, and of each screen that is longer than the terminal.
+    /// The first visible line of each scrolled text, by its id, and of each screen, by its identity.
     var offsets: [String: Int] = [:]
 
     // MARK: - The focus
 
-    /// Returns the focused element: the last one if it still exists, otherwise the first enabled one. In an alert whose first button is destructive,
-    /// it is the cancel button, so that a held Return does not confirm.
+    /// Returns the focused element: the element that last had the focus, or else the first enabled element. In an alert whose first button
+    /// is destructive, the default is the last enabled button, so that a held Return does not confirm.
     ///
-    /// While a button is busy, the focus does not move to a later element, so that another Return does not sign out.
+    /// If a button with the focus becomes disabled, the focus does not move to a later element. Otherwise another Return could sign out.
     func focus(on screen: Screen) -> Focusable? {
         let all = screen.focusables
         if let last = focuses[screen.identity], let found = all.first(where: { $0.id == last }) { return found }
@@ -37,7 +37,8 @@ struct Interaction {
         return all[place]
     }
 
-    /// Stores the focus of a drawn screen. A closed alert is forgotten, so that the next one with its title starts anew.
+    /// Stores the focused button of a drawn screen. Deletes the focus of a closed alert, so that the next alert with the same title has the
+    /// default focus.
     mutating func noteFocus(on screen: Screen) {
         focuses = focuses.filter { identity, _ in identity == screen.identity || !Screen.isAlert(identity) }
         guard let focus = focus(on: screen), case .button = focus.kind else { return firstButtons[screen.identity] = nil }
@@ -56,10 +57,12 @@ struct Interaction {
 
     // MARK: - Keys
 
+    /// Handles a key.
+    ///
     /// - Parameters:
     ///   - key: The pressed key.
     ///   - screen: The visible screen.
-    ///   - lengths: The scroll range of each scrolled text, and of the screen by its identity.
+    ///   - lengths: The scroll range of each scrolled text, by its id, and of the screen, by its identity.
     /// - Returns: The effect.
     mutating func press(_ key: Key, on screen: Screen, lengths: [String: Int] = [:]) -> Outcome {
         let focus = focus(on: screen)
@@ -87,7 +90,9 @@ struct Interaction {
         return .moved
     }
 
-    /// - Returns: `nil` for a key that the focused element does not use.
+    /// Handles a key in the focused element.
+    ///
+    /// - Returns: The effect; `nil` for a key that the focused element does not use.
     private mutating func press(_ key: Key, in focus: Focusable, on screen: Screen, lengths: [String: Int]) -> Outcome? {
         switch focus.kind {
         case .field(let field): return field.isEnabled ? press(key, in: field, on: screen) : nil
@@ -104,7 +109,7 @@ struct Interaction {
 
     private mutating func press(_ key: Key, in field: Element.Field, on screen: Screen) -> Outcome? {
         let caret = min(carets[field.id] ?? 0, field.text.count)
-        // A cursor in a longer text is invalid now; typing continues at the end.
+        // The stored cursor may be from a longer text, so it is limited to the text.
         carets[field.id] = caret
         let before = String(field.text.dropLast(caret))
         let after = String(field.text.suffix(caret))
@@ -155,7 +160,7 @@ struct Interaction {
         return .moved
     }
 
-    /// The target of a page key: the screen if it is longer than the terminal, else its first scrolled text.
+    /// Returns the target of a page key: the screen if it is longer than the terminal, or else its first scrolled text.
     private func scrolled(on screen: Screen, _ lengths: [String: Int]) -> String {
         if lengths[screen.identity, default: 0] > 0 { return screen.identity }
         return screen.focusables.first(where: \.isScroll)?.id ?? screen.identity

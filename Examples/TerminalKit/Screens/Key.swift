@@ -2,12 +2,13 @@
 public enum Key: Hashable, Sendable {
     /// A typed character.
     case character(Character)
-    /// A letter with Ctrl: `control("c")`.
+    /// A letter with Ctrl, for example `control("c")`.
     case control(Character)
     case enter, escape, tab, backTab, backspace, delete
     case up, down, left, right, home, end, pageUp, pageDown
 
-    /// Returns the key with a name of the script language: `tab`, `shift-tab`, `enter`, `esc`, `ctrl-c`, `pageup`, or a single character.
+    /// Creates the key with a name of the script language, such as `tab`, `shift-tab`, `enter`, `esc`, `ctrl-c`, `pageup`, or a single
+    /// character; `nil` for an unknown name.
     ///
     /// - Parameter name: The name. Case matters only for single characters.
     public init?(named name: String) {

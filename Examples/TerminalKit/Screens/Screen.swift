@@ -1,7 +1,7 @@
 /// The content of a terminal: a title, elements from top to bottom, and an optional alert.
 ///
-/// A screen is a value that is created from the state of a view model after each change, like a SwiftUI view. ``TerminalProgram`` draws it, keeps the
-/// focus, and calls its actions.
+/// A screen is a value, like a SwiftUI view: it is created from the state of a view model after each change. ``TerminalProgram`` draws the
+/// screen, keeps the focus, and calls the actions.
 ///
 /// ```swift
 /// Screen("Sign in") {
@@ -24,9 +24,7 @@ public struct Screen {
 
         /// Creates the action of Esc.
         ///
-        /// - Parameters:
-        ///   - label: The label in the hints, for example "Close".
-        ///   - action: The action.
+        /// - Parameter label: The label in the hints, for example "Close".
         public init(_ label: String, action: @escaping @MainActor () -> Void) {
             self.label = label
             self.action = action
@@ -42,9 +40,9 @@ public struct Screen {
         /// Creates an alert.
         ///
         /// - Parameters:
-        ///   - title: The title.
         ///   - message: The message, which can have several lines.
-        ///   - buttons: At least one button. Esc presses the last enabled one, which also has the focus at first if the first one is destructive.
+        ///   - buttons: The buttons, at least one. Esc presses the last enabled button. This button also has the initial focus if the first
+        ///     button is destructive.
         public init(_ title: String, message: String, @ButtonsBuilder buttons: () -> [Button]) {
             self.title = title
             self.message = message
@@ -64,9 +62,9 @@ public struct Screen {
     /// - Parameters:
     ///   - title: The title on the first line.
     ///   - back: The action of Esc; `nil` for none.
-    ///   - alert: The alert that covers the elements, if there is one.
+    ///   - alert: The alert that covers the elements; `nil` for none.
     ///   - redrawInterval: The interval of updates without a change, for a screen that shows the time; `nil` for none.
-    ///   - isDense: Whether to omit the empty lines below the title and above the hints.
+    ///   - isDense: Whether the empty lines below the title and above the hints are omitted.
     ///   - elements: The elements from top to bottom. A screen that does not fit scrolls to the focus.
     public init(
         _ title: String, back: Back? = nil, alert: Alert? = nil, redrawInterval: Duration? = nil, isDense: Bool = false,
@@ -87,7 +85,7 @@ public struct Screen {
     }
 }
 
-/// Builds a list of elements.
+/// A result builder for a list of elements.
 @resultBuilder
 public enum ScreenBuilder {
     /// One element.
@@ -106,7 +104,7 @@ public enum ScreenBuilder {
     public static func buildArray(_ parts: [[Element]]) -> [Element] { parts.flatMap { $0 } }
 }
 
-/// Builds a row of buttons.
+/// A result builder for a row of buttons.
 @resultBuilder
 public enum ButtonsBuilder {
     /// One button.

@@ -5,11 +5,11 @@ struct Script: Sendable {
     enum Step: Equatable, Sendable {
         /// Types a text into the focused field.
         case type(String)
-        /// Moves the focus to the field with that label.
+        /// Moves the focus to the field with this label.
         case field(String)
         /// Presses keys.
         case keys([Key])
-        /// Presses the button, the switch or the row with that label, as soon as it is enabled.
+        /// Presses the button, the switch or the row with this label, as soon as the element is enabled.
         case press(String)
         /// Waits until the screen contains a text.
         case expect(String)
@@ -37,7 +37,9 @@ struct Script: Sendable {
         try self.init(String(contentsOf: file, encoding: .utf8))
     }
 
-    /// - Throws: ``Problem``.
+    /// Parses a script.
+    ///
+    /// - Throws: ``Problem`` with the first invalid line.
     init(_ text: String) throws {
         steps = try text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { number, line in
             let line = line.trimmingCharacters(in: .whitespaces)

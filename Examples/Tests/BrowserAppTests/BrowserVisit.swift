@@ -10,7 +10,7 @@ import OAuth2Auth
 import FoundationNetworking
 #endif
 
-/// The app on a sandbox, with a browser without a window and a simulated user.
+/// The app with a sandbox, a browser without a window, and a simulated user.
 @MainActor
 struct BrowserVisit {
     let sandbox: Sandbox
@@ -32,7 +32,7 @@ struct BrowserVisit {
     }
 }
 
-/// Selects no message, and records the available ones. Thread-safe: every access is under the lock.
+/// A selector that selects no message and records the available messages. Thread-safe: every access is under the lock.
 final class Seen: @unchecked Sendable {
     private let lock = NSLock()
     private var noted: [Message] = []
@@ -45,7 +45,7 @@ final class Seen: @unchecked Sendable {
     }
 }
 
-/// Sends nothing, and records the address. Thread-safe: every access is under the lock.
+/// A session that sends nothing and records the addresses of requests. Thread-safe: every access is under the lock.
 final class RefusingSession: URLSessionProtocol, @unchecked Sendable {
     private let lock = NSLock()
     private var asked: [String] = []
@@ -59,7 +59,7 @@ final class RefusingSession: URLSessionProtocol, @unchecked Sendable {
     }
 }
 
-/// Invalidates the access token of each request, and sends the request.
+/// A session that invalidates the access token of each request before it sends the request.
 struct SpoilingSession: URLSessionProtocol {
     var configuration: URLSessionConfiguration { URLSession.shared.configuration }
 

@@ -2,7 +2,7 @@ import AuthFoundation
 import CountersignSandbox
 import Foundation
 
-/// The sandbox's clock as the app uses it. It reports whether the app waits.
+/// The sandbox's clock for the app. It reports whether the app waits.
 struct AppClock: OAuth2Clock {
     private actor Waits {
         private(set) var begun = 0
@@ -20,7 +20,7 @@ struct AppClock: OAuth2Clock {
 
     var now: Date { clock.now }
 
-    /// Whether a caller waits. Advancing the clock ends the wait.
+    /// Whether a caller waits on the clock. Advancing the clock ends the wait.
     var isWaitedOn: Bool { get async { await waits.begun > waits.ended } }
 
     /// The number of waits so far.
@@ -29,7 +29,7 @@ struct AppClock: OAuth2Clock {
     func sleep(for interval: TimeInterval) async throws {
         let end = clock.now.addingTimeInterval(interval)
         await waits.begin()
-        // The clock may have been advanced since.
+        // The clock may have been advanced since `end` was computed.
         let result: Result<Void, any Error>
         do {
             result = .success(try await clock.sleep(for: max(0, end.timeIntervalSince(clock.now))))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ClassicApp
 
-/// The app on a sandbox, and a user who presses its buttons.
+/// The app with a sandbox, and a user who presses its buttons.
 @MainActor
 struct ClassicVisit {
     nonisolated static let jane = SandboxUser.jane.login
@@ -38,7 +38,7 @@ struct ClassicVisit {
         await model.signIn()
     }
 
-    /// Presses the button whose title begins with a text, and submits its form.
+    /// Presses the button whose title begins with a text, and submits the form of its action.
     func take(_ title: String, _ values: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let action = try #require(
             model.actions.first { $0.title.hasPrefix(title) }, "“\(title)” is none of \(model.actions.map(\.title))",
@@ -59,10 +59,8 @@ struct ClassicVisit {
 
     /// Lets the app poll for the answer to a push until a condition is true.
     ///
-    /// - Parameters:
-    ///   - seconds: The advance of the clock per poll.
-    ///   - condition: The condition.
-    /// - Returns: Whether it became true.
+    /// - Parameter seconds: The advance of the clock per poll.
+    /// - Returns: Whether the condition became true.
     func asks(after seconds: Double = 5, until condition: () -> Bool) async -> Bool {
         for _ in 0..<40 {
             let clock = clock
@@ -80,7 +78,7 @@ struct ClassicVisit {
 }
 
 extension Sandbox.Configuration {
-    /// Returns a sandbox with another configuration of the classic API.
+    /// Returns the configuration of a sandbox with the given settings of the classic API.
     static func classic(
         _ settings: String, more: String = "", numbers: Bool = false, device: String? = nil, isStanding: Bool = true
     ) throws -> Sandbox.Configuration {
@@ -101,6 +99,6 @@ extension Sandbox.Configuration {
 }
 
 extension String {
-    /// Returns six digits that differ from these.
+    /// A code of six digits that differs from this code.
     var otherCode: String { self == "000000" ? "111111" : "000000" }
 }

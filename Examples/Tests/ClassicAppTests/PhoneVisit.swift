@@ -6,14 +6,14 @@ import Foundation
 import OktaDirectAuth
 import Testing
 
-/// Whether the action has finished.
+/// A flag that tells whether an action has finished.
 @MainActor
 private final class Ended {
     var isTrue = false
 }
 
 extension ClassicVisit {
-    /// Enrols another phone for Jane, which one of her phones approves.
+    /// Enrolls another phone for Jane. One of her phones approves the sign-in for it.
     func addPhone(named name: String, beside first: VirtualPhone) async throws {
         let signIn = Task { [sandbox] in
             let client = OAuth2Client(

@@ -51,15 +51,15 @@ struct Scene {
         return Task { await model.signIn() }
     }
 
-    /// Waits until the app waits for the push.
+    /// Waits until the app waits for the approval. Returns whether it does.
     func waitForPush() async -> Bool {
         await eventually { if case .waitingForPush = model.state { true } else { false } }
     }
 
-    /// Lets the app poll at once.
+    /// Advances the clock, so that the app polls at once.
     func letTimePass() { sandbox.advance(by: 6) }
 
-    /// Signs in with an approval.
+    /// Signs in, and approves the sign-in on the phone.
     func signIn() async throws {
         let signIn = pressSignIn()
         _ = try await phone.approveNext()

@@ -1,6 +1,6 @@
 internal import Observation
 
-/// The successive values of an observable property.
+/// A history of the successive values of an observable property.
 @MainActor
 public final class History<Value: Equatable> {
     /// The values without repetitions.
@@ -12,7 +12,7 @@ public final class History<Value: Equatable> {
     private var noted: [Value] = []
     private let read: @MainActor () -> Value
 
-    /// Observes a value as long as this object lives.
+    /// Creates a history, which observes a value as long as it lives.
     ///
     /// - Parameter read: Reads the value.
     public init(_ read: @escaping @MainActor () -> Value) {
@@ -22,7 +22,7 @@ public final class History<Value: Equatable> {
 
     private func follow() {
         let value = withObservationTracking(read) { [weak self] in
-            // The callback precedes the change, so the value is read afterwards.
+            // The callback runs before the change, so the value is read in a later task.
             Task { @MainActor in self?.follow() }
         }
         note(value)

@@ -4,13 +4,13 @@ package import Foundation
 ///
 /// No function blocks a cooperative thread. Releasing a pane closes it and ends its program.
 public final class Pane: Sendable {
-    /// The expected text did not appear in time.
+    /// The error for a text that did not appear in time.
     public struct NotSeen: Error, CustomStringConvertible {
         /// The expected text and the screen.
         public let description: String
     }
 
-    /// Whether tests with a pane should run: with tmux, or where every part is required.
+    /// Whether tests with a pane run: if tmux is installed, or if the environment requires all tests.
     public static var isEnabled: Bool {
         executable != nil || ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1"
     }
@@ -23,7 +23,7 @@ public final class Pane: Sendable {
 
     /// The folder of the programs that were built with this test.
     package static var programs: URL {
-        // The running test bundle is beside them.
+        // The running test bundle is in the same folder.
         let own = CommandLine.arguments.first.map { URL(filePath: $0).deletingLastPathComponent() }
         let candidates = [own, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
         return candidates.first { FileManager.default.fileExists(atPath: $0.appending(path: "DirectAuthTerminal").path) } ?? candidates[0]
@@ -32,12 +32,12 @@ public final class Pane: Sendable {
     private let folder: URL
     private let tmux: URL
 
-    /// Runs a program in its own terminal. When it has ended, the terminal shows `ended` and its status.
+    /// Runs a program in a terminal of its own. When the program has ended, the terminal shows `ended` and the exit status.
     ///
     /// - Parameters:
     ///   - program: The name of the executable.
-    ///   - arguments: Its arguments.
-    ///   - environment: Environment variables in addition to those of the test.
+    ///   - arguments: The arguments of the program.
+    ///   - environment: Environment variables in addition to the variables of the test.
     /// - Throws: An error if tmux is missing or does not start.
     public init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) async throws {
         guard let executable = Self.executable else { throw NotSeen(description: Self.missingNote) }
@@ -47,7 +47,7 @@ public final class Pane: Sendable {
         let variables = environment.merging(["LC_ALL": "C.UTF-8"]) { own, _ in own }.map { "\($0)=\($1)" }.sorted()
         let words = ["env"] + variables + [Self.programs.appending(path: program).path] + arguments
         let command = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
-        // Also when the tests end first or are killed: then no code is left to close it.
+        // The terminal also closes if the tests end first or are killed, when no code is left to close it.
         let watch = "(while kill -0 \(ProcessInfo.processInfo.processIdentifier) 2>/dev/null; do sleep 1; done; kill -9 $$ $PPID) &"
         try await run(["new-session", "-d", "-x", "80", "-y", "24", "\(watch) echo before; \(command); echo \"ended $?\"; exec cat"])
     }
@@ -67,13 +67,11 @@ public final class Pane: Sendable {
 
     /// Types a text.
     ///
-    /// - Parameter text: The text.
     /// - Throws: An error if the terminal is closed.
     public func type(_ text: String) async throws { try await run(["send-keys", "-t", ":", "-l", text]) }
 
     /// Pastes a text with bracketed paste.
     ///
-    /// - Parameter text: The text.
     /// - Throws: An error if the terminal is closed.
     public func paste(_ text: String) async throws {
         try await run(["set-buffer", text])
@@ -93,7 +91,7 @@ public final class Pane: Sendable {
     /// Sends a signal to the program.
     ///
     /// - Parameters:
-    ///   - signal: Its name, for example `TERM`.
+    ///   - signal: The name of the signal, for example `TERM`.
     ///   - program: The name of the executable.
     /// - Throws: An error if the terminal is closed.
     public func send(signal: String, to program: String) async throws {
@@ -103,7 +101,6 @@ public final class Pane: Sendable {
 
     /// The visible lines without trailing blanks, with progress indicators replaced by `*`.
     ///
-    /// - Returns: The lines.
     /// - Throws: An error if the terminal is closed.
     public func screen() async throws -> String {
         let text = try await run(["capture-pane", "-p", "-t", ":"])
@@ -113,13 +110,13 @@ public final class Pane: Sendable {
         return lines.joined(separator: "\n").trimmingCharacters(in: .newlines)
     }
 
-    /// Waits until the screen contains texts. Returns at once if they were visible before the last key.
+    /// Waits until the screen contains texts. Returns at once if the texts are already visible, even from before the last key.
     ///
     /// - Parameters:
     ///   - texts: All expected texts.
     ///   - limit: The maximum wait.
     /// - Returns: The whole screen.
-    /// - Throws: ``NotSeen``.
+    /// - Throws: ``NotSeen`` if the wait ends first.
     @discardableResult
     public func waitFor(_ texts: String..., within limit: Duration = .seconds(30)) async throws -> String {
         var seen = ""
@@ -133,12 +130,12 @@ public final class Pane: Sendable {
         return seen
     }
 
-    /// Waits until the screen is exactly this.
+    /// Waits until the screen has exactly the expected content.
     ///
     /// - Parameters:
-    ///   - expected: The lines in the form of ``screen()``. A line `…` stands for any line, and `⋮` for three or more empty ones.
+    ///   - expected: The lines in the form of ``screen()``. A line `…` stands for any line, and a line `⋮` for three or more empty lines.
     ///   - limit: The maximum wait.
-    /// - Throws: ``NotSeen``.
+    /// - Throws: ``NotSeen`` if the wait ends first.
     public func waitForScreen(_ expected: String, within limit: Duration = .seconds(30)) async throws {
         let wanted = expected.trimmingCharacters(in: .newlines).split(separator: "\n", omittingEmptySubsequences: false)
         var seen = ""

@@ -6,26 +6,26 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Runs a program until it exits.
+/// Functions that run a program until it exits.
 ///
-/// Foundation's `Process` is not used, because its child inherits a socket that signals the exit. A program that leaves a server running, as tmux
-/// does, keeps that socket open.
+/// Foundation's `Process` is not used, because its child inherits a socket that signals the exit. A program that starts a server, as tmux
+/// does, keeps this socket open.
 package enum Program {
     struct NotStarted: Error, CustomStringConvertible { let description: String }
 
-    /// Runs a program, which inherits only three descriptors.
+    /// Runs a program. It inherits only the three standard descriptors.
     ///
     /// - Parameters:
     ///   - executable: The file.
     ///   - arguments: The arguments without the program name.
-    /// - Returns: The exit status, negative for a signal, and the combined output.
-    /// - Throws: ``NotStarted``, or an error if its output cannot be captured.
+    /// - Returns: The exit status, or the negative number of a signal, and the combined output.
+    /// - Throws: ``NotStarted``, or an error if the output cannot be captured.
     package static func run(_ executable: URL, _ arguments: [String]) async throws -> (status: Int32, text: String) {
         let file = URL.temporaryDirectory.appending(path: "output-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let child = try start(executable, arguments, output: file)
         let status = await withCheckedContinuation { continuation in
-            // On its own thread, because it blocks.
+            // The wait runs on a thread of its own, because it blocks.
             Thread.detachNewThread {
                 var status: Int32 = 0
                 while waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -71,7 +71,7 @@ package enum Program {
         #if canImport(Darwin)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
         #else
-        // The descriptors that are open now. One that is closed meanwhile is closed twice, which is harmless here.
+        // Closes the descriptors that are open now. A descriptor that is closed in between is closed twice, which is harmless here.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         }

@@ -7,7 +7,7 @@ internal import Foundation
 /// - Parameters:
 ///   - configuration: The configuration of the sandbox.
 ///   - storage: The credential storage; by default in memory.
-///   - isolation: The actor of the test: the caller's.
+///   - isolation: The actor of the test; by default the caller's actor.
 ///   - body: The test.
 /// - Throws: The errors of the test and of the sandbox's start.
 public func withSandbox(
@@ -31,9 +31,9 @@ extension Sandbox {
     ///
     /// - Parameters:
     ///   - seconds: The length of the delay.
-    ///   - isolation: The actor of the condition: the caller's.
+    ///   - isolation: The actor of the condition; by default the caller's actor.
     ///   - condition: The condition that is true after the delay.
-    /// - Returns: Whether it became true.
+    /// - Returns: Whether the condition became true.
     public func endDelay(
         of seconds: Double, isolation: isolated (any Actor)? = #isolation, until condition: () async -> Bool
     ) async -> Bool {
@@ -41,15 +41,14 @@ extension Sandbox {
         return await moveOn(by: seconds, until: condition)
     }
 
-    /// Advances the clock until a condition is true: once, and a few more times for callers that did not wait yet.
+    /// Advances the clock until a condition is true: once, and up to three more times for callers that did not wait yet.
     ///
-    /// Each step completes before the next one, so that nothing expires on a busy machine.
+    /// Each step completes before the next step, so that nothing expires on a busy machine.
     ///
     /// - Parameters:
     ///   - seconds: The advance per step.
-    ///   - isolation: The actor of the condition: the caller's.
-    ///   - condition: The condition.
-    /// - Returns: Whether it became true.
+    ///   - isolation: The actor of the condition; by default the caller's actor.
+    /// - Returns: Whether the condition became true.
     public func moveOn(
         by seconds: Double, isolation: isolated (any Actor)? = #isolation, until condition: () async -> Bool
     ) async -> Bool {
@@ -61,13 +60,13 @@ extension Sandbox {
     }
 }
 
-/// Waits until other tasks make a condition true, or the limit has passed.
+/// Waits until other tasks make a condition true, or until the limit has passed.
 ///
 /// - Parameters:
 ///   - limit: The maximum wait.
-///   - isolation: The actor of the condition: the caller's.
+///   - isolation: The actor of the condition; by default the caller's actor.
 ///   - condition: The condition, which is checked repeatedly.
-/// - Returns: Whether it became true.
+/// - Returns: Whether the condition became true.
 public func eventually(
     within limit: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation, _ condition: () async -> Bool
 ) async -> Bool {

@@ -1,7 +1,7 @@
 package import AuthFoundation
 internal import Foundation
 
-/// An in-memory storage whose deletions can be made to fail, as in a full storage or one that has lost its key.
+/// An in-memory storage whose deletions can be made to fail, as in a storage that is full or has lost its key.
 @CredentialActor
 package final class StubbornStorage: TokenStorage {
     /// The error of a failed deletion.

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The texts in an app's sources, and their translations.
+/// The check that an app's sources and its translations have the same texts.
 public enum WordingCheck {
-    /// Returns the keys of `words(…)` calls in an app's sources without a translation, and the translated keys that no source uses.
+    /// Returns the differences: the keys of `words(…)` calls in an app's sources that have no translation, and the translated keys that no
+    /// source uses.
     ///
     /// - Parameters:
     ///   - app: The app's folder.
     ///   - translated: The translated keys.
-    /// - Returns: The keys.
     /// - Throws: An error if the sources cannot be read.
     public static func differences(app: String, translated: some Sequence<String>) throws -> Set<String> {
         let examples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -11,7 +11,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The app at a sandbox, with its own folder.
+/// The app with a sandbox and a folder of its own.
 @MainActor
 final class PhoneVisit {
     static let jane = SandboxUser.jane
@@ -22,7 +22,7 @@ final class PhoneVisit {
     private(set) var model: AuthenticatorViewModel
     private let folder: URL
 
-    /// Creates a new phone, or one with the data of another phone.
+    /// Creates a new phone, or a phone with a copy of another phone's data.
     init(_ sandbox: Sandbox, copying other: URL? = nil) throws {
         self.sandbox = sandbox
         folder = URL.temporaryDirectory.appending(path: "phone-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -30,7 +30,7 @@ final class PhoneVisit {
         model = try Self.open(folder, sandbox, pin)
     }
 
-    /// Returns a new instance of the app on the same phone.
+    /// Returns a second phone with a copy of this phone's data.
     func copy() throws -> PhoneVisit { try PhoneVisit(sandbox, copying: folder) }
 
     deinit {
@@ -100,10 +100,10 @@ final class PhoneVisit {
         try await SignInElsewhere(sandbox, of: user, numbers: numbers)
     }
 
-    /// Lets a client that polls every five seconds poll again.
+    /// Advances the clock by six seconds, so that a client that polls every five seconds polls again.
     func letTimePass() { sandbox.advance(by: 6) }
 
-    /// Fetches pending requests until there is one.
+    /// Fetches pending requests until a request arrives, and returns it.
     func request() async throws -> ApprovalRequest {
         let model = model
         try #require(
@@ -114,7 +114,7 @@ final class PhoneVisit {
         return try #require(model.shownRequest)
     }
 
-    /// A bank sends Jane a request without a sign-in; returns `nil` if none of her phones accepts it.
+    /// Sends Jane a request without a sign-in (CIBA), as a bank. Returns the request's ID; `nil` if none of her phones accepts the request.
     func askAsBank(_ message: String) async throws -> String? {
         try await post("v1/bc/authorize", ["scope": "openid", "login_hint": Self.jane.login, "binding_message": message])["auth_req_id"]
     }
@@ -135,7 +135,7 @@ final class PhoneVisit {
         return try #require(answer as? [String: Any]).compactMapValues { $0 as? String }
     }
 
-    /// Gives the phone a push token, and delivers its pushes to a handler.
+    /// Registers a push token for the phone, and returns the pushes that it receives.
     func receivePushes(token: Data) -> AsyncStream<PushPayload> {
         let (pushes, entrance) = AsyncStream.makeStream(of: PushPayload.self)
         let name = token.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()

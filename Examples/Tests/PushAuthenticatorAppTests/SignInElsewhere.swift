@@ -6,7 +6,7 @@ import OktaDirectAuth
 /// A sign-in on another device that sends a push to the user's phones.
 @MainActor
 final class SignInElsewhere {
-    /// The result.
+    /// The result of the sign-in.
     enum Outcome: Equatable {
         case tokens
         case tooLate
@@ -14,19 +14,16 @@ final class SignInElsewhere {
         case refused(String)
     }
 
-    /// The server returned neither tokens nor a request.
+    /// The error for a response that contains neither tokens nor a request.
     struct UnknownStep: Error {}
 
     private let sandbox: Sandbox
     private let task: Task<Outcome, any Error>
     private var isOver = false
 
-    /// Sends the password and the push.
+    /// Starts a sign-in with the password, which sends a push.
     ///
-    /// - Parameters:
-    ///   - sandbox: The sandbox.
-    ///   - user: The user.
-    ///   - numbers: Receives the number of a number challenge.
+    /// - Parameter numbers: Receives the number of a number challenge; `nil` if the test does not need it.
     /// - Throws: An error if the password is refused.
     init(_ sandbox: Sandbox, of user: SandboxUser = .jane, numbers: AsyncStream<String>.Continuation? = nil) async throws {
         let flow = DirectAuthenticationFlow(
@@ -57,7 +54,7 @@ final class SignInElsewhere {
         }
     }
 
-    /// Lets the client poll again after five seconds, and waits for the result.
+    /// Advances the clock, so that the client polls again, and returns the result.
     func outcome() async throws -> Outcome {
         _ = await sandbox.moveOn(by: 6) { isOver }
         return try await task.value

@@ -2,7 +2,7 @@ import CountersignSandbox
 import ExampleTestSupport
 import Foundation
 
-/// The app in terminals, with its own folder.
+/// The app in a terminal, with a folder of its own.
 struct TerminalPhone {
     let sandbox: Sandbox
     let folder: URL
@@ -45,7 +45,7 @@ struct TerminalPhone {
     func openSettings(_ pane: Pane) async throws {
         while !(try await pane.screen().contains("> jane.doe@example.com")) {
             try await pane.press("Tab")
-            // It is drawn before the next key.
+            // The screen is drawn before the next key.
             try await pane.press("C-l")
             try await pane.waitFor(">")
         }
@@ -66,7 +66,7 @@ struct TerminalPhone {
     }
 }
 
-/// Runs a test with the app in a terminal.
+/// Runs a test with a sandbox and the app in a terminal.
 func withTerminalPhone(
     _ configuration: Sandbox.Configuration = .init(), arguments: [String] = [], _ body: (TerminalPhone, Pane) async throws -> Void
 ) async throws {

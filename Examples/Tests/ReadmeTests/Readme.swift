@@ -1,13 +1,13 @@
 import ExampleTestSupport
 import Foundation
 
-/// The README, and the commands in it.
+/// The README of the examples, and the commands in it.
 struct Readme {
     /// A block of code.
     struct Block {
         /// The info string of the fence, such as `sh`.
         let language: String
-        /// The number of its first line.
+        /// The line number of the block's first line.
         let line: Int
         let lines: [String]
         var text: String { lines.map { $0 + "\n" }.joined() }
@@ -18,10 +18,11 @@ struct Readme {
     /// The `countersign` command, from the build folder of this test or of the package.
     static let command = Pane.programs.appending(path: "countersign")
     static let unshare = URL(filePath: "/usr/bin/unshare")
-    /// A separate network and process namespace: the ports are those of the README, no traffic leaves it, and no process stays.
+    /// The arguments for a separate network and process namespace. The ports of the README are free in it, no traffic leaves it, and no
+    /// process remains.
     static let isolation = ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
-    /// Whether the test runs the commands of this block.
+    /// Returns whether the test can run the commands of the README on this machine.
     @Sendable static func isEnabled() async -> Bool {
         #if os(Linux)
         if ProcessInfo.processInfo.environment["COUNTERSIGN_REQUIRE_ALL"] == "1" { return true }

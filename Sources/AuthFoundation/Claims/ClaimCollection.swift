@@ -17,7 +17,7 @@ public protocol ClaimCollectionContainer: Sendable, Equatable, Hashable {
     /// Parses values joined by spaces. Returns `nil` if a value is unknown.
     static func container(claimRawValue rawValue: RawValue) -> Self?
 
-    /// Parses values joined by spaces and skips unknown ones. `nil` means that there is no list.
+    /// Parses values joined by spaces and skips unknown values. `nil` means that there is no list.
     static func container(text: String?) -> Self
 
     /// Creates a container with the values.
@@ -37,7 +37,7 @@ extension ClaimCollectionElement where Self: RawRepresentable, RawValue == Strin
     /// The raw value.
     public var claimWord: String { rawValue }
 
-    /// Returns the value with that raw value, or `nil` if there is none.
+    /// Returns the value with this raw value, or `nil` if there is none.
     public static func element(claimWord word: String) -> Self? { Self(rawValue: word) }
 }
 
@@ -67,7 +67,7 @@ extension Array: ClaimCollectionContainer where Element: ClaimCollectionElement 
         return elements.count == words.count ? elements : nil
     }
 
-    /// Parses values joined by spaces and skips unknown ones. `nil` gives an empty list.
+    /// Parses values joined by spaces and skips unknown values. `nil` gives an empty list.
     public static func container(text: String?) -> [Element] {
         (text ?? "").whitespaceSeparated.compactMap(Element.element(claimWord:))
     }
@@ -77,19 +77,19 @@ extension Array: ClaimCollectionContainer where Element: ClaimCollectionElement 
 }
 
 extension Optional: ClaimCollectionContainer where Wrapped: ClaimCollectionContainer {
-    /// The values joined by spaces, or nil if there is no list.
+    /// The values joined by spaces, or `nil` if there is no list.
     public var claimRawValue: Wrapped.RawValue? { map(\.claimRawValue) }
 
     /// The values, or `nil` if there is no list.
     public var claimElements: [Wrapped.ClaimElement]? { flatMap(\.claimElements) }
 
-    /// Parses values joined by spaces. Returns `.some(nil)` for no list, and `nil` if a value is unknown.
+    /// Parses values joined by spaces. Returns `.some(nil)` if there is no list, and `nil` if a value is unknown.
     public static func container(claimRawValue rawValue: Wrapped.RawValue?) -> Wrapped?? {
         guard let rawValue else { return .some(nil) }
         return Wrapped.container(claimRawValue: rawValue).map(Optional.some)
     }
 
-    /// Parses values joined by spaces and skips unknown ones. `nil` means that there is no list.
+    /// Parses values joined by spaces and skips unknown values. `nil` means that there is no list.
     public static func container(text: String?) -> Wrapped? {
         text.map { Wrapped.container(text: $0) }
     }
@@ -98,8 +98,8 @@ extension Optional: ClaimCollectionContainer where Wrapped: ClaimCollectionConta
     public static func container(elements: [Wrapped.ClaimElement]) -> Wrapped? { Wrapped.container(elements: elements) }
 }
 
-/// A list of values that is one space-separated string on the wire. Literals can have both forms: `"openid profile"` and `["openid",
-/// "profile"]`.
+/// A list of values that are joined into one space-separated string on the wire. A literal can be a string or an array: `"openid profile"`
+/// or `["openid", "profile"]`.
 @propertyWrapper
 public struct ClaimCollection<Container: ClaimCollectionContainer>: Sendable, Equatable, Hashable, RawRepresentable {
     /// The values.
@@ -150,8 +150,8 @@ extension ClaimCollection: ExpressibleByNilLiteral {
 }
 
 extension ClaimCollection: Codable {
-    /// Decodes one space-separated string or a list of strings. Unknown values are skipped.
-    /// - Throws: `DecodingError` if the value is neither.
+    /// Decodes one space-separated string, a list of strings, or `null`. Unknown values are skipped.
+    /// - Throws: `DecodingError` for any other value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -163,7 +163,7 @@ extension ClaimCollection: Codable {
         }
     }
 
-    /// Encodes one space-separated string.
+    /// Encodes one space-separated string, or `null` if there is no list.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if wrappedValue.claimElements == nil { try container.encodeNil() } else { try container.encode(stringValue) }
@@ -171,27 +171,27 @@ extension ClaimCollection: Codable {
 }
 
 extension ClaimCollection: APIRequestArgument {
-    /// The values joined by spaces.
+    /// The values joined by spaces; empty if there is no list.
     public var stringValue: String {
         (rawValue as? String) ?? ""
     }
 }
 
 extension KeyedDecodingContainer {
-    /// Returns a finite number, decoded from a number or a string.
+    /// Returns a finite number, decoded from a number or a string, or `nil` if there is none.
     package func seconds(_ key: Key) -> TimeInterval? {
         let seconds = (try? decode(Double.self, forKey: key)) ?? text(key).flatMap { Double($0) }
         return seconds.flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Returns a string without surrounding whitespace, or `nil` if it is blank.
+    /// Returns a string without surrounding whitespace, or `nil` if it is missing or blank.
     package func text(_ key: Key) -> String? {
         let text = (try? decode(String.self, forKey: key))?.trimmingCharacters(in: .whitespacesAndNewlines)
         return text?.isEmpty == false ? text : nil
     }
 }
 
-/// Values that can be given as one space-separated string or as a list.
+/// A value that can be given as one space-separated string or as a list.
 public protocol WhitespaceSeparated {
     /// The individual values.
     var whitespaceSeparated: [String] { get }

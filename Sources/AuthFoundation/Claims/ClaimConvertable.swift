@@ -16,7 +16,7 @@ extension ClaimConvertable {
 }
 
 extension ClaimConvertable where Self: RawRepresentable, RawValue == String {
-    /// Returns the value whose raw value equals the string.
+    /// Returns the value with this raw value, or `nil` if there is none.
     public static func convert(from value: Any?) -> Self? {
         (value as? String).flatMap(Self.init(rawValue:))
     }
@@ -25,7 +25,7 @@ extension ClaimConvertable where Self: RawRepresentable, RawValue == String {
 extension String: ClaimConvertable {}
 
 extension Bool: ClaimConvertable {
-    /// Converts a Boolean, or the numbers 0 and 1.
+    /// Converts a Boolean, or the integers 0 and 1.
     public static func convert(from value: Any?) -> Bool? {
         if let value = value as? Bool { return value }
         return switch value as? Int {

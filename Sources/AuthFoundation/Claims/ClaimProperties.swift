@@ -49,10 +49,10 @@ extension HasClaims where ClaimType == JWTClaim {
     /// The claim `locale`.
     public var locale: String? { self[.locale] }
 
-    /// Whether the server has verified the email address.
+    /// Whether the server has verified the email address; `nil` if the claim is missing.
     public var emailVerified: Bool? { self[.emailVerified] }
 
-    /// Whether the server has verified the phone number.
+    /// Whether the server has verified the phone number; `nil` if the claim is missing.
     public var phoneNumberVerified: Bool? { self[.phoneNumberVerified] }
 
     /// The time of the last profile change.
@@ -64,10 +64,10 @@ extension HasClaims where ClaimType == JWTClaim {
     /// The postal address: `street_address`, `locality`, `region`, `postal_code`, `country`.
     public var address: [String: String]? { self[.address] }
 
-    /// The time zone that `zoneinfo` identifies.
+    /// The time zone that `zoneinfo` identifies; `nil` if the claim is missing or its value is unknown.
     public var timeZone: TimeZone? { zoneinfo.flatMap(TimeZone.init(identifier:)) }
 
-    /// The locale that `locale` identifies.
+    /// The locale that `locale` identifies; `nil` if the claim is missing.
     public var userLocale: Locale? { locale.map(Locale.init(identifier:)) }
 
     /// The assurance levels of the sign-in, from `acr`.
@@ -94,7 +94,8 @@ public enum ClaimError: Error, LocalizedError, Equatable, Sendable {
     }
 }
 
-/// A member of a server response has another type than the protocol requires. Wrapped in ``APIClientError/cannotParseResponse(error:)``.
+/// Reports that a member of a server response has another type than the protocol requires. ``APIClientError/cannotParseResponse(error:)``
+/// wraps this error.
 public struct MistypedMemberError: Error, LocalizedError, Equatable, Sendable {
     /// The name of the member.
     public let key: String
@@ -102,7 +103,7 @@ public struct MistypedMemberError: Error, LocalizedError, Equatable, Sendable {
     /// The type that the protocol requires.
     public let expected: String
 
-    /// The type that the server sent. It never contains the value.
+    /// The type that the server sent, without the value.
     public let found: String
 
     /// A description of the expected and the actual type.

@@ -57,7 +57,8 @@ public protocol JSONClaimContainer: HasClaims, JSONDecodable {
     var json: JSON { get }
 
     /// Creates a value from a JSON object.
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if a required member is missing.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if a required member is missing; ``MistypedMemberError`` if the value must be an
+    ///   object and is not.
     init(_ json: JSON) throws
 }
 

@@ -47,53 +47,53 @@ extension HasClaims {
         value(for: claim.rawValue)
     }
 
-    /// Returns the value of the claim with that name.
+    /// Returns the value of the claim with this name.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if the claim is missing or has another type.
     public func value<T: ClaimConvertable>(for name: String) throws -> T {
         guard let value: T = value(for: name) else { throw ClaimError.missingRequiredValue(key: name) }
         return value
     }
 
-    /// Returns the value of the claim with that name, or `nil` if the claim is missing or has another type.
+    /// Returns the value of the claim with this name, or `nil` if the claim is missing or has another type.
     public func value<T: ClaimConvertable>(for name: String) -> T? {
         payload[name].flatMap { T.convert(from: $0) }
     }
 
-    /// Returns the value of the claim with that name, or `nil` if the claim is missing or has another type.
+    /// Returns the value of the claim with this name, or `nil` if the claim is missing or has another type.
     public subscript<T: ClaimConvertable>(_ name: String) -> T? {
         value(for: name)
     }
 
-    /// Returns the elements of type `T` in the list claim with that name.
+    /// Returns the elements of type `T` in the list claim with this name.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if the claim is missing or not a list.
     public func value<T: ClaimConvertable>(for name: String) throws -> [T] {
         guard let value: [T] = value(for: name) else { throw ClaimError.missingRequiredValue(key: name) }
         return value
     }
 
-    /// Returns the elements of type `T` in the list claim with that name, or `nil` if the claim is missing or not a list.
+    /// Returns the elements of type `T` in the list claim with this name, or `nil` if the claim is missing or not a list.
     public func value<T: ClaimConvertable>(for name: String) -> [T]? {
         (payload[name] as? [any Sendable])?.compactMap { T.convert(from: $0) }
     }
 
-    /// Returns the elements of type `T` in the list claim with that name, or `nil` if the claim is missing or not a list.
+    /// Returns the elements of type `T` in the list claim with this name, or `nil` if the claim is missing or not a list.
     public subscript<T: ClaimConvertable>(_ name: String) -> [T]? {
         value(for: name)
     }
 
-    /// Returns the members of type `T` in the object claim with that name.
+    /// Returns the members of type `T` in the object claim with this name.
     /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if the claim is missing or not an object.
     public func value<T: ClaimConvertable>(for name: String) throws -> [String: T] {
         guard let value: [String: T] = value(for: name) else { throw ClaimError.missingRequiredValue(key: name) }
         return value
     }
 
-    /// Returns the members of type `T` in the object claim with that name, or `nil` if the claim is missing or not an object.
+    /// Returns the members of type `T` in the object claim with this name, or `nil` if the claim is missing or not an object.
     public func value<T: ClaimConvertable>(for name: String) -> [String: T]? {
         (payload[name] as? [String: any Sendable])?.compactMapValues { T.convert(from: $0) }
     }
 
-    /// Returns the members of type `T` in the object claim with that name, or `nil` if the claim is missing or not an object.
+    /// Returns the members of type `T` in the object claim with this name, or `nil` if the claim is missing or not an object.
     public subscript<T: ClaimConvertable>(_ name: String) -> [String: T]? {
         value(for: name)
     }

@@ -86,13 +86,13 @@ public enum JSON: Sendable, Hashable, Codable {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// Returns the member with that name, or `nil` if there is none or the value is not an object.
+    /// Returns the object's member with this name, or `nil` if there is none or the value is not an object.
     public subscript(name: String) -> JSON? {
         objectValue?[name]
     }
 
-    /// The value as `String`, `Bool`, `Int`, `Double`, array or dictionary, or `nil` for `null`. Members and elements that are `null` are
-    /// removed.
+    /// The value as `String`, `Bool`, `Int`, `Double`, array or dictionary, or `nil` for `null`. Array elements and object members that are
+    /// `null` are removed.
     public var anyValue: (any Sendable)? {
         switch self {
         case .null: nil
@@ -105,7 +105,7 @@ public enum JSON: Sendable, Hashable, Codable {
         }
     }
 
-    /// The type of the value, for error messages. It never contains the value itself.
+    /// The type of the value, for error messages. The text never contains the value itself.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -117,7 +117,7 @@ public enum JSON: Sendable, Hashable, Codable {
         }
     }
 
-    /// The JSON text with sorted members.
+    /// The JSON text with sorted members; `nil` if it contains a number that JSON cannot represent.
     package var text: Data? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -183,14 +183,14 @@ public enum JWTClaim: Sendable {
 }
 
 extension JWTClaim: IsClaim, ClaimConvertable {
-    /// Creates the claim with that name, or ``custom(_:)`` if the name is unknown.
+    /// Creates the claim with this name, or ``custom(_:)`` if the name is unknown.
     public init?(rawValue: String) {
         self.init(name: rawValue)
     }
 
     /// The claim's name.
     public var rawValue: String {
-        // A switch, because a dictionary with claims as keys would call `rawValue` to hash them.
+        // A switch, because a dictionary with claims as keys would call `rawValue` to hash its keys.
         switch self {
         case .issuer: "iss"
         case .subject: "sub"
@@ -273,7 +273,7 @@ extension JWTClaim: IsClaim, ClaimConvertable {
         }
     }
 
-    /// Whether both have the same name.
+    /// Whether the two claims have the same name.
     public static func == (lhs: JWTClaim, rhs: JWTClaim) -> Bool { lhs.rawValue == rhs.rawValue }
 
     /// Hashes the name.

@@ -9,14 +9,15 @@ extension OAuth2Client {
         /// A secret in the request body.
         case clientSecret(String)
 
-        /// Returns the secret for requests that go directly to the server. Requests through a browser never contain it.
+        /// Returns the parameter `client_secret` for the categories `token` and `other`; `nil` for other categories and for `none`.
+        /// Requests through a browser never contain the secret.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             guard case .clientSecret(let secret) = self, category == .token || category == .other else { return nil }
             return ["client_secret": secret]
         }
     }
 
-    /// Further authentication methods for clients with a secret or a key (OpenID Connect Core 1.0, 9). If ``Configuration`` has both this
+    /// Further authentication methods for clients with a secret or a key (OpenID Connect Core 1.0 §9). If ``Configuration`` has both this
     /// value and `authentication`, this value is used. Descriptions contain no secret.
     public struct ConfidentialAuthentication: Codable, Equatable, Hashable, Sendable {
         /// The name of a method, as in discovery documents.
@@ -37,7 +38,7 @@ extension OAuth2Client {
         /// The secret, or the private key as a JSON Web Key.
         let secret: String
 
-        /// The signature algorithm of assertions.
+        /// The signature algorithm of assertions; `nil` if the client sends the secret itself.
         let algorithm: JWK.Algorithm?
 
         private init(method: Method, secret: String, algorithm: JWK.Algorithm? = nil) {
@@ -46,17 +47,17 @@ extension OAuth2Client {
             self.algorithm = algorithm
         }
 
-        /// Sends the secret in the `Authorization` header.
+        /// Returns the method that sends the secret in the `Authorization` header.
         public static func clientSecretBasic(_ secret: String) -> Self {
             Self(method: .clientSecretBasic, secret: secret)
         }
 
-        /// Sends the secret in the request body.
+        /// Returns the method that sends the secret in the request body.
         public static func clientSecretPost(_ secret: String) -> Self {
             Self(method: .clientSecretPost, secret: secret)
         }
 
-        /// Sends an assertion signed with the secret (RFC 7523, 2.2).
+        /// Returns the method that sends an assertion signed with the secret (RFC 7523 §2.2).
         /// - Parameters:
         ///   - secret: The secret: at least 32 bytes for HS256, 48 for HS384, 64 for HS512.
         ///   - algorithm: HS256, HS384 or HS512.
@@ -64,7 +65,7 @@ extension OAuth2Client {
             Self(method: .clientSecretJWT, secret: secret, algorithm: algorithm)
         }
 
-        /// Sends an assertion signed with a private key (RFC 7523, 2.2).
+        /// Returns the method that sends an assertion signed with a private key (RFC 7523 §2.2).
         /// - Parameters:
         ///   - jwk: The private key as a JSON Web Key, with the `kid` that the server knows.
         ///   - algorithm: RS, PS or ES with 256, 384 or 512, or EdDSA. It must match the key.
@@ -89,14 +90,17 @@ extension OAuth2Client.ConfidentialAuthentication: Redacted {
     public var description: String { "\(method.rawValue)(…)" }
 }
 
-/// The parameters and headers that authenticate the client, in addition to those of the configuration.
+/// The parameters and headers that authenticate the client, in addition to the configuration's own parameters.
 struct ClientProof {
     var parameters: [String: any APIRequestArgument] = [:]
     var headers: [String: String] = [:]
-    /// Parameters that must not be sent together with this proof.
+    /// The names of parameters that must not be sent together with this proof.
     var replaced: Set<String> = []
 
-    /// Creates the authentication for a request to `endpoint`, which is the audience of an assertion. `now` must be the server's time.
+    /// Creates the authentication for a request.
+    /// - Parameters:
+    ///   - endpoint: The URL of the request, which becomes the audience of an assertion.
+    ///   - now: The server's time.
     /// - Throws: ``ClientKeyError`` if the secret or the key cannot sign the assertion.
     init(configuration: OAuth2Client.Configuration, endpoint: URL, now: Date, randomness: Randomness) throws {
         guard let authentication = configuration.confidentialAuthentication else { return }
@@ -139,7 +143,7 @@ struct ClientProof {
     }
 }
 
-/// The client's secret or private key cannot sign the assertion that the configuration requires.
+/// Reports that the client's secret or private key cannot sign the assertion that the configuration requires.
 public struct ClientKeyError: Error, LocalizedError, Equatable, Sendable {
     /// The client authentication method.
     public let method: OAuth2Client.ConfidentialAuthentication.Method

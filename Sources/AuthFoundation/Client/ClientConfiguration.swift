@@ -25,7 +25,7 @@ extension OAuth2Client {
         /// The client authentication method.
         public var authentication: ClientAuthentication
 
-        /// A further client authentication method. If set, it replaces ``authentication``.
+        /// A further client authentication method. If it is not `nil`, it replaces ``authentication``.
         public var confidentialAuthentication: ConfidentialAuthentication?
 
         /// Whether tokens are bound to a key of this device (DPoP, RFC 9449), so that stolen tokens are useless. The default is false. The
@@ -36,7 +36,7 @@ extension OAuth2Client {
             set { bindsTokens = newValue ? true : nil }
         }
 
-        /// `nil` instead of false, so that configurations stored before this setting existed still decode to the same value.
+        /// True, or `nil` instead of false. Configurations that were stored before this setting existed therefore decode to an equal value.
         private var bindsTokens: Bool?
 
         /// The issuer.
@@ -123,8 +123,10 @@ extension OAuth2Client {
 }
 
 extension OAuth2Client.Configuration: ProvidesOAuth2Parameters {
-    /// Returns the client identifier; for sign-in and token requests also scopes and redirect URI; and for requests directly to the server
-    /// the client secret of ``authentication``.
+    /// Returns the parameters of the configuration:
+    /// - the client identifier for all categories
+    /// - the scopes and the redirect URI for the categories `token` and `authorization`
+    /// - the client secret of ``authentication`` for the categories `token` and `other`
     public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
         var parameters: [String: any APIRequestArgument]? = ["client_id": clientId]
         if category == .token || category == .authorization {

@@ -35,14 +35,14 @@ public enum GrantType: RawRepresentable, Codable, Hashable, Sendable, IsClaim, A
     ]
     private static let typesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-    /// Creates the grant with that name, or ``other(_:)`` if the name is unknown.
+    /// Creates the grant with this name, or ``other(_:)`` if the name is unknown.
     public init(rawValue: String) {
         self = Self.typesByName[rawValue] ?? .other(rawValue)
     }
 
     /// The value of the parameter.
     public var rawValue: String {
-        // A switch, because a dictionary with grants as keys would call `rawValue` to hash them.
+        // A switch, because a dictionary with grants as keys would call `rawValue` to hash its keys.
         switch self {
         case .authorizationCode: "authorization_code"
         case .implicit: "implicit"

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A client of one issuer: discovery, tokens, profile and revocation (OAuth 2.0 and OpenID Connect 1.0). The client fetches the discovery
 /// document and the issuer's keys once and keeps them. Concurrent callers share one request. Safe from any thread or task. Cancelling a
-/// task cancels its work, except work that other callers share.
+/// task also cancels its requests. Exceptions are refreshes, and requests that other callers share.
 public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     /// The type of the client's observers.
     public typealias Delegate = OAuth2ClientDelegate
@@ -22,7 +22,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
 
     private static let sharedDefaultSession = Locked<(any URLSessionProtocol)?>(nil)
 
-    /// The session for clients created from now on without their own session. `nil` stands for a session without cookies.
+    /// The session of clients that are created later without a session of their own. `nil` stands for a session without cookies.
     public static var defaultSession: (any URLSessionProtocol)? {
         get { sharedDefaultSession.withLock { $0 } }
         set { sharedDefaultSession.withLock { $0 = newValue } }
@@ -49,7 +49,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     let keyFetches = SingleFlight<URL, JWKS>(endsWhenAbandoned: true)
     let refreshes = SingleFlight<RefreshKey, Token>()
 
-    /// Identifies refreshes that can share one request.
+    /// The identity of a refresh. Concurrent refreshes with the same identity share one request.
     struct RefreshKey: Hashable, Sendable {
         let id: String
         let refreshToken: String
@@ -90,7 +90,8 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
         self.init(configuration, session: session, clock: clock, randomness: .system)
     }
 
-    /// Creates a client with its own key storage. Not public, because a client restored from a stored token would not find its key there.
+    /// Creates a client with its own storage of DPoP keys. Not public: a client that is restored from a stored token uses the default
+    /// storage, and would not find its key.
     package convenience init(
         _ configuration: Configuration, session: (any URLSessionProtocol)? = nil, clock: any OAuth2Clock = DeviceClock(),
         dpopKeys: any DPoPKeyStorage
@@ -158,6 +159,7 @@ public final class OAuth2Client: APIClient, UsesDelegateCollection, Sendable {
     }
 
     /// Creates a client for the issuer `https://` plus a domain.
+    /// - Throws: ``OAuth2Error/invalidUrl`` if the domain is malformed.
     @available(*, deprecated, message: "Use init(issuerURL:clientId:scope:). It is removed in version 2.")
     public convenience init(
         domain: String, clientId: String, scopes: String, authentication: ClientAuthentication = .none,

@@ -21,8 +21,8 @@ extension OAuth2Client {
 
     /// Revokes tokens.
     /// - Parameters:
-    ///   - token: The tokens.
-    ///   - type: The tokens to revoke.
+    ///   - token: The tokens of a sign-in.
+    ///   - type: The kind of token to revoke, or all of them.
     ///   - completion: Called once, on an unspecified thread.
     public func revoke(_ token: Token, type: Token.RevokeType, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.revoke(token, type: type) }
@@ -30,8 +30,8 @@ extension OAuth2Client {
 
     /// Requests information about a token from the issuer.
     /// - Parameters:
-    ///   - token: The tokens.
-    ///   - type: The token to look up.
+    ///   - token: The tokens of a sign-in.
+    ///   - type: The kind of the token to look up.
     ///   - completion: Called once, on an unspecified thread.
     public func introspect(token: Token, type: Token.Kind, completion: @escaping @Sendable (Result<TokenInfo, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.introspect(token: token, type: type) }

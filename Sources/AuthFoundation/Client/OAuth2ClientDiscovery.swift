@@ -5,8 +5,8 @@ extension OAuth2Client {
     private static let keyRefetchInterval: TimeInterval = 60
 
     /// Returns the issuer's discovery document. It is fetched once; errors are not cached.
-    /// - Throws: ``InsecureURLError`` for plain http outside this machine; ``IssuerMismatchError`` if the document names another issuer;
-    ///   ``APIClientError`` if the request fails.
+    /// - Throws: ``InsecureURLError`` if a URL is neither https nor plain http on this machine; ``IssuerMismatchError`` if the document
+    ///   names another issuer; ``APIClientError`` if the request fails.
     public func openIdConfiguration() async throws -> OpenIdConfiguration {
         if let known = openIdConfiguration { return known }
         let url = configuration.discoveryURL
@@ -24,14 +24,14 @@ extension OAuth2Client {
         }
     }
 
-    /// Returns the issuer's keys. They are fetched once, and again when a token names an unknown key. Errors are not cached.
+    /// Returns the issuer's keys. They are fetched once, and again if a token names an unknown key. Errors are not cached.
     /// - Throws: ``APIClientError`` if the request fails, and the errors of ``openIdConfiguration()``.
     public func jwks() async throws -> JWKS {
         if let known = jwks { return known }
         return try await fetchKeys()
     }
 
-    /// Returns the issuer's keys. If none has that identifier, fetches them again, at most once a minute.
+    /// Returns the issuer's keys. If no key has this identifier, fetches the keys again, at most once a minute.
     func jwks(containing keyId: String) async throws -> JWKS {
         let known = try await jwks()
         guard !keyId.isEmpty, !known.contains(keyId: keyId) else { return known }
@@ -62,7 +62,7 @@ extension OAuth2Client {
     }
 }
 
-/// A URL that is neither https nor plain http on this machine.
+/// Reports a URL that is neither https nor plain http on this machine.
 public struct InsecureURLError: Error, LocalizedError, Equatable, Sendable {
     /// The scheme and host of the URL.
     public let origin: String
@@ -77,8 +77,8 @@ public struct InsecureURLError: Error, LocalizedError, Equatable, Sendable {
     }
 }
 
-/// The discovery document names another issuer than the configuration (OpenID Connect Discovery 1.0, 4.3). The check prevents one issuer
-/// from impersonating another.
+/// Reports that the discovery document names another issuer than the configuration (OpenID Connect Discovery 1.0 §4.3). The check prevents
+/// one issuer from impersonating another.
 public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
     /// The issuer in the configuration.
     public let expected: URL
@@ -94,7 +94,7 @@ public struct IssuerMismatchError: Error, LocalizedError, Equatable, Sendable {
         """
     }
 
-    /// Ignores a trailing slash, because configurations often differ in it.
+    /// Checks that both issuers are equal. Ignores a trailing slash, because configurations often differ in it.
     static func check(_ found: URL, isExpected expected: URL) throws {
         func trimmed(_ url: URL) -> Substring { url.absoluteString.dropLast(url.absoluteString.hasSuffix("/") ? 1 : 0) }
         guard trimmed(found) == trimmed(expected) else { throw IssuerMismatchError(expected: expected, found: found) }

@@ -19,7 +19,7 @@ extension OAuth2Client {
         return response
     }
 
-    /// Revokes tokens that no caller receives. Runs in a new task, because the caller has returned or is cancelled.
+    /// Revokes tokens that no caller receives. Runs in a new task, so that the cancellation of the caller does not stop the revocation.
     package func discard(_ token: Token, _ type: Token.RevokeType = .all) {
         Task {
             // Best effort: no caller can handle an error, and unused tokens expire.
@@ -31,9 +31,9 @@ extension OAuth2Client {
     /// task is cancelled, because the server may have invalidated the old refresh token already.
     /// - Parameter scope: A subset of the token's scopes, or `nil` for all of them.
     /// - Returns: The new token with the same `id`. Values that the response omits are copied from the old token.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the bound
-    ///   key is missing; otherwise the errors of ``exchange(token:)``. If the new tokens are invalid, only the access token is revoked.
-    ///   Revoking the refresh token would end a session in which the old refresh token may still be usable.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no refresh token; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the
+    ///   bound key is missing; otherwise the errors of ``exchange(token:)``. If the new tokens are invalid, only the access token is
+    ///   revoked. Revoking the refresh token would end a session in which the old refresh token may still be usable.
     public func refresh(_ token: Token, scope: [String]? = nil) async throws -> Token {
         guard let refreshToken = token.refreshToken else { throw OAuth2Error.missingToken(type: .refreshToken) }
         let key = RefreshKey(id: token.id, refreshToken: refreshToken, scope: scope)
@@ -78,9 +78,10 @@ extension OAuth2Client {
         }
     }
 
-    /// Revokes tokens (RFC 7009). With `.all`, revokes all existing tokens concurrently; a failure of one does not stop the others.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token, ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if
-    ///   the issuer does not support revocation, ``APIClientError`` for the first failure.
+    /// Revokes tokens (RFC 7009). With `.all`, revokes all existing tokens concurrently; one failure does not stop the other revocations.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind;
+    ///   ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer does not support revocation; ``APIClientError`` for the first
+    ///   failure; and the errors of ``openIdConfiguration()``.
     public func revoke(_ token: Token, type: Token.RevokeType = .all) async throws {
         let kinds: [Token.Kind]
         switch type {
@@ -122,11 +123,12 @@ extension OAuth2Client {
 
     /// Requests information about a token from the issuer (RFC 7662).
     /// - Parameters:
-    ///   - token: The tokens.
-    ///   - type: The token to look up.
+    ///   - token: The tokens of a sign-in.
+    ///   - type: The kind of the token to look up.
     /// - Returns: The response. Its `active` is false if the token is no longer valid.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token, ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if
-    ///   the issuer does not support introspection, ``APIClientError`` if the request fails.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind;
+    ///   ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer does not support introspection; ``APIClientError`` if the
+    ///   request fails; and the errors of ``openIdConfiguration()``.
     public func introspect(token: Token, type: Token.Kind) async throws -> TokenInfo {
         guard let value = token.token(of: type) else { throw OAuth2Error.missingToken(type: type) }
         let provider = try await openIdConfiguration()
@@ -138,8 +140,9 @@ extension OAuth2Client {
 
     /// Fetches the user's profile.
     /// - Parameter token: The token that authorizes the request.
-    /// - Throws: ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer has no user-info endpoint, ``APIClientError`` if the
-    ///   request fails, ``JWTError/invalidSubject`` if profile and ID token belong to different users (OpenID Connect Core 1.0, 5.3.2).
+    /// - Throws: ``OAuth2Error/missingOpenIdConfiguration(attribute:)`` if the issuer has no user-info endpoint; ``APIClientError`` if the
+    ///   request fails; ``JWTError/invalidSubject`` if profile and ID token belong to different users (OpenID Connect Core 1.0 §5.3.2); and
+    ///   the errors of ``openIdConfiguration()``.
     public func userInfo(token: Token) async throws -> UserInfo {
         let provider = try await openIdConfiguration()
         let request = UserInfoRequest(openIdConfiguration: provider, url: try endpoint(.userinfoEndpoint, of: provider), token: token)

@@ -18,7 +18,7 @@ extension OAuth2Client {
         return try decodeBody(type, from: data, parsing: context)
     }
 
-    /// Parses an error response, first in the format of the API, then in that of OAuth.
+    /// Parses an error response, first in the format of Okta's API, then in the format of OAuth.
     public func error(from data: Data) -> (any Error)? {
         serverError(in: data)
     }
@@ -43,7 +43,8 @@ extension OAuth2Client {
         delegateCollection.invoke { $0.api(client: self, didSend: request, received: response) }
     }
 
-    /// Asks the delegates. A delegate that forbids retries decides; otherwise the largest count applies.
+    /// Asks the delegates whether to repeat the request. If one of them forbids retries, there are none. Otherwise the largest count
+    /// applies.
     public func shouldRetry(request: URLRequest, rateLimit: APIRateLimit) -> APIRetry {
         var maximum: Int?
         for answer in delegateCollection.call({ $0.api(client: self, shouldRetry: request) }) {
@@ -83,7 +84,8 @@ extension OAuth2Client {
         try ClientProof(configuration: configuration, endpoint: endpoint, now: now, randomness: randomness)
     }
 
-    /// Updates the clock offset. Differences below two seconds are ignored: the header has whole seconds, and the response took time.
+    /// Updates the clock offset. Differences below two seconds are ignored: the header `Date` has whole seconds, and the response took
+    /// time.
     private func learnTime(from response: HTTPURLResponse) {
         // A cached response has an old date.
         guard let serverDate = response.serverDate, response.header("Age").flatMap({ Double($0) }) ?? 0 <= 0 else { return }

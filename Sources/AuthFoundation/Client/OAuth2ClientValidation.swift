@@ -14,7 +14,7 @@ extension OAuth2Client {
         guard try idToken.validate(using: await jwks(containing: idToken.header.keyId)) else { throw JWTError.signatureInvalid }
     }
 
-    /// Validates the ID token of a refresh against the previous one (OpenID Connect Core 1.0, 12.2).
+    /// Validates the ID token of a refresh against the previous ID token (OpenID Connect Core 1.0 §12.2).
     func validate(_ token: Token, refreshedFrom old: Token) async throws {
         // If the response had no ID token, the old one was kept.
         guard let idToken = token.idToken, idToken != old.idToken else { return }

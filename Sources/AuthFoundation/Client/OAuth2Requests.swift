@@ -66,11 +66,11 @@ extension OAuth2TokenRequest {
     /// The category for token requests.
     public var category: OAuth2APIRequestCategory { .token }
 
-    /// A context without requirements.
+    /// A context without a nonce and without a maximum age.
     public var tokenValidatorContext: any IDTokenValidatorContext { NullIDTokenValidatorContext() }
 }
 
-/// A request with a form, to an endpoint other than the token endpoint, which returns JSON.
+/// A request that sends a form to an endpoint other than the token endpoint. The response is JSON.
 package protocol FormRequest: OAuth2APIRequest, APIRequestBody {}
 
 extension FormRequest {
@@ -100,7 +100,7 @@ extension OAuth2APIRequest {
     }
 }
 
-/// A request that stores the parameters of the sign-in with its tokens.
+/// A request with a context that is stored with the tokens of its response.
 package protocol ProvidesTokenContext {
     var tokenContext: Token.Context { get }
 }
@@ -113,7 +113,8 @@ struct RefreshRequest: OAuth2TokenRequest {
     /// The thumbprint of the key to which the refresh token is bound, if known.
     var dpopThumbprint: String?
 
-    /// A refresh without a response is retried, and servers accept a replaced refresh token for only about 30 seconds.
+    /// A short timeout in seconds. A refresh without a response is retried, and servers accept a replaced refresh token for only about 30
+    /// seconds.
     var timeoutInterval: TimeInterval { 20 }
 
     var bodyParameters: [String: any APIRequestArgument]? {
@@ -128,9 +129,9 @@ struct RefreshRequest: OAuth2TokenRequest {
 struct DiscoveryRequest: APIRequest, HostBoundRequest {
     typealias ResponseType = OpenIdConfiguration
     let url: URL
-    /// A cached copy from before a server change would make the client fail until the app is reinstalled.
+    /// Ignores all caches. A cached copy from before a server change would make the client fail until the app is reinstalled.
     var cachePolicy: URLRequest.CachePolicy { .reloadIgnoringLocalAndRemoteCacheData }
-    /// A short timeout, because a sign-in waits for the response.
+    /// A short timeout in seconds, because a sign-in waits for the response.
     var timeoutInterval: TimeInterval { 20 }
 }
 
@@ -143,7 +144,7 @@ struct KeysRequest: OAuth2APIRequest {
     var query: [String: (any APIRequestArgument)?]? { ["client_id": clientId] }
     var acceptsType: APIContentType? { .json }
     var category: OAuth2APIRequestCategory { .configuration }
-    /// A short timeout, because a sign-in waits for the response.
+    /// A short timeout in seconds, because a sign-in waits for the response.
     var timeoutInterval: TimeInterval { 20 }
 }
 
@@ -166,7 +167,7 @@ struct TokenStateRequest<ResponseType: Decodable & Sendable>: FormRequest, Idemp
     }
 }
 
-/// A request for the user's profile (OpenID Connect Core 1.0, 5.3).
+/// A request for the user's profile (OpenID Connect Core 1.0 §5.3).
 struct UserInfoRequest: OAuth2APIRequest {
     typealias ResponseType = UserInfo
     let openIdConfiguration: OpenIdConfiguration

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The discovery document of an issuer (OpenID Connect Discovery 1.0, 3).
+/// The discovery document of an issuer (OpenID Connect Discovery 1.0 §3).
 public struct OpenIdConfiguration: Codable, Sendable, JSONClaimContainer {
     /// The names of the members.
     public typealias ClaimType = ProviderMetadata
@@ -80,6 +80,6 @@ public struct OpenIdConfiguration: Codable, Sendable, JSONClaimContainer {
 }
 
 extension OpenIdConfiguration: Equatable {
-    /// Whether both values contain the same document.
+    /// Whether the two values contain the same document.
     public static func == (lhs: OpenIdConfiguration, rhs: OpenIdConfiguration) -> Bool { lhs.json == rhs.json }
 }

@@ -29,9 +29,9 @@ public struct TokenInfo: Codable, Equatable, Sendable, JSONClaimContainer {
         self.json = json
     }
 
-    /// Whether the token is valid.
+    /// Whether the token is valid; `nil` if the response does not say this.
     public var active: Bool? { self["active"] }
 
-    /// The name of the user for whom the token was issued.
+    /// The name of the user for whom the token was issued; `nil` if the response does not contain it.
     public var username: String? { self["username"] }
 }

@@ -1,9 +1,9 @@
-/// Combines concurrent calls for one key into one shared operation. The operation runs in its own task, with the task-local values of the
-/// first caller. A cancelled caller ends only its own wait, with `CancellationError`. Results are not cached: the next call after the end
-/// starts the operation again, whether it failed or not. Safe from any task or thread. Waiting does not block a thread.
+/// A call combiner: concurrent calls for one key share one operation. The operation runs in its own task, with the task-local values of the
+/// first caller. A cancelled caller ends only its own wait, with `CancellationError`. Results are not cached: after an operation has ended,
+/// the next call starts it again, even if it succeeded. Safe from any task or thread. Waiting does not block a thread.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private enum Waiter {
-        /// Registered, but without a continuation yet.
+        /// The caller is registered, but has no continuation yet.
         case arriving
         case waiting(CheckedContinuation<Value, any Error>)
         /// The result arrived before the continuation.
@@ -30,8 +30,8 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
     private let state = Locked(State())
     private let endsWhenAbandoned: Bool
 
-    /// With `endsWhenAbandoned`, an operation is cancelled when its last caller is gone. Leave it false if the result must not be lost, for
-    /// example that of a refresh that the server may have performed already.
+    /// Creates an instance. If `endsWhenAbandoned` is true, an operation is cancelled as soon as no caller waits for it. Use false if the
+    /// result must not be lost: the server may have performed a refresh already.
     package init(endsWhenAbandoned: Bool = false) {
         self.endsWhenAbandoned = endsWhenAbandoned
     }

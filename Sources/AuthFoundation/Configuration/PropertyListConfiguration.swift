@@ -21,10 +21,10 @@ extension OAuth2Client {
         /// The client authentication method.
         public var authentication: ClientAuthentication
 
-        /// Extra parameters for sign-ins: all other settings with string values.
+        /// Extra parameters for sign-ins: all other settings with string values; `nil` if there are none.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// The URL of the discovery document, if it is not at the standard path below the issuer.
+        /// The URL of the discovery document; `nil` for the standard path below the issuer.
         public var discoveryURL: URL?
 
         /// Reads `Okta.plist` from the main bundle. On Linux, also from the folder of the executable and from the working directory.
@@ -74,7 +74,8 @@ extension OAuth2Client {
             try self.init(settings: settings, source: "the environment (\(prefix)…)")
         }
 
-        /// Reads settings from arguments of the form `--client-id=x` or `--client-id x`. Other arguments are ignored.
+        /// Reads settings from options of the form `--client-id=x` or `--client-id x`. Unknown options become ``additionalParameters``.
+        /// Other arguments are ignored.
         /// - Throws: ``PropertyListConfigurationError``
         public init(commandLine arguments: [String]) throws {
             var settings: [String: Any] = [:]
@@ -116,11 +117,11 @@ extension OAuth2Client {
         }
     }
 
-    /// The settings of a client cannot be read.
+    /// An error in the settings of a client.
     public enum PropertyListConfigurationError: Error, Sendable {
         /// `Okta.plist` does not exist.
         case defaultPropertyListNotFound
-        /// The file cannot be read as a property list.
+        /// The file cannot be read as a property list, or its JSON is not an object.
         case invalidPropertyList(url: URL)
         /// The settings are malformed. The nested error gives the reason.
         case cannotParsePropertyList(_ error: (any Error)?)

@@ -24,7 +24,7 @@ enum Setting: CaseIterable {
     }
 }
 
-/// Detects placeholders from documentation, such as `{yourOktaDomain}`.
+/// The rule that detects placeholders from documentation, such as `{yourOktaDomain}`.
 enum PlaceholderRule {
     static func isPlaceholder(_ value: String) -> Bool {
         (value.contains("{") && value.contains("}")) || (value.contains("${") || (value.hasPrefix("<") && value.hasSuffix(">")))
@@ -36,7 +36,7 @@ enum PlaceholderRule {
     }
 }
 
-/// Reads settings. Each setting uses the first of its keys that is present.
+/// A reader of settings. Each setting uses the first of its keys whose value is not an empty string.
 struct SettingsReader {
     typealias Failure = OAuth2Client.PropertyListConfigurationError
 
@@ -90,7 +90,7 @@ struct SettingsReader {
         return words
     }
 
-    /// Returns a URL that has a scheme and no characters that need escaping.
+    /// Returns the setting as a URL, or `nil` if it is missing. The URL must have a scheme and no characters that need escaping.
     mutating func url(_ setting: Setting) throws -> URL? {
         let key = writtenKey(of: setting)
         guard let text = try optional(setting) else { return nil }
@@ -100,7 +100,7 @@ struct SettingsReader {
         return url
     }
 
-    /// Returns the issuer. A bare host is completed with `https://` and logged once.
+    /// Returns the issuer. Adds `https://` to a bare host, and logs this once.
     mutating func issuer() throws -> URL {
         let key = writtenKey(of: .issuer)
         var text = try required(.issuer)
@@ -114,7 +114,7 @@ struct SettingsReader {
         return url
     }
 
-    /// Returns the string values of all keys that are not settings.
+    /// Returns the string values of all keys that are not settings; `nil` if there are none.
     func remaining() -> [String: any APIRequestArgument]? {
         let strings = settings.compactMapValues { $0 as? String }
         return strings.isEmpty ? nil : strings
@@ -126,7 +126,8 @@ struct SettingsReader {
         return found.first { !(($0.value as? String)?.isEmpty ?? false) } ?? found.first
     }
 
-    /// Returns the key used for the setting, or its first key if it is absent. Call it before `take(_:)` removes the key.
+    /// Returns the key used for the setting, or the setting's first key if the setting is missing. Call this before `take(_:)`, which
+    /// removes the key.
     private func writtenKey(of setting: Setting) -> String {
         setting.keys.first { settings[$0] != nil } ?? setting.keys[0]
     }
@@ -156,7 +157,7 @@ enum PropertyListFile {
         #endif
     }
 
-    /// Returns the file in the first folder that contains it.
+    /// Returns the file in the first folder that contains it, or `nil` if none does.
     static func first(in folders: [URL]) -> URL? {
         folders.map { $0.appending(path: name) }.first { FileManager.default.fileExists(atPath: $0.path(percentEncoded: false)) }
     }
@@ -169,7 +170,7 @@ enum PropertyListFile {
     }
 }
 
-/// Logs settings that work but that the developer should correct: to the system log, else to standard error.
+/// The log of settings that work but that the developer should correct. It is the system log if there is one, else standard error.
 package enum ConfigurationLog {
     private static let said = Locked<Set<String>>([])
 

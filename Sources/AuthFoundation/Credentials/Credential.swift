@@ -16,7 +16,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         var userInfo: UserInfo?
         var session: SessionState = .active
         weak var coordinator: (any CredentialCoordinator)?
-        /// Whether the storage contained the token. If it is missing there later, it was removed.
+        /// Whether the storage contained the token. If the storage lacks it later, the token was removed.
         var isStored = false
         var isRemoved = false
         var automaticRefresh: Task<Void, Never>?
@@ -84,7 +84,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         state.withLock { $0.isRemoved ? nil : $0.coordinator }
     }
 
-    /// The store, available also after removal.
+    /// The store, also after removal; `nil` if the coordinator is not a store or no longer exists.
     var store: CredentialStore? {
         state.withLock { $0.coordinator } as? CredentialStore
     }
@@ -93,7 +93,7 @@ public final class Credential: Equatable, Sendable, OAuth2ClientDelegate {
         store?.broadcaster.send(event)
     }
 
-    /// Replaces the token with one that is already stored.
+    /// Replaces the token with a token that is already stored. No-op after removal.
     func adopt(_ token: Token) {
         state.withLock { state in
             guard !state.isRemoved else { return }

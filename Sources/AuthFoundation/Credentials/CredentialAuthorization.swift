@@ -5,16 +5,16 @@ public import FoundationNetworking
 #endif
 
 extension Credential {
-    /// Adds the current access token to a request, even if it is expired. A token that is bound to a key
-    /// (``OAuth2Client/Configuration/usesDPoP``) is sent with a proof for one request. Set method and URL before. If the key is missing,
-    /// the request gets no authorization and a ``Event/storageFailed(_:)`` is sent.
+    /// Adds the current access token to a request, even if the token is expired. A token that is bound to a key
+    /// (``OAuth2Client/Configuration/usesDPoP``) is sent with a proof for one request. The request must already have its method and URL. If
+    /// the key is missing, the request gets no authorization and a ``Event/storageFailed(_:)`` is sent.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced.
     public func authorize(request: inout URLRequest) {
         do { try oauth2.authorize(&request, with: token) } catch { send(.storageFailed(error)) }
     }
 
-    /// Adds an access token to a request and refreshes it first if needed. Never throws: if the refresh fails, the old token is used and a
-    /// ``Event/refreshFailed(_:_:)`` is sent. To handle the error, use ``authorizing(_:)``.
+    /// Adds an access token to a request. Refreshes the token first if needed. Never throws: if the refresh fails, the old token is used
+    /// and a ``Event/refreshFailed(_:_:)`` is sent. To handle the error, use ``authorizing(_:)``.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced. See ``authorize(request:)``.
     public func authorize(_ request: inout URLRequest) async {
         // The refresh reports its failure as an event. If the wait was cancelled, the caller knows.
@@ -22,7 +22,7 @@ extension Credential {
         authorize(request: &request)
     }
 
-    /// Returns a copy of a request with a valid access token. A throwing variant of ``authorize(_:)``.
+    /// Returns a copy of a request with an access token, which is refreshed first if needed. A throwing variant of ``authorize(_:)``.
     /// - Parameter request: The request, whose headers `Authorization` and `DPoP` are replaced.
     /// - Throws: The errors of ``refresh()``, if a refresh was needed; ``DPoPError`` with ``DPoPError/Code/keyLost`` if the token is bound
     ///   to a key that is no longer on this device.
@@ -33,8 +33,8 @@ extension Credential {
         return request
     }
 
-    /// Returns a request to send again if the resource server rejected it because it requires a DPoP nonce (RFC 9449, 9). The nonce is also
-    /// kept for later requests to that server. Resend at most once.
+    /// Returns the request to send again, if the resource server rejected the first one because its proof lacks a nonce (RFC 9449 §9). The
+    /// client also uses the nonce for later requests to this server. Resend at most once.
     ///
     /// ```swift
     /// await credential.authorize(&request)

@@ -3,11 +3,11 @@ import Foundation
 extension Credential {
     /// Whether the credential refreshes its token automatically before expiry. The default is false; the setting is not stored.
     ///
-    /// The refresh runs ``refreshGraceInterval`` before expiry, or at half the lifetime of a short-lived token. It stops when the session
-    /// ends, the credential is removed, or no reference to it remains.
+    /// The refresh runs ``refreshGraceInterval`` before expiry, or at half the lifetime of a short-lived token. Automatic refresh stops
+    /// when the session ends, the credential is removed, or no reference to the credential remains. It also stops if a token has no expiry.
     ///
     /// Each failure sends a ``Event/refreshFailed(_:_:)``. Retries start after 5 seconds, with increasing delays up to 5 minutes. Enabling
-    /// it for a removed credential or one without a refresh token sends the same event.
+    /// automatic refresh for a credential that was removed, or that has no refresh token, sends the same event.
     public var automaticRefresh: Bool {
         get { state.withLock { $0.automaticRefresh != nil } }
         set {
@@ -24,7 +24,7 @@ extension Credential {
     }
 
     /// Enables ``automaticRefresh``. A throwing variant of its setter.
-    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``OAuth2Error/missingToken(type:)`` without a
+    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was removed; ``OAuth2Error/missingToken(type:)`` if it has no
     ///   refresh token.
     public func startAutomaticRefresh() throws {
         try state.withLock { state in
@@ -59,7 +59,7 @@ extension Credential {
     }
 
     private func refreshAutomatically(_ schedule: inout RefreshSchedule) async {
-        // Another caller may have refreshed during the wait. Then wait again.
+        // Another caller may have refreshed the token during the wait. Then wait again.
         guard schedule.isDue(for: token, now: oauth2.now, graceInterval: Credential.refreshGraceInterval) else {
             schedule.failures = 0
             return
@@ -74,7 +74,7 @@ extension Credential {
     }
 }
 
-/// Computes the time of the next automatic refresh.
+/// The schedule of automatic refreshes.
 struct RefreshSchedule {
     /// The shortest delay in seconds. It prevents a busy loop if the server issues tokens that are already expired.
     static let minimumDelay: TimeInterval = 1
@@ -83,7 +83,7 @@ struct RefreshSchedule {
 
     var failures = 0
 
-    /// Returns the delay in seconds, or `nil` if the expiry is unknown.
+    /// Returns the delay in seconds, or `nil` if the expiry is unknown. After failures, returns the delay of the next retry.
     func delay(for token: some Expires, now: Date, graceInterval: TimeInterval) -> TimeInterval? {
         if failures > 0 { return min(Self.firstRetry * pow(2, Double(min(failures, 16) - 1)), Self.longestRetry) }
         guard let due = Self.due(for: token, graceInterval: graceInterval) else { return nil }

@@ -19,7 +19,7 @@ extension Credential {
 
     /// Calls ``revoke(type:)`` with a completion handler.
     /// - Parameters:
-    ///   - type: The tokens to revoke.
+    ///   - type: The kind of token to revoke, or all of them.
     ///   - completion: Called once, on any thread.
     public func revoke(type: Token.RevokeType = .all, completion: @escaping @Sendable (Result<Void, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.revoke(type: type) }
@@ -27,7 +27,7 @@ extension Credential {
 
     /// Calls ``introspect(_:)`` with a completion handler.
     /// - Parameters:
-    ///   - type: The token to look up.
+    ///   - type: The kind of the token to look up.
     ///   - completion: Called once, on any thread.
     public func introspect(_ type: Token.Kind, completion: @escaping @Sendable (Result<TokenInfo, OAuth2Error>) -> Void) {
         Completion.run(completion) { try await self.introspect(type) }

@@ -1,4 +1,4 @@
-/// Creates credentials for tokens. While a token is stored, it always has the same credential object.
+/// A source of credentials for tokens. While a token is stored, it always has the same credential object.
 @CredentialActor
 public protocol CredentialDataSource: Sendable {
     /// The delegate for created and removed credentials, held weakly.

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Runs the jobs of ``CredentialActor`` one at a time, under a lock that synchronous code can also take. The lock is recursive, so that
-/// code on the actor can call the synchronous interface. Jobs run on a separate queue, so that waiting for the lock does not block a thread
-/// of the shared task pool.
+/// The executor of ``CredentialActor``. It runs jobs one at a time, under a lock that synchronous code can also take. The lock is
+/// recursive, so that code on the actor can call the synchronous interface. Jobs run on a separate queue, so that waiting for the lock does
+/// not block a thread of the shared task pool.
 final class CredentialExecutor: SerialExecutor {
     private let lock = NSRecursiveLock()
     private let queue = DispatchQueue(label: "AuthFoundation.CredentialActor", qos: .userInitiated)

@@ -14,8 +14,8 @@ extension Credential {
     /// To sign the user out, use ``revoke(type:)``. It removes the stored tokens even if the server is unreachable, and also clears the
     /// default.
     ///
-    /// A property cannot throw. An unreadable entry returns `nil`, a failed write is dropped, and both send a ``Event/storageFailed(_:)``.
-    /// To handle errors, use ``loadDefault()`` and ``setDefault(_:)``.
+    /// A property cannot throw. For an unreadable entry, the getter returns `nil`. A failed write has no effect. Both failures send a
+    /// ``Event/storageFailed(_:)``. To handle errors, use ``loadDefault()`` and ``setDefault(_:)``.
     public static var `default`: Credential? {
         get {
             do { return try loadDefault() } catch {
@@ -46,7 +46,7 @@ extension Credential {
         CredentialActor.synchronously { store.tokenStorage.allIDs }
     }
 
-    /// Returns the stored credential with an id, or `nil` if there is none.
+    /// Returns the stored credential with this id, or `nil` if there is none.
     /// - Parameters:
     ///   - id: The id of the token.
     ///   - prompt: The text that the user sees if the credential must be unlocked.
@@ -102,7 +102,7 @@ extension Credential {
         set { store.tokenStorage = newValue }
     }
 
-    /// Runs code with its own credential store. All static members use that store, also in tasks that the code starts, but not in detached
+    /// Runs code with its own credential store. All static members use this store, also in tasks that the code starts, but not in detached
     /// tasks. Intended for parallel tests and for programs that serve several users.
     /// - Parameters:
     ///   - storage: The token storage.
@@ -120,7 +120,7 @@ extension Credential {
 
     private static let graceInterval = Locked<TimeInterval>(300)
 
-    /// The number of seconds before expiry at which a token needs a refresh. The default is 300.
+    /// The remaining lifetime in seconds below which a token needs a refresh. The default is 300.
     public static var refreshGraceInterval: TimeInterval {
         get { graceInterval.withLock { $0 } }
         set { graceInterval.withLock { $0 = newValue } }
@@ -132,15 +132,16 @@ extension Credential {
     public enum SessionState: Sendable {
         /// The last refresh succeeded, or there was none yet.
         case active
-        /// The server permanently rejected the refresh token (`invalid_grant`). The user must sign in again.
+        /// The session ended: the server permanently rejected the refresh token (`invalid_grant`), or its DPoP key is lost. The user must
+        /// sign in again.
         case ended(OAuth2ServerError)
         /// The last refresh failed for a reason unrelated to the session, such as no network or a server error. Retry later.
         case unreachable(any Error)
     }
 
-    /// The state of the server session according to the last refresh. Only `invalid_grant` ends a session, and it deletes nothing. After
-    /// network errors, server errors and rate limits the credential stays usable. The state is not stored: after a restart it is
-    /// ``SessionState/active`` until a refresh fails.
+    /// The state of the server session according to the last refresh. Only `invalid_grant` and a lost DPoP key end a session, and they
+    /// delete nothing. After network errors, server errors and rate limits the credential stays usable. The state is not stored: after a
+    /// restart it is ``SessionState/active`` until a refresh fails.
     public var sessionState: SessionState {
         state.withLock { $0.session }
     }

@@ -1,16 +1,16 @@
 public import Foundation
 
 extension Credential {
-    /// Refreshes the tokens with the refresh token and stores the new ones.
+    /// Refreshes the tokens with the refresh token and stores the new tokens.
     ///
     /// Concurrent calls share one request and return after the new token is stored. Cancelling one call affects neither the other calls nor
     /// the request. If several processes share the storage, one refreshes and the others use its result. If the response is lost, the
     /// request is repeated once; servers accept the old refresh token for some seconds.
     ///
-    /// A failure keeps the old token. It sends ``Event/refreshFailed(_:_:)``, and ``sessionState`` shows the consequence. If the server
-    /// ends the session (`invalid_grant`), ``Event/sessionEnded(_:_:)`` follows.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` without a refresh token; ``CredentialError/missingCoordinator`` if the credential was
-    ///   removed; network, server and storage errors; `CancellationError`.
+    /// A failure keeps the old token. It sends ``Event/refreshFailed(_:_:)``, and ``sessionState`` shows the consequence. If the failure
+    /// ends the session (`invalid_grant` or a lost DPoP key), ``Event/sessionEnded(_:_:)`` follows.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no refresh token; ``CredentialError/missingCoordinator`` if the credential
+    ///   was removed; network, server and storage errors; `CancellationError`.
     public func refresh() async throws {
         try await refreshes.value(for: id) { [self] in try await RefreshFlight(credential: self).run() }
     }
@@ -48,8 +48,9 @@ extension Credential {
 
 /// One refresh, shared by all concurrent callers.
 private struct RefreshFlight: Sendable {
-    /// The maximum time to wait for a refresh by another process, and the polling interval.
+    /// The maximum time to wait for a refresh by another process.
     private static let patience = Duration.seconds(60)
+    /// The interval between attempts to get the lock.
     private static let pause = Duration.milliseconds(20)
 
     let credential: Credential
@@ -65,7 +66,7 @@ private struct RefreshFlight: Sendable {
 
     private func refresh() async throws {
         guard let coordinator = credential.coordinator else { throw CredentialError.missingCoordinator }
-        // Another process may have stored a newer token. Start with that one.
+        // Another process may have stored a newer token. Start with the stored token.
         let before = try await storedToken(coordinator)
         let lock = try await otherProcessesExcluded(coordinator)
         defer { lock?.release() }
@@ -93,7 +94,8 @@ private struct RefreshFlight: Sendable {
         }
     }
 
-    /// Returns the stored token and updates the credential with it. Returns the credential's own token if it was never stored.
+    /// Returns the stored token and updates the credential with it. Returns the credential's own token if the token was never stored, or if
+    /// the storage is not a ``SharedTokenStorage``.
     @CredentialActor
     private func storedToken(_ coordinator: any CredentialCoordinator) throws -> Token {
         guard credential.isStored, coordinator.tokenStorage is any SharedTokenStorage else { return credential.token }
@@ -117,7 +119,7 @@ private struct RefreshFlight: Sendable {
         }
     }
 
-    /// Stores the new token durably before it becomes visible.
+    /// Stores the new token durably before the credential returns it.
     @CredentialActor
     private func store(_ token: Token, _ coordinator: any CredentialCoordinator) throws {
         guard credential.isStored else {

@@ -4,8 +4,10 @@ extension Credential {
         state.withLock { $0.userInfo }
     }
 
-    /// Returns the user's profile. It is fetched once per credential object and kept across refreshes. Concurrent calls share the request.
-    /// - Throws: Network and server errors, which are not cached; `CancellationError`.
+    /// Returns the user's profile. The profile is fetched once per credential object and kept across refreshes. Concurrent calls share the
+    /// request.
+    /// - Throws: ``JWTError/invalidSubject`` if the profile belongs to another user; network and server errors; `CancellationError`. Errors
+    ///   are not cached.
     public func userInfo() async throws -> UserInfo {
         if let known: UserInfo = userInfo { return known }
         return try await userInfoRequests.value(for: id) { [self] in
@@ -19,7 +21,7 @@ extension Credential {
 
     /// Requests information about one of the tokens from the server (RFC 7662).
     /// - Returns: The response. Its ``TokenInfo/active`` is false if the token is no longer valid.
-    /// - Throws: Network and server errors.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind; network and server errors.
     public func introspect(_ type: Token.Kind) async throws -> TokenInfo {
         try await oauth2.introspect(token: token, type: type)
     }
@@ -27,7 +29,7 @@ extension Credential {
 
 extension Credential {
     /// The app's own labels. A credential that is not stored has none. A property cannot throw: failures send a
-    /// ``Event/storageFailed(_:)``. For errors, use ``setTags(_:)``.
+    /// ``Event/storageFailed(_:)``. To handle errors, use ``setTags(_:)``.
     public var tags: [String: String] {
         get {
             guard let coordinator else { return [:] }
@@ -56,7 +58,7 @@ extension Credential {
     }
 }
 
-/// Connects the token storage with the credentials.
+/// The connection between the token storage and the credentials.
 @CredentialActor
 public protocol CredentialCoordinator: AnyObject, Sendable {
     /// The data source that creates and keeps the credentials.
@@ -65,7 +67,7 @@ public protocol CredentialCoordinator: AnyObject, Sendable {
     /// The token storage.
     var tokenStorage: any TokenStorage { get set }
 
-    /// Observes a credential's client, so that the tokens that it refreshes are stored.
+    /// Observes a credential's client, so that refreshed tokens are stored.
     func observe(oauth2 client: OAuth2Client)
 
     /// Deletes a credential's token and metadata locally, without a request to the server.

@@ -1,5 +1,5 @@
 extension Credential {
-    /// Revokes tokens at the server. If this ends the session, it also removes the credential from the storage.
+    /// Revokes tokens at the server. If the revocation ends the session, the credential is also removed from the storage.
     ///
     /// These types end the session: ``Token/RevokeType/all``, ``Token/RevokeType/refreshToken``, and ``Token/RevokeType/accessToken`` if
     /// there is no refresh token. Then the credential is **always** removed before the request is sent, even if the server is unreachable,
@@ -7,17 +7,17 @@ extension Credential {
     ///
     /// After a temporary failure, the revocation stays stored, encrypted like a token. It is retried by the next
     /// ``store(_:tags:security:)``, by the next ``refresh()`` of any credential, and by ``deliverPendingRevocations()``. Until then the
-    /// tokens stay valid at the server. After 90 days it is discarded.
-    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no such token, without any change; network or server errors after the
-    ///   local removal; storage errors.
+    /// tokens stay valid at the server. After 90 days the revocation is discarded.
+    /// - Throws: ``OAuth2Error/missingToken(type:)`` if there is no token of this kind (then nothing changes); network or server errors
+    ///   after the local removal; storage errors.
     public func revoke(type: Token.RevokeType = .all) async throws {
         guard type.endsSession(of: token), let store else {
             try await oauth2.revoke(token, type: type)
             return
         }
         if isRefreshing {
-            // Wait for the refresh, because otherwise its new token would not be revoked. Its callers handle its failure. A new refresh is
-            // prevented.
+            // Wait for the refresh, because otherwise its new token would not be revoked. The callers of the refresh handle its failure. No
+            // new refresh starts.
             try? await refreshes.value(for: id) { throw CredentialError.missingCoordinator }
         }
         try await store.signOut(self, type: type)
@@ -26,15 +26,15 @@ extension Credential {
     /// Retries the revocations that the server has not received yet. Temporary failures are kept for the next attempt; permanently rejected
     /// revocations are discarded.
     /// - Returns: The number of delivered revocations.
-    /// - Throws: The first failure, after all were tried; storage errors.
+    /// - Throws: The first failure, after all revocations were tried; storage errors.
     @discardableResult
     public static func deliverPendingRevocations() async throws -> Int {
         try await store.deliverRevocations()
     }
 
-    /// Removes the credential's token and metadata from the storage, without a request to the server. If it was the ``default``, the
-    /// default becomes `nil`. ``automaticRefresh`` stops.
-    /// - Throws: ``CredentialError/missingCoordinator`` if it was already removed; storage errors.
+    /// Removes the credential's token and metadata from the storage, without a request to the server. If the credential was the
+    /// ``default``, the default becomes `nil`. ``automaticRefresh`` stops.
+    /// - Throws: ``CredentialError/missingCoordinator`` if the credential was already removed; storage errors.
     public func remove() throws {
         guard let coordinator else { throw CredentialError.missingCoordinator }
         try CredentialActor.synchronously { try coordinator.remove(credential: self) }

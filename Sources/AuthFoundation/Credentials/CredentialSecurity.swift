@@ -6,7 +6,7 @@ public import Security
 #endif
 
 extension Credential {
-    /// The protection of a stored token. Without a Keychain there are no options: every entry is encrypted.
+    /// The protection of a stored token. On platforms without a Keychain there are no options: every entry is encrypted.
     public enum Security {
         #if canImport(Security)
         /// The condition under which the Keychain item is readable.

@@ -1,4 +1,4 @@
-/// Creates credentials and keeps them until they are removed.
+/// The default data source: creates credentials and keeps them until they are removed.
 @CredentialActor
 final class DefaultCredentialDataSource: CredentialDataSource {
     fileprivate static let sharedSession = EphemeralSession()

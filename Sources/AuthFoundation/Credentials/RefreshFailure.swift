@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Classifies an error of a refresh or revocation.
+/// The classification of an error of a refresh or revocation.
 struct RefreshFailure {
     enum Meaning {
         /// The server permanently rejected the refresh token.
@@ -45,7 +45,7 @@ struct RefreshFailure {
                 .cannotDecodeRawData, .dataLengthExceedsMaximum, .zeroByteResource:
                 true
             #if canImport(FoundationNetworking)
-            // This implementation uses `unknown` for other failures, such as a truncated response.
+            // FoundationNetworking uses `unknown` for other failures, such as a truncated response.
             case .unknown: true
             #endif
             default: false

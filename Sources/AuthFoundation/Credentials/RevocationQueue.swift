@@ -1,6 +1,6 @@
 import Foundation
 
-/// The revocations that the server has not received yet. Kept in the storage if it supports this, else in memory.
+/// The revocations that the server has not received yet. They are kept in the storage if it supports this, else in memory.
 @CredentialActor
 final class RevocationQueue {
     /// The retry period in seconds: 90 days. Unused refresh tokens have expired by then.
@@ -15,7 +15,7 @@ final class RevocationQueue {
     /// Adds a revocation. `isUnderway` states whether the caller is already sending it.
     func add(_ revocation: PendingRevocation, isUnderway: Bool, in storage: any TokenStorage) throws {
         if isUnderway { underway.insert(revocation.id) }
-        // Keep it in memory until the storage has it, and if the storage cannot keep it.
+        // Keep the revocation in memory until it is stored, or permanently if the storage cannot keep it.
         inMemory[revocation.id] = revocation
         guard let storage = storage as? any PendingRevocationStorage else { return }
         try storage.add(pendingRevocation: revocation)
@@ -28,14 +28,14 @@ final class RevocationQueue {
         return (stored.filter { inMemory[$0.id] == nil } + inMemory.values).filter { !underway.contains($0.id) }
     }
 
-    /// Returns the revocations that are not being sent and marks them as being sent. Each must be settled.
+    /// Returns the revocations that are not being sent and marks them as being sent. Call `settle(_:isDelivered:in:)` for each of them.
     func take(from storage: any TokenStorage) throws -> [PendingRevocation] {
         let free = try free(in: storage)
         underway.formUnion(free.map(\.id))
         return free
     }
 
-    /// Removes a delivered or rejected revocation, or makes an undelivered one available for a retry.
+    /// Removes a delivered or rejected revocation, or makes an undelivered revocation available for a retry.
     func settle(_ id: String, isDelivered: Bool, in storage: any TokenStorage) throws {
         underway.remove(id)
         guard isDelivered else { return }
@@ -68,7 +68,7 @@ extension CredentialStore {
         if let removalFailure { throw removalFailure }
     }
 
-    /// Returns the stored token if possible: another process or a recent refresh may have stored a newer one.
+    /// Returns the stored token if possible: another process or a recent refresh may have stored a newer token.
     private func latestToken(of credential: Credential) -> Token {
         guard credential.coordinator != nil, tokenStorage is any SharedTokenStorage,
             let stored = try? tokenStorage.get(token: credential.id, prompt: nil, authenticationContext: nil)
@@ -118,7 +118,7 @@ extension CredentialStore {
         return delivered
     }
 
-    /// Retries pending revocations when the server is probably reachable. Temporary failures are kept.
+    /// Retries pending revocations in a new task. Callers use this when the server is probably reachable. Temporary failures are kept.
     func deliverRevocationsInBackground() {
         do {
             guard try !revocations.free(in: tokenStorage).isEmpty else { return }

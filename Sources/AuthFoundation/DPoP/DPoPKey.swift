@@ -6,12 +6,12 @@ public struct DPoPKey: Sendable, Redacted {
     /// The RFC 7638 thumbprint: the SHA-256 hash of the public key in base64url. It is not secret.
     public let thumbprint: String
 
-    /// The members of the public key.
+    /// The public key as the members of a JSON Web Key.
     let publicMembers: JSONValue
 
     let sign: @Sendable ([UInt8]) throws -> [UInt8]
 
-    /// Creates a key whose private part can be stored anywhere.
+    /// Creates a key from its public point and a signing function, so that the private part can stay in hardware.
     /// - Parameters:
     ///   - x: The x coordinate of the public point, 32 bytes.
     ///   - y: The y coordinate of the public point, 32 bytes.
@@ -57,7 +57,7 @@ public protocol DPoPKeyStorage: Sendable {
     /// key. Called at sign-in. A key that can never be used again is replaced, because otherwise sign-in on this device would always fail.
     /// A key that is temporarily unreadable is not replaced.
     /// - Throws: Read and write errors. After ``DPoPError/Code/keyLost`` and ``DPoPError/Code/keyUnusable`` the client removes the key and
-    ///   calls this once more.
+    ///   calls this function once more.
     func keyMakingOne(named name: String) throws -> DPoPKey
 
     /// Deletes the key of a client permanently. No-op if there is none.
@@ -91,7 +91,7 @@ public final class MemoryDPoPKeyStorage: DPoPKeyStorage {
     }
 }
 
-/// Tokens cannot be bound to this device's key, or the bound key is missing (RFC 9449). Two errors are equal if their codes are.
+/// An error of a DPoP key, or of tokens that are not bound to the key (RFC 9449). Two errors are equal if their codes are equal.
 public struct DPoPError: Error, LocalizedError, Sendable, Equatable {
     /// An extensible error code.
     public struct Code: RawRepresentable, Hashable, Sendable {

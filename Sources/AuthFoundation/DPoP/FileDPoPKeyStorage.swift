@@ -2,8 +2,8 @@ public import Foundation
 import JOSE
 
 /// A key storage in encrypted files, for Linux and for command-line programs. Safe from any thread and across processes. Each key is a file
-/// with mode 0600 in a folder with mode 0700, encrypted with AES-GCM under the folder's key. For the protection that this gives, see
-/// ``FileTokenStorage``.
+/// with mode 0600 in a folder with mode 0700, encrypted with AES-GCM under the folder's key. ``FileTokenStorage`` describes the protection
+/// that this encryption gives.
 public final class FileDPoPKeyStorage: DPoPKeyStorage {
     /// The folder of the keys.
     public let directory: URL
@@ -39,7 +39,7 @@ public final class FileDPoPKeyStorage: DPoPKeyStorage {
         return try key(in: data, named: name, vaultKey)
     }
 
-    /// Returns the key of a client and creates it if there is none or if the stored one is permanently unreadable. If the folder's key file
+    /// Returns the key of a client and creates it if there is none or if the stored key is permanently unreadable. If the folder's key file
     /// is missing, all keys in the folder are lost and deleted. To keep them, restore a backup before the next sign-in.
     /// - Throws: ``VaultError``.
     public func keyMakingOne(named name: String) throws -> DPoPKey {

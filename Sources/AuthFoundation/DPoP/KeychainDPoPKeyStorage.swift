@@ -3,8 +3,9 @@ import CryptoKit
 import Foundation
 import Security
 
-/// A key storage in the Secure Enclave, or in the Keychain of a device without one. The default on Apple platforms. Keys are available
-/// after the first unlock since startup. They never leave the device, so a restore to another device loses them. Safe from any thread.
+/// A key storage in the Secure Enclave, or in the Keychain of a device without a Secure Enclave. The default on Apple platforms. Keys are
+/// available after the first unlock since startup. They never leave the device, so a restore to another device loses them. Safe from any
+/// thread.
 public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
     private static let service = "com.okta.authfoundation.dpop"
     private static let enclave = "enclave"
@@ -28,7 +29,8 @@ public struct KeychainDPoPKeyStorage: DPoPKeyStorage {
         }
     }
 
-    /// Returns the key of a client and creates it if there is none or if the stored one belongs to another device.
+    /// Returns the key of a client. Creates it if there is none, or if the stored key can never be used again, such as a key of another
+    /// device.
     /// - Throws: ``KeychainError``, ``DPoPError``.
     public func keyMakingOne(named name: String) throws -> DPoPKey {
         do {

@@ -9,8 +9,9 @@ import FoundationNetworking
 extension OAuth2Client {
     private static let sharedDefaultDPoPKeyStorage = Locked<(any DPoPKeyStorage)?>(nil)
 
-    /// The key storage for clients created from now on: by default the Keychain on Apple platforms, encrypted files elsewhere. It applies
-    /// to the whole app, because the clients of stored credentials are created from their tokens. Set it before creating the first client.
+    /// The key storage for clients that are created later: by default the Keychain on Apple platforms, encrypted files elsewhere. It
+    /// applies to the whole app, because the clients of stored credentials are created from their tokens. Set it before creating the first
+    /// client.
     public static var defaultDPoPKeyStorage: any DPoPKeyStorage {
         get {
             if let storage = sharedDefaultDPoPKeyStorage.withLock({ $0 }) { return storage }
@@ -28,13 +29,12 @@ extension OAuth2Client {
         Data(SHA256.hash(data: Data("\(configuration.issuerURL.absoluteString)\n\(configuration.clientId)".utf8))).base64URLEncoded
     }
 
-    /// Returns the thumbprint of the key to which an authorization code is bound (RFC 9449, 10), or `nil` if tokens are not bound.
+    /// Returns the thumbprint of the key to which an authorization code is bound (RFC 9449 §10), or `nil` if tokens are not bound.
     package func dpopThumbprint() throws -> String? {
         configuration.usesDPoP ? try dpopKey(boundTo: nil).thumbprint : nil
     }
 
-    /// Deletes the key to which this client's tokens are bound. Tokens bound to it become unusable on this device. The next sign-in creates
-    /// a new key.
+    /// Deletes the key to which this client's tokens are bound. These tokens become unusable. The next sign-in creates a new key.
     /// - Throws: The errors of the key storage.
     public func removeDPoPKey() throws {
         try dpopKeys.removeKey(named: dpopKeyName)
@@ -51,7 +51,7 @@ extension OAuth2Client {
         }
     }
 
-    /// Returns the key with that thumbprint. Without a thumbprint, returns the stored key or creates one.
+    /// Returns the key with this thumbprint. If `thumbprint` is `nil`, returns the stored key or creates one.
     /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is missing; storage errors.
     private func dpopKey(boundTo thumbprint: String?) throws -> DPoPKey {
         if let known = state.withLock({ $0.dpopKey }), thumbprint == nil || thumbprint == known.thumbprint { return known }
@@ -63,8 +63,9 @@ extension OAuth2Client {
         return key
     }
 
-    /// Adds the proof that a request needs. Token requests have one. Requests with a bound access token have one with the token's hash.
-    /// Revocations have one if there is a key.
+    /// Adds the DPoP proof that a request needs:
+    /// - A request with a bound access token has a proof with the token's hash.
+    /// - If the configuration binds tokens, a token request has a proof. A revocation has a proof if the key exists.
     func prove(_ request: inout URLRequest, for asked: some OAuth2APIRequest) throws {
         if let token = asked.authorization as? Token {
             try authorize(&request, with: token)
@@ -80,8 +81,9 @@ extension OAuth2Client {
         }
     }
 
-    /// Adds an access token to a request, with a proof if the token is bound to a key. Set method and URL before.
-    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is missing; read errors. Then the request has no authorization.
+    /// Adds an access token to a request, with a proof if the token is bound to a key. The request must already have its method and URL.
+    /// - Throws: ``DPoPError`` with ``DPoPError/Code/keyLost`` if the key is missing; read errors. After an error, the request has no
+    ///   authorization.
     func authorize(_ request: inout URLRequest, with token: Token) throws {
         request.setValue(nil, forHTTPHeaderField: "Authorization")
         request.setValue(nil, forHTTPHeaderField: DPoPNonce.proofHeader)
@@ -111,7 +113,7 @@ extension OAuth2Client {
         return components.string ?? url.absoluteString
     }
 
-    /// Stores the nonce that the server requires in the next proof (RFC 9449, 8.2).
+    /// Stores the nonce that the server requires in the next proof (RFC 9449 §8.2).
     func learnNonce(from response: HTTPURLResponse) {
         guard configuration.usesDPoP, let nonce = response.header(DPoPNonce.header), DPoPNonce.isAcceptable(nonce),
             let origin = response.url?.origin
@@ -123,10 +125,11 @@ extension OAuth2Client {
         }
     }
 
-    /// Rejects tokens that are not bound although binding is required (RFC 9449, 5). Prevents a downgrade by the server or an attacker.
+    /// Rejects tokens that are not bound although the configuration requires it (RFC 9449 §5). Prevents a downgrade by the server or an
+    /// attacker.
     func checkBinding(of token: Token) throws {
         guard configuration.usesDPoP else { return }
-        // `N_A` marks a token that is not an access token (RFC 8693, 2.2.1).
+        // `N_A` marks a token that is not an access token (RFC 8693 §2.2.1).
         guard ["dpop", "n_a"].contains(token.tokenType.lowercased()) else {
             throw DPoPError(
                 .downgraded,

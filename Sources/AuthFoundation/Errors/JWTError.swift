@@ -20,7 +20,7 @@ public enum JWTError: Error, Equatable, Sendable {
     case invalidSubject
     /// The authentication time is missing or incorrect.
     case invalidAuthenticationTime
-    /// The issuer is not an https URL.
+    /// The issuer is neither an https URL nor an http URL with a loopback host.
     case issuerRequiresHTTPS
     /// The signature algorithm is not allowed.
     case invalidSigningAlgorithm
@@ -30,7 +30,7 @@ public enum JWTError: Error, Equatable, Sendable {
     case issuedAtTimeExceedsGraceInterval
     /// The nonce does not match the request.
     case nonceMismatch
-    /// The key that the token names is unknown.
+    /// The key that the token names is unknown or unusable.
     case invalidKey
     /// A hash cannot be computed.
     case cannotGenerateHash
@@ -74,7 +74,7 @@ extension JWTError: LocalizedError {
     }
 }
 
-/// A token's times do not match this device's clock, and the server's `Date` headers show that the clock is wrong.
+/// Reports that a token's times do not match this device's clock. The server's `Date` headers show that the clock is wrong.
 public struct ClockSkewError: Error, LocalizedError, Equatable, Sendable {
     /// The number of seconds by which the server's clock is ahead of the device's.
     public let offset: TimeInterval

@@ -14,7 +14,7 @@ public enum OAuth2Error: Error, Sendable {
     case missingToken(type: Token.Kind)
     /// The client's configuration is missing.
     case missingClientConfiguration
-    /// The flow has not been started.
+    /// The flow has not been started, or has ended.
     case invalidContext
     /// The client's configuration has no redirect URI.
     case redirectUriRequired
@@ -22,7 +22,7 @@ public enum OAuth2Error: Error, Sendable {
     case redirectUri(_ url: URL, reason: RedirectReason)
     /// A signature is invalid.
     case signatureInvalid
-    /// A redirect has no target.
+    /// A redirect is missing: the server shows a page instead, sends no header `Location`, or redirects too often.
     case missingLocationHeader
     /// The server's response lacks a member.
     case missingOAuth2ResponseKey(_ name: String)
@@ -51,7 +51,7 @@ public enum OAuth2Error: Error, Sendable {
         case state(_ state: String?)
     }
 
-    /// Converts any error. Errors of the server and of the network keep their meaning.
+    /// Creates the matching case for any error. Errors of the server and of the network become ``server(error:)`` and ``network(error:)``.
     public init(_ error: any Error) {
         switch error {
         case let error as OAuth2Error: self = error
@@ -106,7 +106,7 @@ extension OAuth2Error.RedirectReason: LocalizedError {
 }
 
 extension OAuth2Error: Equatable {
-    /// Whether both values are the same case with equal associated values. Nested errors are equal if type and value are equal.
+    /// Whether both values are the same case with equal associated values. Nested errors are equal if their types and values are equal.
     public static func == (lhs: OAuth2Error, rhs: OAuth2Error) -> Bool {
         switch (lhs, rhs) {
         case (.invalidUrl, .invalidUrl), (.cannotComposeUrl, .cannotComposeUrl),

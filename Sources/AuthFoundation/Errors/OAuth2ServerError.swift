@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An OAuth 2.0 error response of the server (RFC 6749, 5.2).
+/// An OAuth 2.0 error response of the server (RFC 6749 §5.2).
 public struct OAuth2ServerError: Error, Decodable, Sendable {
     /// The error code.
     public let code: Code
@@ -8,7 +8,7 @@ public struct OAuth2ServerError: Error, Decodable, Sendable {
     /// The server's human-readable description.
     public let description: String?
 
-    /// The other members of the response: strings, numbers, Booleans and lists of these.
+    /// The other members of the response: strings, numbers, Booleans, and arrays and dictionaries of these.
     public var additionalValues: [String: any Sendable]
 
     /// The HTTP status of the response, if known.
@@ -26,7 +26,7 @@ public struct OAuth2ServerError: Error, Decodable, Sendable {
     }
 
     /// Decodes the body of a response.
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if there is no `error`.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if the body has no member `error`.
     public init(from decoder: any Decoder) throws {
         var values = try JSON(from: decoder).claimPayload
         guard let code = values.removeValue(forKey: "error") as? String else { throw ClaimError.missingRequiredValue(key: "error") }
@@ -71,7 +71,7 @@ extension OAuth2ServerError {
         case unsupportedResponseMode
         /// The client is not allowed to use this grant.
         case unauthorizedClient
-        /// The user has not decided yet.
+        /// The user has not decided yet, in Okta's direct authentication.
         case directAuthAuthorizationPending
         /// Another factor is required.
         case mfaRequired
@@ -92,14 +92,14 @@ extension OAuth2ServerError {
         ]
         private static let codesByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-        /// Creates the code with that name, or ``other(code:)`` if the name is unknown.
+        /// Creates the code with this name, or ``other(code:)`` if the name is unknown.
         public init(rawValue: String) {
             self = Self.codesByName[rawValue] ?? .other(code: rawValue)
         }
 
         /// The member `error`.
         public var rawValue: String {
-            // A switch, because a dictionary with these cases as keys would call `rawValue` to hash them.
+            // A switch, because a dictionary with these cases as keys would call `rawValue` to hash its keys.
             switch self {
             case .authorizationPending: "authorization_pending"
             case .slowDown: "slow_down"
@@ -127,7 +127,7 @@ extension OAuth2ServerError {
 }
 
 extension OAuth2ServerError: Equatable {
-    /// Whether both have the same code, description and additional values.
+    /// Whether the two errors have the same code, description and additional values. The HTTP status is ignored.
     public static func == (lhs: OAuth2ServerError, rhs: OAuth2ServerError) -> Bool {
         lhs.code == rhs.code && lhs.description == rhs.description
             && lhs.additionalValues.mapValues { String(describing: $0) } == rhs.additionalValues.mapValues { String(describing: $0) }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A token cannot be stored, found or used.
+/// Reports that a token cannot be stored, found or used.
 public enum TokenError: Error, LocalizedError, Equatable, Sendable {
     /// The token does not identify its client.
     case contextMissing
@@ -25,7 +25,7 @@ public enum TokenError: Error, LocalizedError, Equatable, Sendable {
     }
 }
 
-/// A credential cannot be used.
+/// Reports that a credential cannot be used.
 public enum CredentialError: Error, LocalizedError, Equatable, Sendable {
     /// The credential has been removed.
     case missingCoordinator
@@ -53,13 +53,13 @@ public struct OktaAPIError: Error, Decodable, Sendable {
     /// A human-readable description.
     public let summary: String
 
-    /// A name or URL for the documentation of the error.
+    /// The name or the URL of the error's documentation; empty if the server sent none.
     public let link: String
 
-    /// The server's identifier of this error occurrence.
+    /// The server's identifier of this error occurrence; empty if the server sent none.
     public let id: String
 
-    /// The causes, human-readable.
+    /// Human-readable descriptions of the causes.
     public let causes: [String]
 
     /// The HTTP status of the response, if known.

@@ -4,15 +4,15 @@ package import Foundation
 package import FoundationNetworking
 #endif
 
-/// Polls the server until the user decides on another device (RFC 8628, 3.5; Documentation/Protocol/OAuth.md §2.1).
-/// - The first request is sent at once. The interval is the server's, at least one second, plus five seconds after each `slow_down`.
+/// A wait for the user's decision on another device, which polls the server (RFC 8628 §3.5; Documentation/Protocol/OAuth.md §2.1).
+/// - The first request is sent at once. The server sets the interval, which is at least one second. Each `slow_down` adds five seconds.
 /// - Each request asks the server to hold it until the decision (`Prefer: wait=25`). Servers without long polling ignore this.
-/// - The interval starts when a request is sent (CIBA Core 1.0 section 7.3). After a request that was held longer, the next one is sent at
-///   once.
+/// - The interval starts when a request is sent (CIBA Core 1.0 §7.3). If the server held a request for longer than the interval, the
+///   next request is sent at once.
 /// - After a temporary failure (no connection, timeout, 5xx), the next request follows a full interval later. A phone that changes networks
 ///   must not end a sign-in, and an overloaded server needs the pause. An untrusted connection ends the wait.
 /// - A rate limit (429) counts as a temporary failure. The server's delay applies if it is longer than the interval.
-/// - On expiry, throws ``tooLate``, or the failure of the last request if that one failed.
+/// - On expiry, throws the failure of the last request, or ``tooLate`` if that request did not fail.
 package struct ApprovalWait<Value: Sendable> {
     /// The minimum interval in seconds. A shorter one would cause a busy loop of requests.
     private static var shortestInterval: TimeInterval { 1 }
@@ -20,7 +20,7 @@ package struct ApprovalWait<Value: Sendable> {
     /// The maximum wait in seconds, regardless of the lifetime that the server states. A user does not wait longer.
     package static var longestLifetime: TimeInterval { 3600 }
 
-    /// The number of seconds for which the server may hold a request. CIBA Core 1.0 section 7.3 recommends a response within 30.
+    /// The number of seconds for which the server may hold a request. CIBA Core 1.0 §7.3 recommends a response within 30.
     private static var preferredWait: Int { 25 }
 
     private let interval: TimeInterval
@@ -29,6 +29,7 @@ package struct ApprovalWait<Value: Sendable> {
     private let tooLate: any Error
     private let ask: (RequestState) async throws -> Value
 
+    /// Creates a wait.
     /// - Parameters:
     ///   - interval: The server's interval in seconds.
     ///   - end: The expiry time of the request to the user.
@@ -47,7 +48,7 @@ package struct ApprovalWait<Value: Sendable> {
 
     package func value() async throws -> Value {
         var interval = max(interval, Self.shortestInterval)
-        // Counted separately, because the clock can be set back during the wait.
+        // The remaining seconds. They are counted separately, because the clock can be set back during the wait.
         var patience = min(end.timeIntervalSince(clock.now), Self.longestLifetime)
         while true {
             try Task.checkCancellation()
@@ -102,7 +103,7 @@ extension URLError {
             .dataNotAllowed, .internationalRoamingOff, .callIsActive, .badServerResponse:
             true
         #if canImport(FoundationNetworking)
-        // This implementation uses `unknown` for other failures, such as a truncated response.
+        // FoundationNetworking uses `unknown` for other failures, such as a truncated response.
         case .unknown: true
         #endif
         default: false
@@ -111,8 +112,8 @@ extension URLError {
 }
 
 /// The state of a request: whether its caller still waits, and the server's rate limit. A request that was sent is completed even if its
-/// caller is gone, because its response may contain tokens to revoke. If the caller is gone while the rate limit delays the request, the
-/// request is not sent. Safe from any thread or task.
+/// caller is gone, because its response may contain tokens to revoke. If the caller is gone while a rate limit delays the request, the
+/// request is not sent again. Safe from any thread or task.
 package final class RequestState: Sendable {
     private struct State {
         var isAbandoned = false
@@ -124,6 +125,7 @@ package final class RequestState: Sendable {
     private let preferredWait: Int?
     private let state = Locked(State())
 
+    /// Creates the state of a request that is not sent yet.
     /// - Parameters:
     ///   - waitsForRateLimit: Whether the client resends the request after a rate limit. Pass false if the caller does this.
     ///   - preferredWait: The number of seconds for which the server may hold the request, or `nil` for an immediate response.
@@ -132,17 +134,16 @@ package final class RequestState: Sendable {
         self.preferredWait = preferredWait
     }
 
-    /// The headers that tell the server how long it may hold the request (RFC 7240 section 4.3).
+    /// The headers that tell the server how long it may hold the request (RFC 7240 §4.3).
     package var headers: [String: (any APIRequestArgument)?]? { preferredWait.map { ["Prefer": "wait=\($0)"] } }
 
-    /// The timeout in seconds. For a held request it is ten seconds longer than the hold, so that a silently broken connection delays the
-    /// sign-in only briefly.
+    /// The timeout in seconds: 60, or the preferred wait plus ten. A silently broken connection therefore delays the sign-in only briefly.
     package var timeoutInterval: TimeInterval { preferredWait.map { TimeInterval($0) + 10 } ?? 60 }
 
-    /// The number of seconds to wait before the next request, or `nil` if the server sent none.
+    /// The number of seconds to wait before the next request; `nil` if the server sent no delay.
     package var rateLimitDelay: TimeInterval? { state.withLock { $0.delay } }
 
-    /// Classifies a response.
+    /// Classifies a response, and stores the delay of a rate limit.
     package func result(of response: HTTPURLResponse) -> APIResponseResult {
         guard response.statusCode == 429 else { return (200..<300).contains(response.statusCode) ? .success : .error }
         let delay = response.rateLimitDelay
@@ -153,7 +154,7 @@ package final class RequestState: Sendable {
         }
     }
 
-    /// Marks the request as abandoned by its caller. Returns whether to cancel it instead of completing it.
+    /// Marks the request as abandoned by its caller. Returns whether to cancel the request instead of completing it.
     package func abandon() -> Bool {
         state.withLock { state in
             state.isAbandoned = true
@@ -174,7 +175,8 @@ package final class RequestState: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The longest delay in seconds from `Retry-After` (RFC 9110, 10.2.3; seconds only) and an exhausted `x-rate-limit-remaining`.
+    /// The longest delay in seconds from `Retry-After` (RFC 9110 §10.2.3; seconds only) and an exhausted `x-rate-limit-remaining`; `nil` if
+    /// the response has neither.
     fileprivate var rateLimitDelay: TimeInterval? {
         func number(_ name: String) -> TimeInterval? {
             value(forHTTPHeaderField: name).flatMap { TimeInterval($0) }.flatMap { $0.isFinite ? $0 : nil }

@@ -5,7 +5,7 @@ public protocol AuthenticationFlow: Actor, UsesDelegateCollection, IDTokenValida
     /// The type of the parameters of one sign-in.
     associatedtype Context: AuthenticationContext
 
-    /// The parameters of the current sign-in.
+    /// The parameters of the current sign-in; `nil` if there is none.
     nonisolated var context: Context? { get }
 
     /// Whether a sign-in is in progress.
@@ -54,26 +54,26 @@ extension AuthenticationFlow {
 
 /// The parameters of one sign-in.
 public protocol AuthenticationContext: Sendable, ProvidesOAuth2Parameters {
-    /// The required assurance levels.
+    /// The required assurance levels; `nil` for none.
     var acrValues: [String]? { get }
 
-    /// The values that are stored with the token.
+    /// The values that are stored with the token; `nil` for none.
     var persistValues: [String: String]? { get }
 }
 
 extension AuthenticationContext {
-    /// None.
+    /// `nil`: no assurance level is required.
     public var acrValues: [String]? { nil }
 
-    /// The assurance levels.
+    /// The assurance levels, as the value `acr_values`; `nil` for none.
     public var persistValues: [String: String]? {
         acrValues.map { ["acr_values": $0.joined(separator: " ")] }
     }
 }
 
-/// The parameters of a sign-in that has no flow-specific ones.
+/// The parameters of a sign-in that has no flow-specific parameters.
 public struct StandardAuthenticationContext: AuthenticationContext {
-    /// The required assurance levels.
+    /// The required assurance levels; `nil` for none.
     @ClaimCollection public var acrValues: [String]?
 
     /// Extra parameters.
@@ -88,7 +88,7 @@ public struct StandardAuthenticationContext: AuthenticationContext {
         self.additionalParameters = additionalParameters
     }
 
-    /// Returns the extra parameters and the assurance levels.
+    /// Returns the extra parameters, and the assurance levels for the categories `authorization`, `token` and `other`.
     public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
         var parameters = additionalParameters
         if acrValues != nil, category != .configuration, category != .resource { parameters.merge(["acr_values": $acrValues]) }

@@ -1,6 +1,6 @@
 /// The work that a flow continues after its callers are gone: pending requests, and notifications to the server about an abandoned sign-in.
-/// The tasks are unstructured, because an app may release the flow after the sign-in. Request timeouts limit them. Safe from any thread or
-/// task.
+/// The tasks are unstructured, because an app may release the flow after the sign-in. Request timeouts limit their duration. Safe from any
+/// thread or task.
 package final class BackgroundWork: Sendable {
     private struct State {
         var underWay = 0
@@ -11,7 +11,7 @@ package final class BackgroundWork: Sendable {
 
     package init() {}
 
-    /// Runs work in a new task. Work that it starts here in turn also counts for ``settled()``.
+    /// Runs work in a new task. Further work that this work begins also counts for ``settled()``.
     @discardableResult
     package func begin(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         state.withLock { $0.underWay += 1 }

@@ -1,11 +1,12 @@
-/// One call of a flow. The first of these events decides it: the end of its work, the cancellation of its task, or a later call or reset.
-/// The caller waits for the decision, not for the work, so it can return at once even while a request is running. Safe from any thread or
-/// task.
+/// One call of a flow. The first of these events decides the call: the end of its work, the cancellation of its task, or a later call or
+/// reset. The caller waits for the decision, not for the work, so it can return at once even while a request is running. Safe from any
+/// thread or task.
 package final class FlowCall<Value: Sendable>: Sendable {
     private let background: BackgroundWork
     private let decision = Decision<Value>()
     private let work = Locked<Task<Void, Never>?>(nil)
 
+    /// Creates a call that is not decided yet.
     /// - Parameter background: Runs the work, also after the caller has returned.
     package init(background: BackgroundWork = BackgroundWork()) {
         self.background = background

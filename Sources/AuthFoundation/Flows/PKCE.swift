@@ -21,7 +21,7 @@ public struct PKCE: Codable, Equatable, Sendable {
     /// The derivation of the challenge.
     public let method: Method
 
-    /// Creates a secret of 256 random bits.
+    /// Creates a secret of 256 random bits. Never returns `nil`.
     public init?() {
         self.init(randomness: .system)
     }

@@ -24,19 +24,19 @@ public struct JWK: Hashable, Identifiable, Sendable {
     /// The type of the key.
     public let type: KeyType
 
-    /// The key identifier, `kid`.
+    /// The key identifier, `kid`; `nil` if there is none.
     public let id: String?
 
     /// The intended use. The default is signatures.
     public let usage: Usage
 
-    /// The algorithm of the key.
+    /// The algorithm of the key; `nil` if the key does not name one.
     public let algorithm: Algorithm?
 
-    /// The modulus of an RSA key in base64url.
+    /// The modulus of an RSA key in base64url; `nil` for other keys.
     public let rsaModulus: String?
 
-    /// The exponent of an RSA key in base64url.
+    /// The exponent of an RSA key in base64url; `nil` for other keys.
     public let rsaExponent: String?
 
     let json: JSON
@@ -68,7 +68,7 @@ public struct JWK: Hashable, Identifiable, Sendable {
 
     /// Returns whether the token's signature is valid for this key.
     /// - Throws: ``JWTError/unsupportedAlgorithm(_:)`` if the token's algorithm is not supported; ``JWTError/invalidKey`` if the key does
-    ///   not match it.
+    ///   not match the algorithm.
     public func verify(token: JWT) throws -> Bool {
         try SignatureValidator().verify(token, with: json)
     }
@@ -76,7 +76,7 @@ public struct JWK: Hashable, Identifiable, Sendable {
 
 extension JWK: Codable {
     /// Decodes a key.
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` without `kty`, ``JWTError/invalidKey`` for an unknown type or use.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` if `kty` is missing; ``JWTError/invalidKey`` for an unknown type or use.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSON(from: decoder))
     }
@@ -92,19 +92,19 @@ extension JWK: Redacted {
     public var description: String { "JWK(kty: \(type.rawValue), kid: \(id ?? "nil"))" }
 }
 
-/// A signature validator.
+/// A validator of token signatures.
 public protocol JWKValidator {
     /// Returns whether the token's signature is valid for the key that the token names.
     /// - Throws: ``JWTError``
     func validate(token: JWT, using keySet: JWKS) throws -> Bool
 }
 
-/// Verifies signatures of all asymmetric algorithms: RS, PS, ES and EdDSA. Shared secrets are not supported.
+/// A validator for the signatures of all asymmetric algorithms: RS, PS, ES and EdDSA. Shared secrets are not supported.
 struct SignatureValidator: JWKValidator, Sendable {
     func validate(token: JWT, using keySet: JWKS) throws -> Bool {
         let candidates = keySet.all.filter { key in
             guard key["use"]?.stringValue ?? "sig" == "sig" else { return false }
-            // Without a key identifier, try every key (OpenID Connect Core, 10.1).
+            // Without a key identifier, try every key (OpenID Connect Core §10.1).
             return token.header.keyId.isEmpty || key["kid"]?.stringValue == token.header.keyId
         }
         guard !candidates.isEmpty else { throw JWTError.invalidKey }

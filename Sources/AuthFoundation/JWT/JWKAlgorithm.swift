@@ -1,5 +1,5 @@
 extension JWK {
-    /// The name of an algorithm (RFC 7518, 3.1 and 4.1; RFC 8037).
+    /// The name of an algorithm (RFC 7518 §3.1 and §4.1; RFC 8037).
     public enum Algorithm: RawRepresentable, Codable, Hashable, Sendable, ClaimConvertable {
         /// `HS256`.
         case hs256
@@ -73,14 +73,14 @@ extension JWK {
         ]
         private static let algorithmsByName = Dictionary(uniqueKeysWithValues: standard.map { ($0.rawValue, $0) })
 
-        /// Creates the algorithm with that case-sensitive name, or ``other(algorithm:)`` if the name is unknown.
+        /// Creates the algorithm with this case-sensitive name, or ``other(algorithm:)`` if the name is unknown.
         public init(rawValue: String) {
             self = Self.algorithmsByName[rawValue] ?? .other(algorithm: rawValue)
         }
 
         /// The name.
         public var rawValue: String {
-            // A switch, because a dictionary with these cases as keys would call `rawValue` to hash them.
+            // A switch, because a dictionary with these cases as keys would call `rawValue` to hash its keys.
             switch self {
             case .hs256: "HS256"
             case .hs384: "HS384"

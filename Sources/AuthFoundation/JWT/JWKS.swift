@@ -1,4 +1,4 @@
-/// The keys of an issuer (RFC 7517, 5). The collection contains the keys with a type that ``JWK`` supports. Invalid keys are skipped. Keys
+/// The keys of an issuer (RFC 7517 §5). The collection contains the keys with a type that ``JWK`` supports. Invalid keys are skipped. Keys
 /// of other types (Ed25519) are not in the collection, but they also verify signatures.
 public struct JWKS: Equatable, Hashable, Collection, Sendable {
     private let keys: [JWK]
@@ -11,7 +11,7 @@ public struct JWKS: Equatable, Hashable, Collection, Sendable {
         keys = all.compactMap { try? JWK(json: $0) }
     }
 
-    /// Returns the key with an identifier.
+    /// Returns the key with this identifier, or `nil` if there is none.
     public subscript(keyId: String) -> JWK? {
         keys.first { $0.id == keyId }
     }
@@ -28,7 +28,7 @@ public struct JWKS: Equatable, Hashable, Collection, Sendable {
     /// Returns the position after `i`.
     public func index(after i: Int) -> Int { keys.index(after: i) }
 
-    /// Whether there is a key with that identifier, of any type.
+    /// Whether there is a key with this identifier, of any type.
     func contains(keyId: String) -> Bool {
         all.contains { $0["kid"]?.stringValue == keyId }
     }

@@ -1,8 +1,8 @@
 public import Foundation
 public import JOSE
 
-/// A signed JSON Web Token (RFC 7519). Creating a token checks only its structure; verify the signature with ``validate(using:)``. Its
-/// description contains neither claims nor signature.
+/// A signed JSON Web Token (RFC 7519). Creating a token checks only its structure; verify the signature with ``validate(using:)``. The
+/// description of a token contains neither claims nor signature.
 public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The names of the claims.
     public typealias ClaimType = JWTClaim
@@ -22,8 +22,8 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
         }
 
         /// Decodes the first part of a token.
-        /// - Throws: `DecodingError` without `alg` or if a member is not a string; ``JWTError/badTokenStructure`` if there is a `crit`
-        ///   member, because no extension is supported (RFC 7515, 4.1.11).
+        /// - Throws: `DecodingError` if `alg` is missing or a member is not a string; ``JWTError/badTokenStructure`` if there is a `crit`
+        ///   member, because no extension is supported (RFC 7515 §4.1.11).
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             guard !container.contains(.critical) else { throw JWTError.badTokenStructure }
@@ -68,7 +68,7 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The claims by name.
     public var payload: [String: any Sendable] { body.claimPayload }
 
-    /// The signature in base64url.
+    /// The signature in base64url; `nil` if it is empty.
     public var signature: String? {
         rawValue.split(separator: ".").dropFirst(2).first.map(String.init)
     }
@@ -76,7 +76,7 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     /// The issuer.
     public var issuer: String? { self[.issuer] }
 
-    /// The audience, or the first one if there are several.
+    /// The audience, or the first audience if there are several.
     public var audience: String? { audiences?.first }
 
     var audiences: [String]? {
@@ -113,15 +113,15 @@ public struct JWT: RawRepresentable, Sendable, HasClaims, Expires {
     public var authenticationContext: String? { self[.authContextClassReference] }
 
     /// Returns whether the signature is valid for the key that the token names.
-    /// - Throws: ``JWTError/invalidKey`` if the key is not in the set, ``JWTError/unsupportedAlgorithm(_:)`` if its algorithm is not
-    ///   supported.
+    /// - Throws: ``JWTError/invalidKey`` if the key is not in the set; ``JWTError/unsupportedAlgorithm(_:)`` if the token's algorithm is
+    ///   not supported.
     public func validate(using keySet: JWKS) throws -> Bool {
         try JWK.validator.validate(token: self, using: keySet)
     }
 }
 
 extension JWT: Equatable, Hashable {
-    /// Whether both have the same compact form.
+    /// Whether the two tokens have the same compact form.
     public static func == (lhs: JWT, rhs: JWT) -> Bool { lhs.rawValue == rhs.rawValue }
 
     /// Hashes the compact form.

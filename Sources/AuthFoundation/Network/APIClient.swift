@@ -28,14 +28,14 @@ public protocol APIClient: Sendable {
     var userAgent: String { get }
 
     /// Decodes the body of a response.
-    /// - Parameter context: The request's knowledge about its response.
+    /// - Parameter context: The values and rules that the request has for parsing its response; `nil` for none.
     /// - Throws: `DecodingError`, or the errors of the type.
     func decode<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T
 
     /// Parses the error in the body of a response. Returns `nil` if there is none.
     func error(from data: Data) -> (any Error)?
 
-    /// Called before each request is sent. It can change the request.
+    /// Called before each request is sent. The function can change the request.
     func willSend(request: inout URLRequest)
 
     /// Called after a request failed.
@@ -48,7 +48,7 @@ public protocol APIClient: Sendable {
     func didSend<T>(request: URLRequest, received response: APIResponse<T>)
 
     /// Sends a request.
-    /// - Parameter context: The request's knowledge about its response.
+    /// - Parameter context: The values and rules that the request has for parsing its response; `nil` for none.
     /// - Throws: ``APIClientError``, or `CancellationError` if the task is cancelled.
     func send<T>(_ request: URLRequest, parsing context: (any APIParsingContext)?) async throws -> APIResponse<T>
 
@@ -71,7 +71,7 @@ extension APIClient {
         try decodeBody(type, from: data, parsing: context)
     }
 
-    /// Parses an error response, first in the format of the API, then in that of OAuth.
+    /// Parses an error response, first in the format of Okta's API, then in the format of OAuth.
     public func error(from data: Data) -> (any Error)? {
         serverError(in: data)
     }
@@ -101,7 +101,7 @@ extension APIClient {
     func decodeBody<T: Decodable>(_ type: T.Type, from data: Data, parsing context: (any APIParsingContext)?) throws -> T {
         let decoder = (type as? any JSONDecodable.Type)?.jsonDecoder ?? JSONDecoder()
         for (key, value) in context?.codingUserInfo ?? [:] {
-            // Safe because the whole context is `Sendable`; only the published signature lacks the word. `Sendable` is a marker protocol
+            // Safe because the whole context is `Sendable`; only the published signature does not say so. `Sendable` is a marker protocol
             // without a witness table, so both existentials have the same layout.
             decoder.userInfo[key] = unsafeBitCast(value, to: (any Sendable).self)
         }
@@ -115,9 +115,9 @@ extension APIClient {
     }
 }
 
-/// An observer of a client. All methods have default implementations that do nothing or return the default.
+/// An observer of a client. All methods have default implementations: they do nothing, and allow three retries.
 public protocol APIClientDelegate: AnyObject, Sendable {
-    /// Called before a request is sent. It can change the request.
+    /// Called before a request is sent. The delegate can change the request.
     func api(client: any APIClient, willSend request: inout URLRequest)
 
     /// Called after a request failed.
@@ -130,8 +130,8 @@ public protocol APIClientDelegate: AnyObject, Sendable {
     /// Called after a request succeeded.
     func api<T>(client: any APIClient, didSend request: URLRequest, received response: APIResponse<T>)
 
-    /// Returns whether to resend a request that exceeded the rate limit (429). A delegate that forbids it decides; otherwise the largest
-    /// count applies.
+    /// Returns whether to resend a request that exceeded the rate limit (429). If one delegate forbids retries, the request is not resent.
+    /// Otherwise the largest count applies.
     func api(client: any APIClient, shouldRetry request: URLRequest) -> APIRetry
 }
 
@@ -185,7 +185,7 @@ public enum APIResponseResult: Sendable {
     }
 }
 
-/// A request's knowledge about its response.
+/// The values and rules that a request has for parsing its response.
 public protocol APIParsingContext: Sendable {
     /// Values for the decoder's `userInfo`.
     var codingUserInfo: [CodingUserInfoKey: Any]? { get }
@@ -201,7 +201,7 @@ extension APIParsingContext {
     /// No values.
     public var codingUserInfo: [CodingUserInfoKey: Any]? { nil }
 
-    /// 2xx is success, 429 is a retry, and all others are errors.
+    /// Classifies a status: 2xx is success, 429 is a retry, and all others are errors.
     public func resultType(from response: HTTPURLResponse) -> APIResponseResult { APIResponseResult(statusCode: response.statusCode) }
 
     /// Returns `nil`, so that the client parses the error.

@@ -8,9 +8,9 @@ public import FoundationNetworking
 public enum APIClientError: Error, Sendable {
     /// The URL cannot be built.
     case invalidUrl
-    /// No response was received.
+    /// No response was received, or the response is not HTTP.
     case missingResponse(request: URLRequest? = nil)
-    /// The response is not HTTP or lacks a required part.
+    /// The response is not acceptable, for example because a redirect led to another host.
     case invalidResponse
     /// The body of the response cannot be parsed.
     case cannotParseResponse(error: any Error)
@@ -31,7 +31,7 @@ public enum APIClientError: Error, Sendable {
 }
 
 extension APIClientError {
-    /// The OAuth 2.0 error of the server, or `nil`.
+    /// The OAuth 2.0 error of the server; `nil` for any other error.
     public var serverError: OAuth2ServerError? {
         if case .httpError(let error) = self { error as? OAuth2ServerError } else { nil }
     }
@@ -79,7 +79,7 @@ extension APIClientError: LocalizedError {
 }
 
 extension APIClientError: Equatable {
-    /// Whether both values are the same case with equal associated values. Nested errors are equal if type and value are equal.
+    /// Whether both values are the same case with equal associated values. Nested errors are equal if their types and values are equal.
     public static func == (lhs: APIClientError, rhs: APIClientError) -> Bool {
         switch (lhs, rhs) {
         case (.invalidUrl, .invalidUrl), (.invalidResponse, .invalidResponse), (.invalidRequestData, .invalidRequestData),
@@ -106,7 +106,7 @@ package func isSame(_ left: any Error, _ right: any Error) -> Bool {
 }
 
 extension URLError {
-    /// A description with a remedy for the user. Foundation on Linux has none.
+    /// A description with a remedy for the user. Foundation on Linux has no descriptions.
     var explanation: String {
         let host = (userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.host() ?? "the server"
         return switch code {
@@ -134,7 +134,7 @@ extension URLError {
             .badServerResponse, .cannotParseResponse:
             true
         #if canImport(FoundationNetworking)
-        // This implementation uses `unknown` for other failures, such as a truncated response.
+        // FoundationNetworking uses `unknown` for other failures, such as a truncated response.
         case .unknown: true
         #endif
         default: false

@@ -108,7 +108,7 @@ public protocol APIRequest: Sendable {
     /// Sends the request.
     /// - Parameters:
     ///   - client: The client that sends the request.
-    ///   - context: The request's knowledge about its response. By default the request itself, if it is a context.
+    ///   - context: The values and rules for parsing the response. By default the request itself, if it is a context.
     /// - Throws: ``APIClientError``, or `CancellationError` if the task is cancelled.
     func send(to client: any APIClient, parsing context: (any APIParsingContext)?) async throws -> APIResponse<ResponseType>
 }

@@ -35,7 +35,7 @@ public struct APIRateLimit: Decodable, Equatable, Sendable {
 
 /// A response of the server.
 public struct APIResponse<T: Decodable & Sendable>: Decodable, Sendable {
-    /// The relation of a page to the current one.
+    /// The relation of a page to the current page.
     public enum Link: String, Codable, Sendable {
         /// The current page.
         case current = "self"
@@ -48,7 +48,7 @@ public struct APIResponse<T: Decodable & Sendable>: Decodable, Sendable {
     /// The decoded body.
     public let result: T
 
-    /// The server's time, or the client's if the response has no date.
+    /// The server's time, or the client's time if the response has no date.
     public let date: Date
 
     /// The HTTP status.
@@ -57,13 +57,13 @@ public struct APIResponse<T: Decodable & Sendable>: Decodable, Sendable {
     /// The body as received.
     public let responseBody: Data?
 
-    /// The URLs of other pages of the same result.
+    /// The URLs of the pages of the result, by relation.
     public let links: [Link: URL]
 
-    /// The server's rate limit, if the response contains it.
+    /// The server's rate limit; `nil` if the response does not contain it.
     public let rateInfo: APIRateLimit?
 
-    /// The server's identifier of the request.
+    /// The server's identifier of the request; `nil` if the response does not contain it.
     public let requestId: String?
 }
 
@@ -74,7 +74,7 @@ public struct Empty: Codable, Equatable, Sendable {
 }
 
 extension HTTPURLResponse {
-    /// Returns the value of a header, in any letter case.
+    /// Returns the value of a header, in any letter case, or `nil` if there is none.
     func header(_ name: String) -> String? {
         if let value = value(forHTTPHeaderField: name) { return value }
         return allHeaderFields.first { ($0.key as? String)?.caseInsensitiveCompare(name) == .orderedSame }?.value as? String
@@ -84,7 +84,8 @@ extension HTTPURLResponse {
         header("Date").flatMap(HTTPDate.date(from:))
     }
 
-    /// The error in the `WWW-Authenticate` header (RFC 6750, 3; RFC 9449, 7.1), which replaces the body if an access token is rejected.
+    /// The error in the `WWW-Authenticate` header (RFC 6750 §3; RFC 9449 §7.1). Resource servers send it instead of a body if they reject
+    /// an access token.
     var challengeError: OAuth2ServerError? {
         guard let challenge = header("WWW-Authenticate"), ["bearer", "dpop"].contains(where: challenge.lowercased().hasPrefix) else {
             return nil

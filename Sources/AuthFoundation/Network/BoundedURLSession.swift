@@ -46,7 +46,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
     private struct Exchange {
         let continuation: CheckedContinuation<(Data, URLResponse), any Error>
         let staysOnHost: Bool
-        /// Ends the exchange when its time is over.
+        /// The task that ends the exchange with a timeout.
         var limit: Task<Void, any Error>?
         var response: URLResponse?
         var body = Data()
@@ -70,7 +70,7 @@ private final class ResponseCollector: NSObject, URLSessionDataDelegate, Sendabl
         exchanges.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation, staysOnHost: staysOnHost) }
     }
 
-    /// Sets the time limit of a resumed task.
+    /// Sets the task that ends the exchange with a timeout. Call this after the data task was resumed.
     func limit(_ task: URLSessionTask, _ limit: Task<Void, any Error>) {
         let isOpen = exchanges.withLock { exchanges in
             exchanges[task.taskIdentifier]?.limit = limit

@@ -8,7 +8,8 @@ public import FoundationNetworking
 import os
 #endif
 
-/// Logs the requests and responses of clients, for developers. The log contains no secrets; see ``RedactedRequest``. Safe from any thread.
+/// An observer that logs the requests and responses of clients, for developers. The log contains no secrets; see ``RedactedRequest``. Safe
+/// from any thread.
 public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
     /// The shared observer.
     public static let shared = DebugAPIRequestObserver()
@@ -31,7 +32,7 @@ public final class DebugAPIRequestObserver: OAuth2ClientDelegate {
         set { settings.withLock { $0.showHeaders = newValue } }
     }
 
-    /// Whether all clients created from now on are observed.
+    /// Whether all clients that are created later are observed.
     public var observeAllOAuth2Clients: Bool {
         get { settings.withLock { $0.registration != nil } }
         set {

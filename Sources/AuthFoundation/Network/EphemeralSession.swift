@@ -52,7 +52,7 @@ package final class EphemeralSession: URLSessionProtocol {
         try await data(for: request, staysOnHost: false)
     }
 
-    /// Sends a request like ``data(for:)``. With `staysOnHost`, a redirect to another host is returned and not followed.
+    /// Sends a request like ``data(for:)``. If `staysOnHost` is true, a redirect to another host is returned and not followed.
     package func data(for request: URLRequest, staysOnHost: Bool) async throws -> (Data, URLResponse) {
         var request = request
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
@@ -61,9 +61,9 @@ package final class EphemeralSession: URLSessionProtocol {
         return try await session(for: request).data(for: request, clock: clock, staysOnHost: staysOnHost)
     }
 
-    /// Returns the session that sends a request. On Linux each request has its own. A hostile response can block a session's only thread,
-    /// which must not delay other requests. Foundation would also resend a request without its body if a kept connection breaks, and then
-    /// wait for the timeout.
+    /// Returns the session that sends a request. On Linux each request has its own session. A hostile response can block a session's only
+    /// thread, which must not delay other requests. If a kept connection breaks, Foundation would also resend a request without its body,
+    /// and then wait for the timeout.
     private func session(for request: URLRequest) -> BoundedURLSession {
         #if canImport(FoundationNetworking)
         BoundedURLSession(

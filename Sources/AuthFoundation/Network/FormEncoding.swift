@@ -1,11 +1,11 @@
 /// The format `application/x-www-form-urlencoded`, for bodies and for URL queries.
 package enum FormEncoding {
-    /// Returns the fields sorted by name, with each space encoded as `+`.
+    /// Encodes the fields, sorted by name, with each space as `+`.
     package static func body(_ fields: [(String, String)]) -> String {
         joined(fields, escaped: bodyEscaped)
     }
 
-    /// Returns a URL query with further fields, sorted by name, after the existing ones.
+    /// Appends fields, sorted by name, to a URL query. Returns `nil` if the result is empty.
     package static func query(adding fields: [(String, String)], to query: String?) -> String? {
         let parts = [query, joined(fields, escaped: escaped)].compactMap { $0 }.filter { !$0.isEmpty }
         return parts.isEmpty ? nil : parts.joined(separator: "&")

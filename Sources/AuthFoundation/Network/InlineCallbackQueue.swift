@@ -11,10 +11,10 @@ import FoundationNetworking
 ///
 /// Invariant that makes `@unchecked Sendable` safe: the only state is `held`, which is behind a lock.
 final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
-    /// Callbacks that wait for the end of a cancellation, or `nil` if none is in progress.
+    /// The callbacks that wait for the end of a cancellation; `nil` if no cancellation is in progress.
     private let held = Locked<[@Sendable () -> Void]?>(nil)
-    /// The maximum number of waiting callbacks. At most two callbacks follow the one that ends the task, so any older callback carries data
-    /// and can run. The limit prevents data from accumulating while the cancellation waits for the session's thread.
+    /// The maximum number of waiting callbacks. At most two callbacks follow the callback that ends the task, so any older callback carries
+    /// data and can run. The limit prevents data from accumulating while the cancellation waits for the session's thread.
     private static let mostHeld = 8
     private let cancellations = DispatchQueue(label: "countersign.session.cancellations")
 
@@ -30,13 +30,13 @@ final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
     }
 
     /// Cancels a task and closes its connection. Returns immediately. `URLSessionTask.cancel()` works in two steps. If the last callback of
-    /// the response runs between them, the second step finds no task and Foundation ends the process. Therefore callbacks are delayed until
-    /// the second step is done.
+    /// the response runs between the two steps, the second step finds no task and Foundation ends the process. Therefore callbacks are
+    /// delayed until the second step is done.
     func cancel(_ task: URLSessionTask) {
         cancellations.async { [self] in
             held.withLock { $0 = [] }
             task.cancel()
-            // Waits for the second step: both it and this getter run on the task's serial queue.
+            // Waits for the second step, which runs on the task's serial queue like this getter.
             _ = task.priority
             while let callbacks = nextHeld() {
                 for callback in callbacks { callback() }
@@ -44,7 +44,7 @@ final class InlineCallbackQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Returns the callbacks delayed since the last call. If there are none, returns `nil`, and callbacks run immediately again.
+    /// Returns the callbacks that were delayed since the last call. If there are none, returns `nil`, and callbacks run immediately again.
     private func nextHeld() -> [@Sendable () -> Void]? {
         held.withLock { held in
             guard let callbacks = held, !callbacks.isEmpty else {

@@ -4,16 +4,16 @@ package import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends a request for a client, with retries, and parses the response.
+/// A sender of one request for a client, with retries. It also parses the response.
 /// - After a 429 with rate-limit headers and `Date`, it waits and resends, as often as the client allows.
-/// - After a connection or server failure (502, 503, 504), it retries an idempotent request twice, after a random delay.
-/// - If a proof lacks the server's nonce (RFC 9449, 8 and 9), it resends the request once with that nonce.
+/// - After a connection or server failure (502, 503, 504), it retries an idempotent request up to twice, each time after a random delay.
+/// - If a proof lacks the server's nonce (RFC 9449 §8 and §9), it resends the request once with this nonce.
 /// - It never repeats a token request for another reason, because the server may have processed it.
 struct RequestSender: Sendable {
     /// The maximum size of a response in bytes, far above any response of these protocols.
     static let maximumResponseSize = 4 << 20
     private static let maximumTransientRetries = 2
-    /// The maximum delay in seconds. The app must handle longer ones.
+    /// The maximum delay in seconds after a 429. If the server requires a longer delay, the error is thrown.
     private static let maximumRateLimitDelay: TimeInterval = 300
 
     let client: any APIClient
@@ -26,7 +26,7 @@ struct RequestSender: Sendable {
     /// Returns whether the request was rejected because its proof lacks the nonce in the response. Then the request is resent once.
     var asksForAnotherProof: @Sendable (HTTPURLResponse, Data) -> Bool = { _, _ in false }
 
-    /// Sends the request. `build` creates it anew for each attempt.
+    /// Sends the request. `build` creates the request anew for each attempt.
     func send<T>(
         parsing context: (any APIParsingContext)?, isIdempotent: Bool, build: @Sendable () throws -> URLRequest
     ) async throws -> APIResponse<T> {
@@ -186,7 +186,7 @@ struct ReadableDecodingError: Error, LocalizedError, Sendable {
         }
     }
 
-    /// The message omits the body, which can contain secrets.
+    /// Returns the message for a body that is not JSON. The message omits the body, which can contain secrets.
     private static func noJSON(_ data: Data, _ response: HTTPURLResponse) -> String {
         let type = response.header("Content-Type").map { String($0.prefix(100)) } ?? "no content type"
         let place = response.url.flatMap { url in url.host().map { $0 + url.path() } } ?? "the server"
@@ -198,8 +198,11 @@ struct ReadableDecodingError: Error, LocalizedError, Sendable {
 
 /// The redirects that a client follows.
 enum RedirectRule {
-    /// The client always follows redirects within the origin. It follows others only without credentials, never from https to http, and to
-    /// plain http only on this machine. With `staysOnHost` it never leaves the host: another host could replace the discovery document.
+    /// Returns whether the client follows a redirect:
+    /// - It always follows a redirect within the origin.
+    /// - It follows another redirect only for a GET request without body and `Authorization`, never from https to http, and to plain http
+    ///   only on this machine.
+    /// - If `staysOnHost` is true, it never leaves the host, because another host could replace the discovery document.
     static func follows(_ next: URLRequest, from original: URLRequest?, staysOnHost: Bool = false) -> Bool {
         guard let from = original?.url, let to = next.url else { return false }
         if let origin = from.origin, origin == to.origin { return true }
@@ -213,15 +216,16 @@ enum RedirectRule {
 }
 
 extension String {
-    /// Whether the string is valid in a header as a token or a scheme: visible ASCII characters without a space. A line break in a hostile
-    /// server's token could add headers to a request, or make Foundation send it without its credentials.
+    /// Whether the string is valid in a header as a token or a scheme: visible ASCII characters without a space. A hostile server could
+    /// send a token with a line break. The line break could add headers to a request, or make Foundation send the request without its
+    /// credentials.
     package var isHeaderToken: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 
 extension URL {
-    /// The scheme, host and port, or `nil` if there is no host. All letters are small, and the port is always present.
+    /// The scheme, host and port; `nil` if there is no host. All letters are lower case, and the port is always present.
     package var origin: String? {
         guard let scheme = scheme?.lowercased(), let host = host()?.lowercased() else { return nil }
         return "\(scheme)://\(host):\(port ?? (scheme == "http" ? 80 : 443))"

@@ -7,7 +7,8 @@ public import FoundationNetworking
 /// A session that sends requests: a `URLSession` or a test double.
 public protocol URLSessionProtocol: Sendable {
     /// Sends a request and waits for the whole response. Returns the body and the response metadata. The client checks the size of the
-    /// response only after this function returns. The default session stops reading at the limit; a custom session must do so itself.
+    /// response only after this function returns. The default session stops reading at the limit; a custom session must also limit the
+    /// size.
     /// - Throws: `URLError` if there is no response; `CancellationError` or `URLError.cancelled` if the task was cancelled.
     func data(for request: URLRequest) async throws -> (Data, URLResponse)
 

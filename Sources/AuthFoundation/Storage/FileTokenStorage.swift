@@ -2,13 +2,14 @@ public import Foundation
 
 /// A token storage in an encrypted vault: a folder of files, for Linux and for command-line programs.
 ///
-/// Each token is one file, encrypted with AES-GCM under the vault's key. Unless the app provides the key, it is stored in the same folder,
-/// readable only by the user (file mode 0600, folder mode 0700). By default, the vault therefore protects against other users and against
-/// backups without the key, but not against programs of the same user.
+/// Each token is one file, encrypted with AES-GCM under the vault's key. Unless the app provides the key, the key is stored in the same
+/// folder, readable only by the user (file mode 0600, folder mode 0700). By default, the vault therefore protects against other users and
+/// against backups without the key, but not against programs of the same user.
 /// - Writes are durable on return. A crash leaves either the old entry or the new one.
 /// - Several processes can share a folder. Writers take a lock; readers see changes at the next access.
-/// - A damaged entry, or one from a newer version, causes a ``VaultError`` that names it. It is not deleted or overwritten, and the other
-///   entries stay readable. Exceptions: a refreshed token replaces its damaged entry, and a new default replaces a damaged default.
+/// - A damaged entry, or an entry of a newer version, causes a ``VaultError`` that names the entry. Such an entry is not deleted or
+///   overwritten, and the other entries stay readable. Exceptions: a refreshed token replaces its damaged entry, and a new default replaces
+///   a damaged default.
 ///
 /// All operations are local file work. Waiting for another process's lock is limited; after that, ``VaultError/Code/busy`` is thrown.
 @CredentialActor
@@ -45,7 +46,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         keySource = VaultKeySource(folder: folder, given: key)
     }
 
-    /// The id of the default token, or `nil` if there is none. If it is unreadable, it is `nil` and a
+    /// The id of the default token, or `nil` if there is none. If the entry is unreadable, the id is `nil` and a
     /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var defaultTokenID: String? {
         do { return try readDefault() } catch {
@@ -68,7 +69,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         if changed { delegate?.token(storage: self, defaultChanged: id) }
     }
 
-    /// The ids of all stored tokens, sorted, including unreadable ones.
+    /// The ids of all stored tokens, sorted, including unreadable ones. If the folder cannot be read, the list is empty and a
+    /// ``Credential/Event/storageFailed(_:)`` is sent.
     public var allIDs: [String] {
         do {
             return try VaultFileName.credentialIDs(in: folder)
@@ -78,7 +80,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         }
     }
 
-    /// Stores a new token. The first one in an empty vault becomes the default.
+    /// Stores a new token. The first token in an empty vault becomes the default.
     /// - Parameters:
     ///   - token: The token.
     ///   - metadata: The data that is readable without the token. `nil` derives it from the token.
@@ -90,7 +92,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         let isFirst = try writing { key in
             guard !folder.exists(name) else { throw TokenError.duplicateTokenAdded }
             let isFirst = try VaultFileName.credentialIDs(in: folder).isEmpty
-            // Write the default first: if the process ends in between, a default without its entry counts as none.
+            // Write the default first. If the process ends before the token is written, a default whose token is missing counts as no
+            // default.
             if isFirst { try writeDefault(token.id, key: key) }
             try write(token, metadata: metadata ?? Token.Metadata(token: token, tags: [:]), key: key)
             return isFirst
@@ -143,7 +146,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         let name = try VaultFileName.credential(id)
         guard folder.exists(name) else { return }
         let wasDefault = try locked {
-            // Sign-out must work even without the key. A default without its entry counts as none.
+            // Sign-out must work even without the key. A default whose token is missing counts as no default.
             let wasDefault = (try? readDefault()) == id
             try folder.remove(name)
             if wasDefault, let key = try? key() { try writeDefault(nil, key: key) }
@@ -172,7 +175,8 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
         return try VaultLock.attempt(VaultFileName.refreshLock(id), in: folder)
     }
 
-    /// Returns the pending revocations, oldest first. An unreadable one is skipped and a ``Credential/Event/storageFailed(_:)`` is sent.
+    /// Returns the pending revocations, oldest first. An unreadable revocation is skipped and a ``Credential/Event/storageFailed(_:)`` is
+    /// sent.
     /// - Throws: ``VaultError`` if the folder cannot be read.
     public func pendingRevocations() throws -> [PendingRevocation] {
         try VaultFileName.revocationIDs(in: folder).compactMap { id in
@@ -198,7 +202,7 @@ public final class FileTokenStorage: PendingRevocationStorage, SharedTokenStorag
     }
 
     /// Removes a delivered revocation. No-op if the id is unknown.
-    /// - Parameter id: The id of its token.
+    /// - Parameter id: The id of the revoked token.
     /// - Throws: ``VaultError``.
     public func removePendingRevocation(id: String) throws {
         let name = try VaultFileName.revocation(id)
@@ -247,8 +251,8 @@ extension FileTokenStorage {
         cache.forget(token.id)
     }
 
-    /// Returns the tags to keep. If the entry is damaged, the tags are lost and reported, but the refreshed token is still stored. An entry
-    /// of a newer format stays unchanged and throws.
+    /// Returns the tags to keep. If the entry is damaged, the tags are lost and the error is reported, but the refreshed token is still
+    /// stored. An entry of a newer format stays unchanged and throws.
     private func tagsForReplacement(of id: String) throws -> [String: String] {
         do {
             return try metadata(for: id).tags
@@ -273,7 +277,7 @@ extension FileTokenStorage {
         return id
     }
 
-    /// Returns the default that is about to be overwritten. A damaged one counts as none; one of a newer format throws.
+    /// Returns the id of the default before it is replaced. A damaged entry counts as no default; an entry of a newer format throws.
     private func replaceableDefault() throws -> String? {
         do { return try readDefault() } catch let error as VaultError where error.code == .damagedEntry {
             onFailure?(error)

@@ -31,7 +31,7 @@ public final class MemoryTokenStorage: PendingRevocationStorage {
         delegate?.token(storage: self, defaultChanged: id)
     }
 
-    /// Stores a new token. The first one in an empty storage becomes the default.
+    /// Stores a new token. The first token in an empty storage becomes the default.
     /// - Parameters:
     ///   - token: The token.
     ///   - metadata: The metadata. `nil` derives it from the token.
@@ -98,7 +98,7 @@ public final class MemoryTokenStorage: PendingRevocationStorage {
     }
 
     /// Removes a revocation. Does not throw.
-    /// - Parameter id: The id of its token.
+    /// - Parameter id: The id of the revoked token.
     public func removePendingRevocation(id: String) throws {
         revocations.removeAll { $0.id == id }
     }

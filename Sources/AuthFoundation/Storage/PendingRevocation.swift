@@ -7,10 +7,10 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
     /// The id of the token.
     public var id: String { token.id }
 
-    /// The token to revoke.
+    /// The tokens of the sign-in.
     public let token: Token
 
-    /// The tokens to revoke.
+    /// The kind of token to revoke, or all of them.
     public let type: Token.RevokeType
 
     /// The time of the sign-out.
@@ -18,8 +18,8 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
 
     /// Creates a pending revocation.
     /// - Parameters:
-    ///   - token: The token to revoke.
-    ///   - type: The tokens to revoke.
+    ///   - token: The tokens of the sign-in.
+    ///   - type: The kind of token to revoke, or all of them.
     ///   - queuedAt: The time of the sign-out.
     public init(token: Token, type: Token.RevokeType, queuedAt: Date) {
         self.token = token
@@ -64,7 +64,8 @@ public struct PendingRevocation: Codable, Sendable, Identifiable, Redacted {
     }
 }
 
-/// A token storage that also stores pending revocations. With other storages, they are kept in memory and lost when the process ends.
+/// A token storage that also stores pending revocations. With other storages, pending revocations are kept in memory and lost when the
+/// process ends.
 @CredentialActor
 public protocol PendingRevocationStorage: TokenStorage {
     /// Returns the readable pending revocations, oldest first.
@@ -76,7 +77,7 @@ public protocol PendingRevocationStorage: TokenStorage {
     func add(pendingRevocation revocation: PendingRevocation) throws
 
     /// Removes a delivered revocation. No-op if the id is unknown.
-    /// - Parameter id: The id of its token.
+    /// - Parameter id: The id of the revoked token.
     /// - Throws: Write errors.
     func removePendingRevocation(id: String) throws
 }

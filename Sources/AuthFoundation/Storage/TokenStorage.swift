@@ -1,10 +1,10 @@
-/// A storage for tokens, their metadata and the default token. Isolated to ``CredentialActor``, so implementations need no lock. They may
-/// do local file work but must not wait for a task, because synchronous callers wait for them. Implementations must meet these
-/// requirements:
+/// A storage for tokens, their metadata and the default token. Isolated to ``CredentialActor``, so implementations need no lock.
+/// Implementations may do local file work but must not wait for a task, because synchronous callers wait for them. Implementations must
+/// meet these requirements:
 /// - The first token added to an empty storage becomes the default.
 /// - Removing the default token leaves no default.
-/// - Writes are durable on return. The delegate is called afterwards.
-/// - An unreadable entry causes an error that names it and is never treated as missing.
+/// - Writes are durable on return. The delegate is called after the write.
+/// - An unreadable entry causes an error that names the entry. It is never treated as missing.
 @CredentialActor
 public protocol TokenStorage: Sendable {
     /// The delegate for changes, held weakly.
@@ -78,8 +78,8 @@ public protocol TokenStorageDelegate: AnyObject {
 /// A user authentication that a storage can use, such as `LAContext`.
 public protocol TokenAuthenticationContext: Sendable {}
 
-/// Migrates data that an older version of the app or of this package stored. The storages of this package read all their older formats and
-/// need no migration. Apps register migrators for other data.
+/// The migration of data that an older version of the app or of this package stored. The storages of this package read all their older
+/// formats and need no migration. Apps register migrators for other data.
 public final class Migration: Sendable {
     private static let migrators = Locked<[any SDKVersionMigrator]>([])
 
@@ -91,7 +91,7 @@ public final class Migration: Sendable {
     }
 
     /// Runs the registered migrators that have data to migrate, in the order of registration.
-    /// - Throws: The error of a migrator. The later ones do not run; the next call tries again.
+    /// - Throws: The error of a migrator. Later migrators do not run; the next call tries again.
     public static func migrateIfNeeded() throws {
         for migrator in migrators.withLock({ $0 }) where migrator.needsMigration { try migrator.migrate() }
     }
@@ -108,7 +108,7 @@ public protocol SDKVersionMigrator: Sendable {
     var needsMigration: Bool { get }
 
     /// Migrates the entries. Must be safe to interrupt at any point: no data may be lost, and the next call continues.
-    /// - Throws: The error of the migration. No data may be lost.
+    /// - Throws: The error of the migration.
     func migrate() throws
 }
 

@@ -5,10 +5,10 @@ public protocol Expires {
     /// The lifetime in seconds, counted from ``issuedAt``.
     var expiresIn: TimeInterval { get }
 
-    /// The time of issue, if known.
+    /// The time of issue; `nil` if it is unknown.
     var issuedAt: Date? { get }
 
-    /// The expiry time, if known.
+    /// The expiry time; `nil` if it is unknown.
     var expiresAt: Date? { get }
 
     /// Whether the value has expired. False if the expiry time is unknown.

@@ -29,7 +29,7 @@ package struct Randomness: Sendable {
 }
 
 extension Data {
-    /// Base64url without padding (RFC 4648, 5).
+    /// Base64url without padding (RFC 4648 §5).
     package var base64URLEncoded: String {
         Base64URL.encode(self)
     }

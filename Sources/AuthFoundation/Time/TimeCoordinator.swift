@@ -74,11 +74,11 @@ public struct DeviceClock: OAuth2Clock {
     }
 }
 
-/// The date format of HTTP headers (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The date format of HTTP headers (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Parses a date. Returns `nil` for the obsolete formats, which servers must not send.
+    /// Parses a date. Returns `nil` if the date is invalid or has an obsolete format, which servers must not send.
     package static func date(from text: String) -> Date? {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT" || parts[5] == "UTC",

@@ -1,8 +1,8 @@
 public import Foundation
 public import JOSE
 
-/// The tokens of a sign-in or refresh, with the data to use and renew them. Descriptions and mirrors contain no secret. The stored form
-/// (`Codable`) is versioned; see ``init(from:)``.
+/// The tokens of a sign-in or refresh, with the data that is needed to use and refresh them. Descriptions and mirrors contain no secret.
+/// The stored form (`Codable`) is versioned; see ``init(from:)``.
 public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// The names of the members.
     public typealias ClaimType = TokenClaim
@@ -10,7 +10,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// The identifier on this device: random, and unchanged by refreshes.
     public let id: String
 
-    /// The time of receipt, by the server's clock.
+    /// The time at which the client received the tokens, by the server's clock.
     public let issuedAt: Date?
 
     /// The scheme of the `Authorization` header, such as `Bearer`.
@@ -22,25 +22,25 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// The access token.
     public let accessToken: String
 
-    /// The ID token, if there is one.
+    /// The ID token; `nil` if there is none.
     public let idToken: JWT?
 
-    /// The client to which the token belongs.
+    /// The data of the token's sign-in, such as the client.
     public let context: Context
 
     /// The response as received. It contains secrets.
     public let json: JSON
 
-    /// The granted scopes.
+    /// The granted scopes; `nil` if the response does not contain them.
     public var scope: [String]? { json["scope"]?.stringValue?.whitespaceSeparated }
 
-    /// The refresh token, if there is one.
+    /// The refresh token; `nil` if there is none.
     public var refreshToken: String? { json["refresh_token"]?.stringValue }
 
-    /// The device secret, if there is one.
+    /// The device secret; `nil` if there is none.
     public var deviceSecret: String? { json["device_secret"]?.stringValue }
 
-    /// The type of an exchanged token.
+    /// The type of an exchanged token; `nil` for other tokens.
     public var issuedTokenType: String? { json["issued_token_type"]?.stringValue }
 
     /// The members of the response. They contain secrets.
@@ -49,14 +49,14 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     /// Whether a client is currently refreshing this token.
     public var isRefreshing: Bool { TokenRefreshes.isRefreshing(id) }
 
-    /// The value of the `Authorization` header. It is secret. Token types are case-insensitive (RFC 6749, 5.1), but some servers send
+    /// The value of the `Authorization` header. It is secret. Token types are case-insensitive (RFC 6749 §5.1), but some servers send
     /// `bearer` and accept only `Bearer`. Known schemes are therefore spelled as in RFC 6750 and RFC 9449.
     public var authorizationHeader: String? {
         let scheme = ["Bearer", "DPoP"].first { $0.lowercased() == tokenType.lowercased() } ?? tokenType
         return "\(scheme) \(accessToken)"
     }
 
-    /// Returns the token of a kind, or `nil` if there is none.
+    /// Returns the token of this kind, or `nil` if there is none.
     public func token(of kind: Kind) -> String? {
         switch kind {
         case .accessToken: accessToken.isEmpty ? nil : accessToken
@@ -67,7 +67,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
     }
 
     /// Parses a server's response. A member `id` in the response is ignored.
-    /// - Throws: ``ClaimError`` or ``MistypedMemberError`` that names the member, ``JWTError`` for a malformed ID token.
+    /// - Throws: ``ClaimError`` or ``MistypedMemberError`` that names the member; ``JWTError`` for a malformed ID token.
     init(id: String, issuedAt: Date?, context: Context, response: JSON) throws {
         let members = try TokenMembers(response: response)
         self.id = id
@@ -103,7 +103,7 @@ public struct Token: Sendable, HasClaims, Expires, APIAuthorization {
         return try Token(id: id, issuedAt: newer.issuedAt, context: context.bound(as: newer.context), response: .object(members))
     }
 
-    /// Returns this token with the ID token of an older one, or without an ID token if the older one has none.
+    /// Returns this token with the ID token of an older token, or without an ID token if the older token has none.
     func keepingIDToken(of older: Token) throws -> Token {
         var members = json.objectValue ?? [:]
         members[TokenClaim.idToken.rawValue] = older.json[TokenClaim.idToken.rawValue]
@@ -124,13 +124,13 @@ extension Token {
         case deviceSecret = "device_secret"
     }
 
-    /// The tokens to revoke.
+    /// The kind of token to revoke, or all of them.
     public enum RevokeType: CaseIterable, Hashable, Sendable {
         /// The access token only.
         case accessToken
         /// The refresh token and the access tokens that were issued with it.
         case refreshToken
-        /// The device secret and all tokens of the device.
+        /// The device secret, and the tokens of all apps that share it at this authorization server.
         case deviceSecret
         /// All tokens.
         case all
@@ -158,7 +158,7 @@ extension Token {
 }
 
 extension Token: Equatable, Hashable {
-    /// Whether both have the same id, time of receipt, client and response.
+    /// Whether the two values have the same id, time of receipt, context and response.
     public static func == (lhs: Token, rhs: Token) -> Bool {
         lhs.id == rhs.id && lhs.issuedAt == rhs.issuedAt && lhs.context == rhs.context && lhs.json == rhs.json
     }
@@ -171,14 +171,14 @@ extension Token: Equatable, Hashable {
 }
 
 extension Token: Redacted {
-    /// Id, kinds and scopes; no secret.
+    /// The id, the kinds and the scopes; no secret.
     public var description: String {
         let kinds = Kind.allCases.filter { token(of: $0) != nil }.map(\.rawValue)
         return "Token(id: \(id), \(kinds.joined(separator: ", ")), scope: \(scope?.joined(separator: " ") ?? "nil"))"
     }
 }
 
-/// Reads the members of a token response. Errors name the member and never contain its value.
+/// A reader of the members of a token response. Errors name the member and never contain its value.
 private struct TokenMembers {
     private let members: [String: JSON]
 
@@ -205,7 +205,8 @@ private struct TokenMembers {
     /// The maximum lifetime in seconds: about 300 years. Longer lifetimes would exceed the range of calendar dates.
     private static let longestLifetime: TimeInterval = 1e10
 
-    /// Returns a number, parsed from a number or a string, because some servers quote it. The value is clamped to the maximum lifetime.
+    /// Returns a number, parsed from a number or a string, because some servers send the number in quotes. The value is clamped to the
+    /// maximum lifetime.
     func seconds(_ claim: Token.TokenClaim) throws -> TimeInterval {
         let seconds: TimeInterval?
         switch members[claim.rawValue] {

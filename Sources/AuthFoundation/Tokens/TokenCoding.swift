@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The format of a stored token is newer than this version of the SDK supports.
+/// Reports that the format of a stored token is newer than this version of the SDK supports.
 public struct TokenFormatError: Error, LocalizedError, Equatable, Sendable {
     /// The version of the format.
     public let version: Int
@@ -22,8 +22,8 @@ extension Token: Codable {
     /// Decodes a stored token. Only ``OAuth2Client`` parses server responses, so that a response cannot pass for a stored token. The stored
     /// form is an object with `version`, `id`, `issuedAt` (seconds since 1970), `context` and `response` (the server's response as
     /// received). A form without `version` has the members of the response beside `id` and `issuedAt` (seconds since 2001).
-    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` or ``MistypedMemberError`` if a member of the response is missing or invalid,
-    ///   ``TokenFormatError`` for a newer format, ``TokenError/contextMissing`` without `context`.
+    /// - Throws: ``ClaimError/missingRequiredValue(key:)`` or ``MistypedMemberError`` if a member of the response is missing or invalid;
+    ///   ``TokenFormatError`` for a newer format; ``TokenError/contextMissing`` if `context` is missing; otherwise `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard container.contains(.context) else { throw TokenError.contextMissing }
@@ -43,7 +43,7 @@ extension Token: Codable {
             response: container.decode(JSON.self, forKey: .response))
     }
 
-    /// Encodes the stored form. It contains secrets.
+    /// Encodes the stored form, which contains secrets.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(Self.formatVersion, forKey: .version)

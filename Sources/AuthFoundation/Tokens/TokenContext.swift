@@ -1,10 +1,10 @@
 extension Token {
-    /// The client to which a token belongs.
+    /// The data of a token's sign-in: the client, the requested assurance levels and the key binding.
     public struct Context: Codable, Equatable, Hashable, Sendable {
         /// The client's configuration at the time of issue.
         public let configuration: OAuth2Client.Configuration
 
-        /// The assurance levels that the sign-in requested.
+        /// The assurance levels that the sign-in requested; `nil` for none.
         package let acrValues: [String]?
 
         /// The thumbprint of the key to which the tokens are bound, or `nil` if they are not bound.
@@ -15,7 +15,7 @@ extension Token {
             self.acrValues = acrValues
         }
 
-        /// Returns this context with the key binding of another one. A refresh can bind tokens that were not bound before.
+        /// Returns this context with the key binding of another context. A refresh can bind tokens that were not bound before.
         func bound(as newer: Context) -> Context {
             var configuration = configuration
             configuration.usesDPoP = newer.configuration.usesDPoP
@@ -28,7 +28,7 @@ extension Token {
         var allowsMissingAccessToken: Bool { acrValues?.contains("urn:okta:app:mfa:attestation") == true }
     }
 
-    /// The data of a stored token that is readable without unlocking it.
+    /// The data of a stored token that is readable without unlocking the token.
     public struct Metadata: Codable, HasClaims, Sendable {
         /// The names of the claims.
         public typealias ClaimType = JWTClaim

@@ -26,11 +26,12 @@ extension Token {
         set { validators.withLock { $0.deviceSecret = newValue } }
     }
 
-    /// Validates the ID token (OpenID Connect Core 1.0, 3.1.3.7), its hashes and its signature. Without an ID token, there is no check.
+    /// Validates the ID token (OpenID Connect Core 1.0 §3.1.3.7), its hashes and its signature. If there is no ID token, there is nothing
+    /// to validate.
     /// - Parameters:
     ///   - client: The client of the token. It fetches the issuer's discovery document and keys if needed.
     ///   - context: The parameters of the sign-in.
-    /// - Throws: ``JWTError`` for an invalid token, ``APIClientError`` if the issuer's keys cannot be fetched.
+    /// - Throws: ``JWTError`` for an invalid token; ``APIClientError`` if the issuer's keys cannot be fetched.
     public func validate(using client: OAuth2Client, with context: any IDTokenValidatorContext) async throws {
         try await client.validate(self, context: context)
     }
@@ -38,7 +39,7 @@ extension Token {
     /// Exchanges a refresh token from another source for validated tokens.
     /// - Parameters:
     ///   - refreshToken: The refresh token.
-    ///   - scope: The requested scopes, or `nil` for those of the refresh token.
+    ///   - scope: The requested scopes, or `nil` for the scopes of the refresh token.
     ///   - client: The client to which the refresh token was issued.
     /// - Throws: ``APIClientError``, or ``JWTError`` if the ID token is invalid.
     public static func from(refreshToken: String, scope: [String]? = nil, using client: OAuth2Client) async throws -> Token {
@@ -55,7 +56,7 @@ extension Token {
     /// Exchanges a refresh token from another source for validated tokens.
     /// - Parameters:
     ///   - refreshToken: The refresh token.
-    ///   - scope: The requested scopes, or `nil` for those of the refresh token.
+    ///   - scope: The requested scopes, or `nil` for the scopes of the refresh token.
     ///   - client: The client to which the refresh token was issued.
     ///   - completion: Called once, on an unspecified thread.
     public static func from(

@@ -18,7 +18,7 @@ public protocol IDTokenValidator {
 
 /// The parameters of a sign-in that the ID token must match.
 public protocol IDTokenValidatorContext: Sendable {
-    /// The nonce that the ID token must contain.
+    /// The nonce that the ID token must contain; `nil` if the ID token must contain none.
     var nonce: String? { get }
 
     /// The maximum age of the user's authentication in seconds, or `nil` for no limit.
@@ -33,9 +33,9 @@ extension IDTokenValidatorContext {
     public var maxAge: TimeInterval? { nil }
 }
 
-/// A context without requirements.
+/// A context without a nonce and without a maximum age.
 public struct NullIDTokenValidatorContext: IDTokenValidatorContext {
-    /// Creates a context without requirements.
+    /// Creates a context without a nonce and without a maximum age.
     public init() {}
 }
 
@@ -45,12 +45,12 @@ public protocol TokenHashValidator: Sendable {
     /// - Parameters:
     ///   - string: The token.
     ///   - idToken: The ID token.
-    /// - Throws: ``JWTError/signatureInvalid`` if the hash does not match.
+    /// - Throws: ``JWTError/signatureInvalid`` if the hash does not match; ``JWTError/cannotGenerateHash`` if the algorithm is unknown.
     func validate(_ string: String, idToken: JWT) throws
 }
 
-/// Compares the hash in the ID token with the left half of the token's digest. The ID token's algorithm selects the digest (OpenID Connect
-/// Core 1.0, 3.1.3.8).
+/// A validator that compares the hash in the ID token with the left half of the token's digest. The ID token's algorithm selects the digest
+/// (OpenID Connect Core 1.0 §3.1.3.8).
 struct StandardTokenHashValidator: TokenHashValidator {
     let claim: JWTClaim
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A validator of ID token claims according to OpenID Connect Core 1.0, 3.1.3.7.
+/// A validator of ID token claims according to OpenID Connect Core 1.0 §3.1.3.7.
 public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
     /// The maximum difference in seconds between the time of issue and the current time. The default is 300.
     public var issuedAtGraceInterval: TimeInterval = 300
@@ -8,10 +8,10 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
     /// The number of seconds for which an expired token is still accepted. The default is 0.
     public var expirationLeeway: TimeInterval = 0
 
-    /// The accepted signature algorithms: RS256, plus those that the client adds because its issuer announces them.
+    /// The accepted signature algorithms: RS256, and the algorithms that the client adds because its issuer announces them.
     public var allowedAlgorithms: Set<JWK.Algorithm> = [.rs256]
 
-    /// Returns the current time: by default that of `Date.coordinator`, or that of the client.
+    /// Returns the current time: by default the time of `Date.coordinator`. A client sets its own time.
     var now: @Sendable () -> Date = { Date.nowCoordinated }
 
     /// Creates a validator with default settings.
@@ -22,8 +22,8 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
     ///   - token: The ID token.
     ///   - issuer: The expected issuer.
     ///   - clientId: The expected client.
-    ///   - context: The parameters of the sign-in. A `maxAge` of 0 requires an authentication during this sign-in: `auth_time` must not be
-    ///     older than ``issuedAtGraceInterval``.
+    ///   - context: The parameters of the sign-in. A `maxAge` of 0 requires an authentication during this sign-in: `auth_time` must be at
+    ///     most ``issuedAtGraceInterval`` before the time of issue.
     /// - Throws: ``JWTError`` for an invalid token.
     public func validate(token: JWT, issuer: URL, clientId: String, context: (any IDTokenValidatorContext)?) throws {
         guard let tokenIssuer = token.issuer, tokenIssuer == issuer.absoluteString else { throw JWTError.invalidIssuer }
@@ -36,8 +36,8 @@ public struct StandardIDTokenValidator: IDTokenValidator, Sendable {
         guard let subject = token.subject, !subject.isEmpty else { throw JWTError.invalidSubject }
     }
 
-    /// The audience is a string or a list that contains the client. A list with several audiences requires `azp`. If present, `azp` must be
-    /// the client.
+    /// Checks that the audience is a string or a list that contains the client. A list with several audiences requires `azp`. If `azp` is
+    /// present, it must be the client.
     private func checkAudience(of token: JWT, clientId: String) throws {
         guard let audiences = token.audiences, audiences.contains(clientId) else { throw JWTError.invalidAudience }
         let party: String? = token[.authorizedParty]
@@ -79,7 +79,7 @@ package enum LoopbackRule {
         }
     }
 
-    /// Returns whether the host is `localhost`, a name below it, in 127.0.0.0/8, or `::1`.
+    /// Returns whether the host is `localhost`, a subdomain of `localhost`, an address in 127.0.0.0/8, or `::1`.
     package static func isLoopback(_ host: String) -> Bool {
         let host = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }

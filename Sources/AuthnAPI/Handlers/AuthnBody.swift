@@ -10,7 +10,7 @@ struct AuthnBody: Sendable {
 
     /// Reads a request's body. Throws `E0000003` if it is too large, of another type, or not a JSON object.
     init(_ request: ServerRequest) throws(ClassicRefusal) {
-        // A limit of its own, independent of the server's: requests are far smaller.
+        // This limit is independent of the server's limit, because requests of this API are small.
         guard !request.isTooLarge, request.body.count <= 64 << 10 else { throw .malformed("body too large") }
         // Protects against CSRF: a page of another site cannot send this content type without a preflight request.
         let type = request.head.headerFields[.contentType]?.prefix { $0 != ";" && $0 != "," }.filter { $0 != " " }.lowercased()
@@ -53,7 +53,7 @@ extension ClassicCaller {
     }
 }
 
-/// The cookie with the browser's automatic push factors (Documentation/Protocol/Authn.md §5.6): their ids, separated by full stops.
+/// The cookie with the ids of the browser's automatic push factors, separated by full stops (Documentation/Protocol/Authn.md §5.6).
 enum AutoPushCookie {
     /// Returns the factor ids in the cookie; other values are ignored.
     static func read(_ request: ServerRequest) -> [String] {
@@ -67,8 +67,8 @@ enum AutoPushCookie {
 
 /// Requests of trusted back ends (Documentation/Protocol/Authn.md §1.1 and §1.2).
 extension ServerRequest {
-    /// Returns the request with the end user's address, for limits and the log. A forwarded address is accepted only from one of a trusted
-    /// caller's gateways; otherwise the address is that of the peer.
+    /// Returns the request with the end user's address, for limits and the log. A forwarded address counts only if the peer is a gateway of
+    /// the trusted caller; otherwise the address is that of the peer.
     func ofEndUser(_ snapshot: OrgSnapshot) -> ServerRequest {
         guard let address = context.address, let caller = sswsToken.flatMap(snapshot.trustedCaller) else { return self }
         let user = PeerAddress.endUser(

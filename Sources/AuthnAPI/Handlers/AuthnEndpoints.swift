@@ -39,7 +39,6 @@ extension Endpoint {
     ) -> Endpoint {
         Endpoint(classic: path, methods: [.post], isCrossOrigin: true, engine: engine, admits: admits) { call in
             let answer = try await answer(call, AuthnBody(call.request))
-            // The challenge is stored already: if a push is lost, the device can still fetch it.
             var response = ServerResponse(json: AuthnWriter(origin: call.snapshot.origin).answer(answer.outcome).serialized())
             if let token = answer.deviceToken { call.cookies(transport).writeDevice(token, to: &response) }
             if let factors = answer.autoPush { call.cookies(transport).writeAutoPush(factors, to: &response) }
@@ -47,7 +46,7 @@ extension Endpoint {
         }
     }
 
-    /// The endpoints below `/api/v1/authn`, except for recovery.
+    /// Returns the endpoints below `/api/v1/authn`, except those of recovery.
     static func authn(_ engine: Engine, _ transport: BrowserTransport) -> [Endpoint] {
         func post(_ path: RoutePath, _ answer: @escaping Answer) -> Endpoint { authn(path, engine, transport, answer) }
         return [
@@ -106,12 +105,12 @@ extension Endpoint {
         ]
     }
 
-    /// The endpoints of recovery.
+    /// Returns the endpoints of recovery.
     static func recovery(_ engine: Engine, _ transport: BrowserTransport) -> [Endpoint] {
         func post(
             _ path: RoutePath, admits: @escaping Admission = Endpoint.areShort, _ answer: @escaping Answer
         ) -> Endpoint { authn(path, engine, transport, admits: admits, answer) }
-        // Official clients send the type in upper case, other clients as they read it from a factor.
+        // Official clients send the type in upper case. Other clients send it as they read it from a factor.
         let isCode: Admission = { ["sms", "call"].contains($0.first?.lowercased()) }
         return [
             post(.recoverPassword) { try await recover(isUnlock: false, $0, $1, engine) },

@@ -43,7 +43,7 @@ struct AuthnWriter: Sendable {
         return embedded
     }
 
-    /// The names of channels as official clients read them.
+    /// Returns the name of a channel as official clients read it.
     private static func name(of channel: CodeChannel) -> String {
         switch channel {
         case .sms: "SMS"
@@ -174,7 +174,7 @@ struct AuthnWriter: Sendable {
         return .object(members)
     }
 
-    /// UTC with milliseconds, the only form that official clients read.
+    /// Returns a time in UTC with milliseconds, the only form that official clients read.
     private static func date(_ date: Date) -> JSONValue {
         .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     }

@@ -3,7 +3,7 @@ package import IdentityCore
 package import ServerHTTP
 
 extension Endpoint {
-    /// All endpoints of the classic API.
+    /// Returns all endpoints of the classic API.
     package static func classic(_ engine: Engine, _ transport: BrowserTransport) -> [Endpoint] {
         authn(engine, transport) + recovery(engine, transport) + sessions(engine, transport) + users(engine) + userFactors(engine)
     }

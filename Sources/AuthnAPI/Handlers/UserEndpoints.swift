@@ -5,8 +5,8 @@ internal import JOSE
 internal import ServerHTTP
 
 extension Endpoint {
-    /// The endpoints below `/api/v1/users/{id}`, for back ends with an API token. The remembered devices are an addition of this server.
-    /// None is cross-origin, because a browser must not hold an API token.
+    /// The endpoints below `/api/v1/users/{id}`, for back ends with an API token. Those of remembered devices are an addition of this
+    /// server. No endpoint is cross-origin, because a browser must not hold an API token.
     static func users(_ engine: Engine) -> [Endpoint] {
         [
             user("/api/v1/users/{id}/sessions", [.delete], engine) { call, user in

@@ -11,7 +11,7 @@ extension RoutePath {
 }
 
 extension Endpoint {
-    /// The endpoints that clients load during an enrolment (Documentation/Protocol/Authn.md §4.15). They need no authentication: the
+    /// The endpoints that clients load during an enrollment (Documentation/Protocol/Authn.md §4.15). They need no authentication: the
     /// questions are the same for all users, and the last segment of a QR code's path is secret. The QR code exists only while the factor
     /// awaits its confirmation.
     static func userFactors(_ engine: Engine) -> [Endpoint] {
@@ -31,7 +31,7 @@ extension Endpoint {
                         reason: "authn: picture")
                     return ServerResponse.refusal(refusal, to: call.request).uncached().counted(call, by: engine)
                 }
-                // For terminals, which draw the QR code themselves. Apps send `application/json` and receive the image.
+                // Terminals draw the QR code themselves. Apps send `application/json` and receive the image.
                 if call.request.head.headerFields[.accept] == "text/plain" {
                     return ServerResponse(status: .ok, headers: [.contentType: "text/plain; charset=utf-8"], body: Array(text.utf8))
                         .uncached().counted(call, by: engine)

@@ -2,13 +2,13 @@ package import Delivery
 internal import IdentityCore
 package import Logging
 
-/// Lists of breached passwords that new passwords are checked against: the section `breached_passwords` of the org file.
+/// The lists of breached passwords against which new passwords are checked: the section `breached_passwords` of the org file.
 package struct BreachedPasswordSettings: Sendable, Equatable {
-    /// Path of a sorted file of SHA-1 digests, or of their first 10 to 40 hexadecimal digits.
+    /// The path of a sorted file of SHA-1 digests, or of their first 10 to 40 hexadecimal digits; `nil` for none.
     package var file: String?
-    /// URL of a k-anonymity range endpoint, without the prefix.
+    /// The URL of a k-anonymity range endpoint, without the prefix of a digest; `nil` for none.
     package var rangeURL: String?
-    /// Timeout of the endpoint in seconds, 1 to 10. After a timeout the password is accepted.
+    /// The timeout of the endpoint in seconds, 1 to 10. After a timeout, the password is accepted.
     package var timeout: Int
 
     package init(file: String? = nil, rangeURL: String? = nil, timeout: Int = 2) {
@@ -17,7 +17,7 @@ package struct BreachedPasswordSettings: Sendable, Equatable {
         self.timeout = timeout
     }
 
-    /// Returns the check, or `nil` if no list is configured. It connects at the first lookup.
+    /// Returns the check, or `nil` if no list is configured. The check connects at the first lookup.
     /// - Throws: `BreachedPasswordError` if the file cannot be read or the URL is invalid.
     package func makeCheck(logger: Logger) throws -> BreachedPasswordCheck? {
         guard file != nil || rangeURL != nil else { return nil }

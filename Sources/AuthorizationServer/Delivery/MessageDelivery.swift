@@ -27,7 +27,7 @@ package final class MessageDelivery: Sendable {
 
     /// Enqueues a message and returns at once.
     package func deliver(_ message: OutgoingMessage, of engine: Engine) {
-        // Links start with the origin of the cached configuration, which is at least as new as the one that the decision read.
+        // Links start with the origin of the cached configuration, which is at least as new as the configuration of the decision.
         guard let origin = engine.latestSnapshot?.origin, let written = writer.message(message, origin: origin) else { return }
         pending.withLockedValue { $0[message.id] = (message, engine) }
         guard !queue.submit(written) else { return }

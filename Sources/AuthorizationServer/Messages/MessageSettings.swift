@@ -7,15 +7,15 @@ package import Logging
 package struct MessageSettings: Sendable, Equatable {
     package struct Mail: Sendable, Equatable, Redacted {
         package var host: String
-        /// `nil` for the default port.
+        /// The port; `nil` for the default port.
         package var port: Int?
         package var security: SMTPConfiguration.Security
-        /// User name for SMTP authentication; `nil` for none.
+        /// The user name for SMTP authentication; `nil` for none.
         package var user: String?
         package var password: String?
-        /// Address in the `From` header.
+        /// The address in the `From` header.
         package var from: String
-        /// Display name in the `From` header.
+        /// The display name in the `From` header; `nil` for none.
         package var fromName: String?
 
         package init(
@@ -35,10 +35,10 @@ package struct MessageSettings: Sendable, Equatable {
     /// A telephony webhook that sends texts and places calls.
     package struct Telephony: Sendable, Equatable, Redacted {
         package var url: String
-        /// Name of the header that carries ``secret``.
+        /// The name of the header that contains ``secret``.
         package var header: String
         package var secret: String?
-        /// Key that signs request bodies; `nil` for unsigned bodies.
+        /// The key that signs request bodies; `nil` for unsigned bodies.
         package var signingKey: String?
 
         package init(url: String, header: String = "Authorization", secret: String? = nil, signingKey: String? = nil) {
@@ -49,9 +49,9 @@ package struct MessageSettings: Sendable, Equatable {
         }
     }
 
-    /// `nil` sends no mail.
+    /// The mail server; with `nil`, no mail is sent.
     package var mail: Mail?
-    /// `nil` sends no texts and places no calls.
+    /// The telephony webhook; with `nil`, no texts are sent and no calls are placed.
     package var telephony: Telephony?
 
     package init(mail: Mail? = nil, telephony: Telephony? = nil) {
@@ -59,8 +59,8 @@ package struct MessageSettings: Sendable, Equatable {
         self.telephony = telephony
     }
 
-    /// Returns the startup message about telephony costs: allowed countries and the rate limit. It is a warning if all countries are
-    /// allowed; `nil` without telephony.
+    /// Returns the startup message about telephony costs, with the allowed countries and the rate limit; `nil` without telephony. The
+    /// message is a warning if all countries are allowed.
     package func announcement(for organization: OrganizationDefinition) -> (text: String, isWarning: Bool)? {
         guard telephony != nil else { return nil }
         let most = "at most \(organization.rateLimits.messages) messages a minute (rate_limits: messages)"

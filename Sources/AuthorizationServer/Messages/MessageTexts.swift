@@ -3,29 +3,29 @@ internal import IdentityCore
 /// All texts of mails, texts and calls in one language, as a value so that a missing text does not compile. Placeholders: `{name}` is the
 /// organization, `{app}` the application, `{code}` the code, `{minutes}` its lifetime, `{person}` the user's given name.
 struct MessageTexts: Sendable {
-    /// Texts for one purpose.
+    /// The texts for one purpose.
     struct Purpose: Sendable {
         var subject: String
         var title: String
-        /// Text above the code.
+        /// The text above the code.
         var lead: String
-        /// Label of the link.
+        /// The label of the link.
         var link: String
-        /// Complete text message, without the link that may follow.
+        /// The complete text message, without the link that may follow.
         var short: String
     }
 
-    /// Language tag (RFC 5646).
+    /// The language tag (RFC 5646).
     var language: String
     var greeting: String
     var greetingWithoutName: String
     var expiry: String
-    /// For lifetimes of 2 to 48 hours; `{hours}`.
+    /// The expiry sentence for lifetimes of 2 to 48 hours, with `{hours}`.
     var expiryInHours: String
-    /// For lifetimes of 2 days and more; `{days}`.
+    /// The expiry sentence for lifetimes of 2 days and more, with `{days}`.
     var expiryInDays: String
     var warning: String
-    /// Text of a call; `{digits}` is the code, digit by digit.
+    /// The text of a call; `{digits}` is the code, digit by digit.
     var spoken: String
 
     var signIn: Purpose

@@ -9,12 +9,13 @@ internal import SignInPages
 /// Writes mails, texts and call texts in the user's language, with the organization's name and color. Names of users, organizations and
 /// applications are escaped in HTML and reduced to one line.
 struct MessageWriter: Sendable {
-    /// Branding of messages.
+    /// The branding of messages.
     struct Look: Sendable {
-        /// Name at the head of each mail; `nil` for the organization's name.
+        /// The name at the top of each mail; `nil` for the organization's name.
         var name: String?
-        /// `#rrggbb`: the color of buttons, and of the text on them.
+        /// The color of buttons: `#rrggbb`.
         var accent = "#0f5c5a"
+        /// The color of the text on buttons: `#rrggbb`.
         var accentInk = "#ffffff"
     }
 
@@ -80,7 +81,7 @@ struct MessageWriter: Sendable {
                 requestID: message.origin.requestID, address: message.origin.address, expiresAt: message.expiresAt))
     }
 
-    /// Returns the URL of the message's link.
+    /// Returns the URL of the message's link; `nil` for a message without a link.
     static func link(_ message: OutgoingMessage, origin: String) -> String? {
         message.linkToken.map { token in
             switch message.purpose {
@@ -154,14 +155,14 @@ struct MessageWriter: Sendable {
 }
 
 extension MessageWriter.Look {
-    /// Uses the branding of the hosted pages, in the light scheme: mails have a light background.
+    /// Creates a look from the branding of the hosted pages, in the light scheme: mails have a light background.
     init(_ branding: Branding) {
         self.init(name: branding.name)
         if let color = branding.accent { (accent, accentInk) = (color.hex, color.ink.hex) }
     }
 }
 
-/// Plain text without escaping: every value is one line already.
+/// Plain text without escaping: every value is already a single line.
 private struct PlainContent: MustacheContentType {
     static let name = "PLAIN_MESSAGE"
 

@@ -6,7 +6,7 @@ internal import Metrics
 struct RequestMetrics: Sendable {
     private struct Instruments: Sendable {
         let duration: Metrics.Timer
-        /// Indexed by the first digit of the status minus 1.
+        /// The counters, indexed by the first digit of the status minus 1.
         let counts: [Counter]
     }
 
@@ -36,7 +36,7 @@ struct RequestMetrics: Sendable {
     }
 }
 
-/// Counts signs of attacks on the organization in `countersign_security_signals_total`. Logs a warning for those that need an operator's
+/// Counts signs of attacks on the organization in `countersign_security_signals_total`. Logs a warning for signs that need an operator's
 /// attention.
 struct SignalMetrics: Sendable {
     private let counters: [SecuritySignal: Counter]

@@ -5,7 +5,7 @@ internal import Yams
 
 extension PushAuthenticator {
     init(_ section: OrgFileSection) {
-        // The definition names these properties differently. The aliases map the problems that it reports to these keys.
+        // The definition has other names for these properties. The aliases map the problems that it reports to the keys of the file.
         _ = section.value("client", as: "clientID")
         self.init(
             id: section.required("id", example: "autphone"),
@@ -30,10 +30,10 @@ extension PushAuthenticator.Credentials {
         section.reportUnknownKeys()
     }
 
-    /// Maximum size of a key file in bytes.
+    /// The maximum size of a key file in bytes.
     private static let largestKey = 1 << 20
 
-    /// Returns the text of `key` or of the file `key_file`. Only its owner may have access to the file. Relative paths start at the org
+    /// Returns the text of `key` or of the file `key_file`. Only the file's owner may have access to it. Relative paths start at the org
     /// file's folder.
     private static func privateKey(_ section: OrgFileSection) -> String? {
         let text = section.string("key", as: "privateKey")

@@ -16,7 +16,7 @@ final class OrgFileSection {
     private let keys: [Node]
     private var asked: Set<String> = []
 
-    /// Returns `nil` and records a problem if the node is not a mapping.
+    /// Creates a section. Returns `nil` and records a problem if the node is not a mapping.
     init?(_ node: Node, path: [Step], key: String, source: OrgFileSource) {
         source.note(path, node, key: key)
         guard case .mapping(let mapping) = node else {
@@ -28,7 +28,7 @@ final class OrgFileSection {
         values = Dictionary(mapping.compactMap { pair in pair.key.string.map { ($0, pair.value) } }, uniquingKeysWith: { $1 })
     }
 
-    /// Returns a value that exists and is not null.
+    /// Returns a value; `nil` if it is missing or null.
     func value(_ name: String, as property: String? = nil) -> Node? {
         asked.insert(name)
         guard let value = values[name], !value.isNull else { return nil }
@@ -36,7 +36,7 @@ final class OrgFileSection {
         return value
     }
 
-    /// Reports an error that a value causes at its line, so that the server fails at startup instead of at the first use.
+    /// Uses a value, and reports an error at the value's line, so that the server fails at startup instead of at the first use.
     func check(_ name: String, _ use: () throws -> Void) {
         do {
             try use()
@@ -75,7 +75,7 @@ final class OrgFileSection {
         return number
     }
 
-    /// A duration in seconds; `nil` if absent or `unlimited`.
+    /// Returns a duration in seconds; `nil` if absent or `unlimited`.
     func seconds(_ name: String) -> Int? {
         guard let value = value(name), let text = value.scalar?.string, text != "unlimited" else { return nil }
         guard let seconds = Self.seconds(text) else {
@@ -85,7 +85,7 @@ final class OrgFileSection {
         return seconds
     }
 
-    /// Returns the value of one of the given words.
+    /// Returns the choice that the key's word names. Returns `fallback` for a missing key, and also for any other word, which is reported.
     func choice<Value>(_ name: String, _ choices: [String: Value], default fallback: Value, as property: String? = nil) -> Value {
         guard let value = value(name, as: property) else { return fallback }
         guard let text = value.scalar?.string, let choice = choices[text] else {
@@ -98,7 +98,7 @@ final class OrgFileSection {
         return choice
     }
 
-    /// A list of strings; `nil` if absent or `any`.
+    /// Returns a list of strings; `nil` if absent, `any` or `all`.
     func strings(_ name: String, as property: String? = nil, aliases: [String: String] = [:]) -> [String]? {
         // A list whose elements are all commented out must not mean "no restriction".
         if let empty = values[name], empty.isNull {
@@ -123,7 +123,7 @@ final class OrgFileSection {
         }
     }
 
-    /// Reads a list of sections; `offset` is added to the file's indexes to get those of the definition.
+    /// Reads a list of sections. An index in the file plus `offset` is the index in the definition.
     func sections<Value>(_ name: String, offset: Int = 0, _ read: (OrgFileSection) -> Value) -> [Value] {
         guard let value = value(name) else { return [] }
         let steps = path + [.key(name.camelCased)]

@@ -1,7 +1,7 @@
 internal import IdentityCore
 internal import Yams
 
-/// State while an org file is read: the places of its values, and the problems found.
+/// The state while an org file is read: the places of its values, and the problems found.
 final class OrgFileSource {
     typealias Step = OrganizationError.Problem.Step
 
@@ -12,10 +12,10 @@ final class OrgFileSource {
     }
 
     let environment: [String: String]
-    /// Base folder of relative paths; `nil` for the current directory.
+    /// The base folder of relative paths; `nil` for the current directory.
     let folder: String?
     private(set) var problems: [OrgFileError.Problem] = []
-    /// Keyed by the path in the definition, whose names differ from the file's.
+    /// The places in the file, by the path in the definition. The definition's names differ from the file's keys.
     private var places: [[Step]: Place] = [:]
 
     init(environment: [String: String], folder: String?) {

@@ -10,11 +10,13 @@ package struct AcceptedConnections: ServerChildChannel {
     private let http: HTTP1Channel
     private let limits: Limits?
 
-    /// The limit of connections per address, the timeout of a connection's first request, and the time in which a client must read a
-    /// response.
+    /// The limits of accepted connections.
     package struct Limits: Sendable {
+        /// The limit of connections per address.
         let connections: ConnectionLimit
+        /// The maximum time until the head of a connection's first request.
         let firstRequestTimeout: TimeAmount
+        /// The time in which a client must read a response.
         let answerTimeout: TimeAmount
     }
 
@@ -58,7 +60,7 @@ package struct AcceptedConnections: ServerChildChannel {
     /// A connection that is handled at most once.
     package final class Connection: ServerChildChannelValue {
         package let channel: any Channel
-        /// Whether the address has too many connections.
+        /// Whether the connection is closed without a response, because its address has too many connections.
         fileprivate let isRefused: Bool
         private let waiting: NIOLockedValueBox<HTTP1Channel.Value?>
 

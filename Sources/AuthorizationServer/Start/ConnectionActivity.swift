@@ -14,10 +14,10 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
     private let firstRequestTimeout: TimeAmount
     private let answerTimeout: TimeAmount
     private var deadline: Scheduled<Void>?
-    /// Responses, or parts of an event stream, that the client has not read.
+    /// The number of responses, or of parts of an event stream, that the client has not read.
     private var unread = 0
     private var unreadDeadline: Scheduled<Void>?
-    /// Complete requests without a complete response; -1 while a request still arrives that was already answered.
+    /// The number of complete requests without a complete response; -1 while a request that was already answered still arrives.
     private var unanswered = 0
     /// Whether the current response is an event stream, which lasts until its client disconnects.
     private var isStreaming = false
@@ -107,7 +107,8 @@ final class ConnectionActivity: ChannelDuplexHandler, RemovableChannelHandler {
         closeHandler?()
     }
 
-    /// Sets the handler for the client closing its side of the connection; `nil` removes it. Calls it at once if the client has done so.
+    /// Sets the handler for the client closing its side of the connection; `nil` removes the handler. Calls the handler at once if the
+    /// client has already closed.
     static func observeClose(of channel: any Channel, _ handler: (@Sendable () -> Void)?) {
         channel.eventLoop.execute {
             // A closed connection has no handlers.

@@ -5,19 +5,20 @@ internal import OAuthEndpoints
 internal import ServerHTTP
 
 /// Limits the open connections per IPv4 address or IPv6 /64. Safe from any thread. At its limit, an address loses the connection that has
-/// waited longest for its client, so that idle connections do not lock out its other users. A connection with a complete request waits for
-/// the server and is never closed, unless it reads an event stream. A connection that is being closed still counts, because TLS waits for
-/// the client's answer. At twice the limit, new connections of the address are refused.
+/// waited longest for its client, so that idle connections do not lock out other users of the address. A connection with a complete request
+/// waits for the server and is never closed, unless it reads an event stream. Closing takes time, because TLS waits for the client's
+/// answer. If the open connections and the closing connections of an address together reach twice the limit, new connections of the
+/// address are refused.
 final class ConnectionLimit: Sendable {
     private struct Open {
         let channel: any Channel
-        /// Sequence number of the moment when the connection began to wait for its client; `nil` while it waits for the server.
+        /// The sequence number of the moment when the connection began to wait for its client; `nil` while it waits for the server.
         var waitsSince: Int?
     }
 
     private struct Address {
         var connections: [ObjectIdentifier: Open] = [:]
-        /// Connections that were selected for closing and are not closed yet.
+        /// The connections that were selected for closing and are not closed yet.
         var closing: Set<ObjectIdentifier> = []
         /// Whether a warning was logged since the address was last below its limit.
         var isLogged = false
@@ -43,14 +44,15 @@ final class ConnectionLimit: Sendable {
     private let proxies: [TrustedNetwork]
     private let state = NIOLockedValueBox(State())
 
-    /// The `proxies` have no limit, because each forwards the connections of many clients.
+    /// Creates a limit of `most` connections per address. The `proxies` have no limit, because each forwards the connections of many
+    /// clients.
     init(most: Int, except proxies: [TrustedNetwork]) {
         self.most = most
         self.proxies = proxies
     }
 
     struct Place: Sendable {
-        /// `nil` for an unlimited peer.
+        /// The address, or the /64 of an IPv6 address; `nil` for an unlimited peer.
         fileprivate let address: [UInt8]?
         fileprivate let id: ObjectIdentifier
     }
@@ -109,8 +111,8 @@ final class ConnectionLimit: Sendable {
 }
 
 extension HeldPolls.Limits {
-    /// A held poll occupies a connection. Polls get at most nine tenths of all connections, and half of those of one address, because the
-    /// phone that approves needs a connection too.
+    /// Derives the limits of held polls, each of which occupies a connection. Polls get at most nine tenths of all connections, and half
+    /// of the connections of one address, because the phone that approves needs a connection too.
     init(_ limits: AuthorizationServer.Configuration.Limits) {
         self.init(total: min(10_000, limits.connections / 10 * 9), perAddress: limits.connectionsPerAddress / 2)
     }

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Rejects requests without exactly one valid `Host` header with 400 and closes the connection (RFC 9112 section 3.2). HTTP/1.0 does not
-/// define the header, and health checks of load balancers omit it: those requests are accepted.
+/// Rejects requests without exactly one valid `Host` header with 400 and closes the connection (RFC 9112 section 3.2). Accepts HTTP/1.0
+/// requests without the header: HTTP/1.0 does not define it, and health checks of load balancers omit it.
 final class HostRequirement: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -2,25 +2,25 @@
 internal import AuthFoundation
 internal import Foundation
 
-/// Listens on the loopback address for one redirect, on its own thread, and then closes. Safe from any thread. It uses system sockets
-/// because it serves one small request, with strict limits on size and connections, and must close immediately.
+/// A listener on the loopback address that receives one redirect, on its own thread, and then closes. Safe from any thread. It uses system
+/// sockets because it serves one small request, with strict limits on size and connections, and must close immediately.
 final class CallbackListener: Sendable {
-    /// The maximum number of connections. Browsers open spare connections; the oldest is closed at the limit.
+    /// The maximum number of connections. Browsers open spare connections; at the limit, the oldest connection is closed.
     static let maximumConnections = 16
-    /// The maximum number of bytes that a connection can send after its response.
+    /// The maximum number of bytes that the client of a connection can send after the response.
     static let maximumRest = 65_536
 
     let redirectUri: URL
 
     private let rules: CallbackRules
     private let redirect = Decision<URL>()
-    /// The one-time paths and the pages to which they redirect.
+    /// The pages to which the one-time paths redirect, by path.
     private let hops = Locked<[String: URL]>([:])
     private let closed = Decision<Void>()
     /// The write end of the pipe that tells the thread to close, or `nil` after it closed.
     private let bell: Locked<Int32?>
 
-    /// Starts to listen at the port of `target`, or at any free port if it has none.
+    /// Starts to listen at the port of `target`, or at any free port if `target` has none.
     /// - Parameter isAnswer: Returns whether a URL is the expected redirect.
     /// - Throws: ``SystemBrowserError/cannotListen(port:reason:)``.
     init(_ target: LoopbackRedirect, isAnswer: @escaping @Sendable (URL) -> Bool) throws {
@@ -64,7 +64,7 @@ final class CallbackListener: Sendable {
     }
 
     /// Waits for the redirect and returns its URL. Cancelling the task closes the listener.
-    /// - Throws: `CancellationError` if the listener was closed; ``SystemBrowserError/cannotListen(port:reason:)`` if it failed.
+    /// - Throws: `CancellationError` if the listener was closed; ``SystemBrowserError/cannotListen(port:reason:)`` if the listener failed.
     func answer() async throws -> URL {
         try await withTaskCancellationHandler {
             try await redirect.value()
@@ -73,7 +73,7 @@ final class CallbackListener: Sendable {
         }
     }
 
-    /// Closes the port and all connections. Calling it again is a no-op.
+    /// Closes the port and all connections. Later calls are no-ops.
     func close() {
         // The lock is held during the write, so the thread cannot close the descriptor meanwhile.
         bell.withLock { bell in
@@ -126,7 +126,7 @@ private struct CallbackEventLoop {
         self.rules = rules
     }
 
-    /// Handles connections until the redirect arrives or a close is signaled.
+    /// Handles connections until the redirect arrives, a close is signaled or a socket fails.
     mutating func serve() -> Result<URL, any Error> {
         while true {
             var watched = ([ear] + listeners + connections.map(\.descriptor)).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }

@@ -1,8 +1,8 @@
 internal import AuthFoundation
 internal import Foundation
 
-/// Decides the response to a request at the loopback address, without sockets or state. Any program and any web page on this machine can
-/// send requests here. A request is accepted only if all of these are true:
+/// The rules for the response to a request at the loopback address, without sockets or state. Any program and any web page on this machine
+/// can send requests to this address. A request is accepted only if all of these are true:
 /// - It is a GET request for the redirect path, as a redirected browser sends it.
 /// - Its `Host` header names this address, which a page that uses DNS rebinding cannot do.
 /// - It contains the `state` of the sign-in.
@@ -19,7 +19,7 @@ struct CallbackRules: Sendable {
         case hop(URL)
     }
 
-    /// The maximum size of a request head in bytes. It is generous because browsers send all cookies that other programs set for this host.
+    /// The maximum size of a request head in bytes. It is large because browsers send all cookies that other programs set for this host.
     static let maximumSize = 65_536
 
     /// The expected value of the `Host` header: host and port.
@@ -31,7 +31,7 @@ struct CallbackRules: Sendable {
     /// Returns the target of a one-time path and removes it, or returns `nil` if the path has none.
     var takeHop: @Sendable (_ path: String) -> URL? = { _ in nil }
 
-    /// Decides about the bytes received so far.
+    /// Returns the decision about the bytes received so far.
     func verdict(on bytes: [UInt8]) -> Verdict {
         guard let end = Self.endOfHead(in: bytes) else {
             return bytes.count > Self.maximumSize ? .refused(.tooLarge) : .incomplete
@@ -79,7 +79,7 @@ struct CallbackRules: Sendable {
     }
 }
 
-/// A redirect URI with a loopback address (RFC 8252, 7.3).
+/// A redirect URI with a loopback address (RFC 8252 §7.3).
 struct LoopbackRedirect: Sendable, Equatable {
     /// The host as the URI spells it: `127.0.0.1`, `[::1]` or `localhost`.
     let host: String
@@ -87,7 +87,9 @@ struct LoopbackRedirect: Sendable, Equatable {
     let port: UInt16?
     let path: String
 
-    /// Throws ``BrowserSigninError/invalidRedirectScheme(_:)`` if the URL is not `http` with a loopback host.
+    /// Reads a redirect URI.
+    /// - Throws: ``BrowserSigninError/invalidRedirectScheme(_:)`` if the URI is not `http` with a loopback host, or has a user, a query, a
+    ///   fragment or an invalid port.
     init(_ url: URL) throws {
         guard url.scheme?.lowercased() == "http", let host = url.host()?.lowercased(), url.user() == nil, url.query() == nil,
             url.fragment() == nil
@@ -111,7 +113,7 @@ struct LoopbackRedirect: Sendable, Equatable {
         (try? LoopbackRedirect(url)) != nil
     }
 
-    /// Whether to listen on both addresses. Browsers resolve `localhost` to either and try `::1` first.
+    /// Whether to listen on both addresses. Browsers resolve `localhost` to both addresses and try `::1` first.
     var isBothAddresses: Bool { host == "localhost" }
 
     var isIPv6: Bool { host == "[::1]" }

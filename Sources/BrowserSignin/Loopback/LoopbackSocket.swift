@@ -7,7 +7,7 @@ struct LoopbackSocket: Sendable {
     let descriptor: Int32
     let port: UInt16
 
-    /// Listens on the loopback address only: on `::1` if `isIPv6`, else on 127.0.0.1. Without a `port`, it uses any free one.
+    /// Listens on the loopback address only: on `::1` if `isIPv6`, else on 127.0.0.1. If `port` is `nil`, uses any free port.
     /// - Throws: ``SystemBrowserError/cannotListen(port:reason:)``.
     init(isIPv6: Bool, port: UInt16?) throws {
         #if canImport(Glibc)
@@ -35,7 +35,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Listens on every address that the browser can use. For `localhost` these are both addresses with the same port; otherwise another
-    /// program could receive the redirect at the other address. Without IPv6 support, 127.0.0.1 alone is safe.
+    /// program could receive the redirect at the other address. If the system does not support IPv6, 127.0.0.1 alone is safe.
     static func listening(for target: LoopbackRedirect) throws -> [LoopbackSocket] {
         guard target.isBothAddresses else { return [try LoopbackSocket(isIPv6: target.isIPv6, port: target.port)] }
         var failure = SystemBrowserError.cannotListen(port: target.port, reason: "")
@@ -57,7 +57,7 @@ struct LoopbackSocket: Sendable {
     /// A system call failed; `errno` contains the reason.
     private struct Failure: Error {}
 
-    /// Makes a descriptor non-blocking and closes it in child processes.
+    /// Makes a descriptor non-blocking, and lets the system close it in child processes.
     static func prepare(_ descriptor: Int32) throws {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0 else {

@@ -2,13 +2,13 @@
 internal import AuthFoundation
 internal import Foundation
 
-/// Opens the user's browser: the command in the environment variable `BROWSER`, or else the system default.
+/// The launcher of the user's browser: the command in the environment variable `BROWSER`, or else the system default.
 struct BrowserLauncher: Sendable {
     /// The environment, such as `ProcessInfo.processInfo.environment`.
     let environment: [String: String]
 
     /// Returns the commands to try in order, each with its arguments. `BROWSER` contains commands separated by colons. `%s` stands for the
-    /// URL; without it, the URL is the last argument. No shell is involved.
+    /// URL; a command without `%s` receives the URL as its last argument. No shell is involved.
     func commands(for url: URL) -> [[String]] {
         let named = (environment["BROWSER"] ?? "").split(separator: ":").map { command in
             command.split(separator: " ").map(String.init)
@@ -24,7 +24,7 @@ struct BrowserLauncher: Sendable {
         #endif
     }
 
-    /// Runs the commands in order until one succeeds. A browser that runs in the foreground is awaited. Cancelling the task ends the wait,
+    /// Runs the commands in order until one succeeds. Waits for a browser that runs in the foreground. Cancelling the task ends the wait,
     /// but the browser keeps running.
     /// - Throws: ``SystemBrowserError/cannotOpen(commands:)`` if no command succeeds or the URL is not http or https; `CancellationError`.
     func open(_ url: URL) async throws {

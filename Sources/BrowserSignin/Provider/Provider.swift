@@ -25,11 +25,11 @@ extension BrowserSignin {
         /// Starts to listen for the redirect.
         /// - Parameters:
         ///   - redirectUri: The configured redirect URI.
-        ///   - isAnswer: Returns whether a URL is the expected redirect, by its `state`. Other requests are rejected, and listening
-        ///     continues.
+        ///   - isAnswer: Returns whether a URL is the expected redirect, by its `state`. Other requests are rejected, and the provider
+        ///     continues to listen.
         /// - Returns: The redirect URI with the actual port.
-        /// - Throws: ``BrowserSigninError``, for example ``BrowserSigninError/invalidRedirectScheme(_:)`` if such a redirect cannot be
-        ///   received.
+        /// - Throws: ``BrowserSigninError``, for example ``BrowserSigninError/invalidRedirectScheme(_:)`` if the provider cannot receive a
+        ///   redirect to this URI.
         func listen(for redirectUri: URL, isAnswer: @escaping @Sendable (URL) -> Bool) async throws -> URL
     }
 
@@ -39,7 +39,7 @@ extension BrowserSignin {
         nonisolated var isEphemeral: Bool { get }
     }
 
-    /// Creates browser sessions.
+    /// A factory of browser sessions.
     public protocol ProviderFactory: Sendable {
         /// Creates the browser session for one sign-in or sign-out.
         /// - Parameters:
@@ -53,13 +53,13 @@ extension BrowserSignin {
         ) async throws -> any Provider
     }
 
-    /// Creates the browser session for one sign-in or sign-out, like
+    /// A function that creates the browser session for one sign-in or sign-out, like
     /// ``ProviderFactory/createWebAuthenticationProvider(for:from:options:)``.
     public typealias ProviderSource = @Sendable (BrowserSignin, WindowAnchor?, Option) async throws -> any Provider
 }
 
 /// The default browser sessions. Apple platforms use the system's web authentication session. Linux always uses the user's own browser.
-/// macOS uses it if the redirect URI is a loopback address (RFC 8252, 7.3), as in command-line tools.
+/// macOS uses the user's own browser if the redirect URI is a loopback address (RFC 8252 §7.3), as in command-line tools.
 public enum SystemProviderFactory: BrowserSignin.ProviderFactory, Sendable {
     /// Creates the browser session for one sign-in or sign-out.
     /// - Parameters:

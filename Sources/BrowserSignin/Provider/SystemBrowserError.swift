@@ -1,11 +1,11 @@
 public import Foundation
 internal import JOSE
 
-/// An error of the user's own browser in a sign-in or sign-out. It is wrapped in ``BrowserSigninError/authenticationProvider(error:)``.
+/// An error of the user's own browser in a sign-in or sign-out. ``BrowserSigninError/authenticationProvider(error:)`` wraps this error.
 public enum SystemBrowserError: Error, Equatable, Sendable {
     /// The loopback port for the redirect cannot be used. `port` is `nil` if any free port was allowed.
     case cannotListen(port: UInt16?, reason: String)
-    /// No browser could be started with these commands.
+    /// No browser could be started with these commands. The list is empty if the URL is not http or https.
     case cannotOpen(commands: [String])
     /// The browser did not return in time.
     case timedOut(seconds: TimeInterval)

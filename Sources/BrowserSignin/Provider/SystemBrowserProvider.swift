@@ -2,10 +2,11 @@
 public import AuthFoundation
 public import Foundation
 
-/// A browser session in the user's own browser, with a redirect to a loopback port (RFC 8252, 7.3 and 8.3).
+/// A browser session in the user's own browser, with a redirect to a loopback port (RFC 8252 §7.3 and §8.3).
 ///
 /// The redirect URI must be `http` with the host `127.0.0.1`, `[::1]` or `localhost`. For `localhost`, the provider listens on both
-/// addresses; it never listens on other addresses. Without a port it uses any free one, which servers must allow for loopback addresses.
+/// addresses; it never listens on other addresses. If the URI has no port, the provider uses any free port, which servers must allow for
+/// loopback addresses.
 ///
 /// The port is open from the start of the sign-in until the redirect, the timeout or a cancellation. It is closed when
 /// ``open(authorizeUrl:redirectUri:)`` returns. The provider cannot observe the browser: if the user closes the window, the sign-in ends
@@ -36,8 +37,8 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
     ///   - clock: The clock for the timeout; usually the client's.
     ///   - timeout: The time limit in seconds.
     ///   - opener: Opens the URL, or shows it to the user if the app cannot open a browser. The default runs the command in the environment
-    ///     variable `BROWSER`, or the system's. Other users of the machine can read command arguments, so the default command receives a
-    ///     one-time loopback address that redirects to the page.
+    ///     variable `BROWSER`, or the system's default. Other users of the machine can read command arguments, so the default command
+    ///     receives a one-time loopback address that redirects to the page.
     public convenience init(
         clock: any OAuth2Clock = DeviceClock(), timeout: TimeInterval = SystemBrowserProvider.defaultTimeout,
         opener: (@Sendable (URL) async throws -> Void)? = nil
@@ -88,7 +89,7 @@ public final class SystemBrowserProvider: BrowserSignin.ListeningProvider {
     ///   - authorizeUrl: The server's page.
     ///   - redirectUri: The URI that ``listen(for:isAnswer:)`` returned.
     /// - Returns: The complete redirect URL.
-    /// - Throws: ``SystemBrowserError``; ``BrowserSigninError/cannotStartBrowserSession`` if the provider does not listen at that URI;
+    /// - Throws: ``SystemBrowserError``; ``BrowserSigninError/cannotStartBrowserSession`` if the provider does not listen at `redirectUri`;
     ///   ``BrowserSigninError/userCancelledLogin(_:)`` after ``cancel()``; `CancellationError`.
     public func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
         let (listener, isCancelled) = state.withLock { ($0.listener, $0.isCancelled) }

@@ -3,9 +3,9 @@ internal import AuthFoundation
 internal import AuthenticationServices
 internal import Foundation
 
-/// The system's web authentication session (`ASWebAuthenticationSession`). It receives redirects with the app's own URL scheme. From iOS
-/// and tvOS 17.4, macOS 14.4, watchOS 10.4 and visionOS 1.1 on, it also receives https redirects, by host and path. That host's
-/// `apple-app-site-association` file must name the app.
+/// A browser session in the system's web authentication session (`ASWebAuthenticationSession`). It receives redirects with the app's own
+/// URL scheme. From iOS and tvOS 17.4, macOS 14.4, watchOS 10.4 and visionOS 1.1 on, it also receives https redirects, by host and path.
+/// The host's `apple-app-site-association` file must name the app.
 @MainActor
 final class WebAuthenticationSessionProvider: NSObject, BrowserSignin.ForgettingProvider {
     private let anchor: BrowserSignin.WindowAnchor?

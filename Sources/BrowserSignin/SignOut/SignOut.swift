@@ -3,8 +3,8 @@ public import Foundation
 public import OAuth2Auth
 
 extension BrowserSignin {
-    /// Ends the server session of a credential. The tokens stay valid and the credential stays stored; to end these too, use
-    /// ``signOut(from:credential:ending:context:)``.
+    /// Ends the server session of a credential. The tokens stay valid and the credential stays stored. To also revoke the tokens and remove
+    /// the credential, use ``signOut(from:credential:ending:context:)``.
     /// - Parameters:
     ///   - window: The window for the browser session, or `nil` to let the system choose.
     ///   - credential: The credential, or `nil` to end the browser's session.
@@ -42,8 +42,8 @@ extension BrowserSignin {
     ///   - context: The parameters of this sign-out.
     /// - Returns: The redirect URL, also if no browser was shown.
     /// - Throws:
-    ///   - ``BrowserSigninError/noSignOutFlowProvided`` without a logout redirect URI; other ``BrowserSigninError`` values if the browser
-    ///     session fails or the user closes it (``BrowserSigninError/userCancelledLogin(_:)``).
+    ///   - ``BrowserSigninError/noSignOutFlowProvided`` if the settings have no logout redirect URI; other ``BrowserSigninError`` values if
+    ///     the browser session fails or the user closes it (``BrowserSigninError/userCancelledLogin(_:)``).
     ///   - `OAuth2Error.missingOpenIdConfiguration(attribute:)` if the server does not support sign-out;
     ///     `OAuth2Error.redirectUri(_:reason:)` if the redirect belongs to another sign-out.
     ///   - `OAuth2Error.missingLocationHeader` if no browser was shown and the server wants to ask the user.
@@ -140,7 +140,8 @@ extension BrowserSignin {
         public enum Outcome: Sendable {
             /// The step succeeded.
             case done
-            /// The step was not requested, or the sign-out ended before it because the user closed the browser session.
+            /// The step was not requested. Or the sign-out stopped before this step, because the user closed the browser session or the
+            /// task was cancelled.
             case skipped
             /// The step failed.
             case failed(any Error)
@@ -158,14 +159,14 @@ extension BrowserSignin {
         /// see `Credential.deliverPendingRevocations()`.
         public var tokens: Outcome = .skipped
 
-        /// The first failure, in the order of the steps.
+        /// The first failure, in the order of the steps; `nil` if no step failed.
         public var failure: (any Error)? {
             for case .failed(let error) in [session, tokens] { return error }
             return nil
         }
     }
 
-    /// Ends the session at the server, then revokes the tokens, and reports the result of each step. If a step fails, the next one still
+    /// Ends the session at the server, then revokes the tokens, and reports the result of each step. If a step fails, the next step still
     /// runs. Exception: if the user closes the browser session or the task is cancelled, the sign-out stops.
     /// - Parameters:
     ///   - window: The window for the browser session, or `nil` to let the system choose.

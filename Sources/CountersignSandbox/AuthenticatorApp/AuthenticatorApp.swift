@@ -13,7 +13,7 @@ public struct AuthenticatorApp: Sendable {
     private let secret: [UInt8]
     private let clock: SandboxClock
 
-    /// Sets an app up from the `otpauth` URI of a QR code, as ``Sandbox/authenticatorApp(scanning:)`` does.
+    /// Creates an app from the `otpauth` URI of a QR code. Throws ``FactorError`` if the URI is invalid for an authenticator app.
     init(uri: String, clock: SandboxClock) throws {
         let parameters = URLComponents(string: uri)?.queryItems ?? []
         func value(_ name: String, default standard: String) -> String { parameters.first { $0.name == name }?.value ?? standard }
@@ -27,7 +27,7 @@ public struct AuthenticatorApp: Sendable {
         (self.uri, self.secret, self.clock) = (uri, secret, clock)
     }
 
-    /// The account name in the URI.
+    /// The account name in the URI; `nil` if the URI has no path.
     var account: String? { URLComponents(string: uri)?.path.split(separator: ":").last.map(String.init) }
 
     /// The code that the app shows now.
@@ -43,14 +43,14 @@ public struct AuthenticatorApp: Sendable {
 extension AuthenticatorApp: Redacted {}
 
 extension Sandbox {
-    /// Enrolls an authenticator app for a user without the enrollment dialog. It is the user's second factor from now on.
+    /// Enrolls an authenticator app for a user without the enrollment dialog. The app is the user's second factor from now on.
     ///
     /// ```swift
     /// let app = try await sandbox.authenticatorApp(for: "jane.doe@example.com")
     /// let status = try await flow.resume(with: .otp(code: app.code))
     /// ```
     ///
-    /// - Returns: A new app, which replaces the user's earlier one.
+    /// - Returns: A new app, which replaces the user's earlier app.
     /// - Throws: ``FactorError`` if no user has this login; errors of the store.
     public func authenticatorApp(for login: String) async throws -> AuthenticatorApp {
         let context = RequestContext(now: clock.now, requestID: "sandbox-authenticator-app")
@@ -62,11 +62,11 @@ extension Sandbox {
         return app
     }
 
-    /// Returns the user's current app: the latest that the sandbox enrolled or that scanned a QR code, or the initial one
-    /// (``SandboxUser/totpSecret``). `nil` if none is known.
+    /// Returns the user's current app: the latest app that the sandbox enrolled or that scanned a QR code, or else the initial app
+    /// (``SandboxUser/totpSecret``); `nil` if no app is known.
     public func currentAuthenticatorApp(of login: String) -> AuthenticatorApp? { apps.app(of: login) }
 
-    /// Sets an app up from a QR code, as a user does when enrolling on a page. Its codes complete the enrollment.
+    /// Sets an app up from a QR code, as a user does on the enrollment page. The app's codes complete the enrollment.
     /// - Parameter uri: The `otpauth` URI in the QR code.
     /// - Throws: ``FactorError`` if the URI is invalid for an authenticator app.
     public func authenticatorApp(scanning uri: String) throws -> AuthenticatorApp {
@@ -76,7 +76,7 @@ extension Sandbox {
     }
 }
 
-/// The users' authenticator apps that the sandbox knows: those that it enrolled, those that scanned a QR code, and those of the org file.
+/// The users' authenticator apps that the sandbox knows: apps that it enrolled, apps that scanned a QR code, and the users' initial apps.
 /// Safe from any task.
 final class AuthenticatorApps: Sendable {
     private let kept = NIOLockedValueBox<[String: AuthenticatorApp]>([:])
@@ -90,7 +90,7 @@ final class AuthenticatorApps: Sendable {
         self.people = people
     }
 
-    /// Returns a user's latest app; `nil` if none is known.
+    /// Returns a user's latest app; `nil` if no app is known.
     func app(of login: String) -> AuthenticatorApp? {
         kept.withLockedValue { $0[login.lowercased()] }
             ?? people().first { $0.login.lowercased() == login.lowercased() }.flatMap(fromTheStart)
@@ -107,12 +107,12 @@ final class AuthenticatorApps: Sendable {
     /// Removes the stored apps; only users' initial apps remain.
     func reset() { kept.withLockedValue { $0 = [:] } }
 
-    /// Returns a user's initial app.
+    /// Returns a user's initial app; `nil` if the user has none.
     private func fromTheStart(_ user: SandboxUser) -> AuthenticatorApp? {
         guard let secret = user.totpSecret.flatMap(Base32.decode) else { return nil }
         let offer = TOTPEnrollmentOffer(
             id: "", secret: secret, issuer: organizationName, account: user.login, expiresAt: .distantFuture)
-        // The URI is valid, because the server wrote it.
+        // The URI is valid, because the server's code writes it.
         return try? AuthenticatorApp(uri: offer.uri, clock: clock)
     }
 }

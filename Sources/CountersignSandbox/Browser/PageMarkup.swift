@@ -1,4 +1,4 @@
-/// The tags and texts of a page in their order. It parses only the HTML that the hosted pages use.
+/// The tags and texts of a page in their order. The parser handles only the HTML that the hosted pages use.
 struct PageMarkup: Sendable {
     enum Part: Sendable, Equatable {
         case start(String, [String: String])
@@ -30,7 +30,7 @@ struct PageMarkup: Sendable {
         self.parts = parts
     }
 
-    /// Returns the text inside the first matching element.
+    /// Returns the text inside the first matching element; `nil` if no element matches.
     func text(of isRight: (String, [String: String]) -> Bool) -> String? {
         var name: String?
         var text = ""
@@ -60,7 +60,7 @@ struct PageMarkup: Sendable {
 
     private static func trimmed(_ text: String) -> String { text.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 
-    /// Returns the `>` of the tag that begins here, ignoring those in quoted attributes.
+    /// Returns the index of the `>` that ends the tag. Ignores each `>` in quoted attributes.
     private static func end(ofTagIn text: Substring) -> Substring.Index? {
         var quote: Character?
         for index in text.indices {

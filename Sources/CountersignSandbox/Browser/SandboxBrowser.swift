@@ -17,8 +17,9 @@ internal import FoundationNetworking
 /// let token = try await signin.signIn()
 /// ```
 ///
-/// It is a provider for `BrowserSignin`, so that tests of an app, including UI tests, show no system sheet. It keeps its cookies for its
-/// lifetime: two sign-ins in one browser are single sign-on. It runs no scripts and stays on the server's origin. Safe from any task.
+/// The browser is a provider for `BrowserSignin`, so that tests of an app, including UI tests, show no system sheet. It keeps its cookies
+/// for its lifetime, so that a second sign-in in the same browser uses single sign-on. It runs no scripts and stays on the server's origin.
+/// Safe from any task.
 public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.ForgettingProvider {
     /// The simulated user: receives a page and returns the next step.
     public typealias Visitor = @Sendable (HostedPage) async throws -> HostedPage.Step
@@ -32,7 +33,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         var visited: [HostedPage] = []
     }
 
-    /// Whether it is a private window, which is used for one call only.
+    /// Whether the browser is a private window, which is used for one call only.
     package let isEphemeral: Bool
     private let session: any URLSessionProtocol
     private let clock: any OAuth2Clock
@@ -41,7 +42,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
 
     /// Creates a browser without cookies.
     /// - Parameters:
-    ///   - session: Sends the requests. It must not follow redirects; `nil` for a suitable one.
+    ///   - session: The session that sends the requests and does not follow redirects; `nil` for a suitable session.
     ///   - clock: The clock for the reload intervals of pages.
     ///   - visitor: The simulated user; see ``person(_:phone:app:factor:)``.
     public convenience init(
@@ -57,12 +58,12 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
         self.visitor = visitor
     }
 
-    /// Returns a window with the same simulated user that shares nothing with this one.
+    /// Returns a browser with the same simulated user. It shares no cookies with this browser.
     public func privateWindow() -> SandboxBrowser {
         SandboxBrowser(session is EphemeralSession ? Self.ownSession() : session, clock, isEphemeral: true, visitor)
     }
 
-    /// Returns a session without cookies, because the browser manages its own, including those in responses to forms.
+    /// Returns a session without cookies, because the browser manages its cookies itself.
     private static func ownSession() -> EphemeralSession { EphemeralSession(isBrowserless: true, keepsCookies: false) }
 
     /// The pages that were shown, in order.
@@ -71,7 +72,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
     /// Loads pages until the server redirects to `redirectUri`.
     /// - Parameters:
     ///   - authorizeUrl: The first page.
-    ///   - redirectUri: The target. A loopback address without a port matches any port.
+    ///   - redirectUri: The redirect URI that ends the call. A loopback address without a port matches any port.
     /// - Returns: The URL that the server redirected to.
     /// - Throws: ``SandboxBrowserError``; `BrowserSigninError.userCancelledLogin` if the visitor closed the browser or ``cancel()`` was
     ///   called; `URLError`; errors of the visitor.
@@ -91,7 +92,7 @@ public final class SandboxBrowser: BrowserSignin.Provider, BrowserSignin.Forgett
     public func visit(_ page: URL) async throws -> HostedPage {
         switch try await cancellable({ try await self.walk(from: page, to: nil) }) {
         case .page(let page): return page
-        // Cannot happen: without a redirect URI, no redirect ends the walk.
+        // This cannot happen: without a redirect URI, no redirect ends the walk.
         case .redirect(let url): throw SandboxBrowserError(.elsewhere, "The server leads to \(url.absoluteString).")
         }
     }
@@ -235,7 +236,7 @@ private struct CookieJar: Sendable {
 
 /// A page or redirect that a ``SandboxBrowser`` cannot handle.
 public struct SandboxBrowserError: Error, LocalizedError, Sendable {
-    /// A kind of failure; later versions may add more.
+    /// A kind of failure. Later versions may add kinds.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name.
         public let rawValue: String
@@ -247,7 +248,7 @@ public struct SandboxBrowserError: Error, LocalizedError, Sendable {
         public static let unexpectedPage = Code(rawValue: "unexpectedPage")
         /// The server leads to another origin.
         public static let elsewhere = Code(rawValue: "elsewhere")
-        /// The pages did not end.
+        /// The server showed the maximum number of pages without a redirect to the app.
         public static let tooManyPages = Code(rawValue: "tooManyPages")
     }
 
@@ -255,7 +256,7 @@ public struct SandboxBrowserError: Error, LocalizedError, Sendable {
     public let code: Code
     /// The problem.
     public let message: String
-    /// The page of the failure, if any.
+    /// The page on which the browser failed; `nil` if it failed at a redirect.
     public let page: HostedPage?
 
     init(_ code: Code, _ message: String, page: HostedPage? = nil) {

@@ -4,15 +4,15 @@ internal import Foundation
 internal import OAuth2Auth
 
 extension SandboxBrowser {
-    /// Returns a visitor that completes the pages like a user. It enters name and password, then an authenticator code or an approval on
-    /// the phone. It also gives consent, connects devices and signs out.
+    /// Returns a visitor that completes the pages like a user. The visitor enters name and password, then enters an authenticator code or
+    /// approves on the phone. It also gives consent, connects devices and signs out.
     ///
     /// - Parameters:
-    ///   - phone: The phone that approves, with the number that the page shows. With `nil`, or if it approves automatically, the page is
-    ///     reloaded until it continues.
-    ///   - app: The authenticator app, preferred to the phone; `nil` for none.
+    ///   - phone: The phone that approves with the number that the page shows. Without a phone, or with a phone that approves
+    ///     automatically, the visitor reloads the page until the sign-in continues.
+    ///   - app: The authenticator app, which is preferred to the phone; `nil` for none.
     ///   - factor: The second factor to choose, by the value of its button.
-    /// - Returns: The visitor. It throws ``SandboxBrowserError`` for a page that it cannot complete, such as one that reports a wrong
+    /// - Returns: The visitor. It throws ``SandboxBrowserError`` for a page that it cannot complete, such as a page that reports a wrong
     ///   password.
     public static func person(_ user: SandboxUser, phone: VirtualPhone? = nil, app: AuthenticatorApp? = nil, factor: String = "push")
         -> Visitor
@@ -37,7 +37,7 @@ extension SandboxBrowser {
             if page.notice == nil,
                 let form = page.forms.first(where: { $0.fields.contains { $0.name == "user_code" && !$0.value.isEmpty } })
             {
-                // The device's code from the address.
+                // The field already contains the device's code, from the page's address.
                 return .submit(form)
             }
             for form in page.forms {
@@ -53,7 +53,7 @@ extension SandboxBrowser {
 
 extension Sandbox {
     /// Returns a browser for the sandbox's pages with a simulated user. The user's phone is enrolled if necessary, and approves requests.
-    /// - Parameter session: Sends the requests; `nil` for ``transport``, which needs no port.
+    /// - Parameter session: The session that sends the requests; `nil` for ``transport``, which needs no port.
     /// - Throws: The errors of ``phone(for:userVerification:session:)``.
     public func browser(of user: SandboxUser, session: (any URLSessionProtocol)? = nil) async throws -> SandboxBrowser {
         let phone = try await phone(for: user.login)
@@ -62,7 +62,7 @@ extension Sandbox {
 
     /// Returns a browser for the sandbox's pages.
     /// - Parameters:
-    ///   - session: Sends the requests; `nil` for ``transport``, which needs no port.
+    ///   - session: The session that sends the requests; `nil` for ``transport``, which needs no port.
     ///   - visitor: The simulated user.
     public func browser(session: (any URLSessionProtocol)? = nil, visitor: @escaping SandboxBrowser.Visitor) -> SandboxBrowser {
         SandboxBrowser(session: session ?? transport, clock: clock, visitor: visitor)

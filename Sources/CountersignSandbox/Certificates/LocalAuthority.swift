@@ -5,19 +5,19 @@ internal import JOSE
 internal import SwiftASN1
 internal import X509
 
-/// The sandbox's own certificate authority. It is created once per folder, so that it must be trusted only once.
+/// The sandbox's own certificate authority. It is created once per folder, so that clients must trust it only once.
 ///
-/// Its name contains a part that is derived from its key. Its certificates have key identifiers, which strict clients require (RFC 5280
-/// §4.2.1.1 and §4.2.1.2; Python from 3.13 on, `openssl verify -x509_strict`).
+/// The authority's name contains a part that is derived from its key. The authority's certificates have key identifiers, which strict
+/// clients require (RFC 5280 §4.2.1.1 and §4.2.1.2; Python from 3.13 on, `openssl verify -x509_strict`).
 ///
-/// It signs certificates for this machine's loopback names only. A critical name constraint enforces this, so that a leaked key cannot be
-/// used for any other host.
+/// The authority signs certificates for this machine's loopback names only. A critical name constraint enforces this, so that a leaked key
+/// cannot be used for any other host.
 public struct LocalAuthority: Sendable {
     /// The authority's certificate in PEM, which clients must trust.
     public let certificatePEM: String
-    /// The common name of the authority's certificate. Each authority has a different one, so that several can be trusted at once.
+    /// The common name of the authority's certificate. Each authority has a different name, so that a client can trust several authorities.
     public let name: String
-    /// The file of that certificate.
+    /// The file of the authority's certificate.
     public let certificateFile: URL
     private let certificate: Certificate
     private let key: P256.Signing.PrivateKey
@@ -69,7 +69,7 @@ public struct LocalAuthority: Sendable {
 
     /// Issues a certificate for this machine, valid for a year.
     /// - Parameter now: The real time.
-    /// - Returns: The certificate followed by the authority's, and its private key, both in PEM.
+    /// - Returns: The certificate followed by the authority's certificate, and the private key of the certificate, both in PEM.
     /// - Throws: An error if signing fails.
     public func issueCertificate(now: Date) throws -> (chainPEM: String, keyPEM: String) {
         let leafKey = P256.Signing.PrivateKey()
@@ -89,7 +89,7 @@ public struct LocalAuthority: Sendable {
         return (try leaf.serializeAsPEM().pemString.endingWithNewline + certificatePEM, leafKey.pemRepresentation.endingWithNewline)
     }
 
-    /// The name of its certificate file in a folder of trusted authorities, without an extension; unique for each authority.
+    /// The name of the authority's certificate file in a folder of trusted authorities, without an extension; unique for each authority.
     package var fileName: String { "countersign-sandbox-\(Self.identifier(of: key))" }
 
     private static func name(for key: P256.Signing.PrivateKey) -> String {
@@ -130,7 +130,7 @@ public struct LocalAuthority: Sendable {
 }
 
 extension Certificate {
-    /// Signs a certificate that is valid from yesterday on.
+    /// Creates and signs a certificate. It is valid from the day before `now`, for a number of years.
     init(
         of subject: DistinguishedName, key: P256.Signing.PublicKey, now: Date, years: Double = 1, issuer: DistinguishedName,
         signedBy issuerKey: P256.Signing.PrivateKey, extensions: Certificate.Extensions

@@ -22,7 +22,7 @@ struct AuthenticatorAppCalls: Sendable {
         }
     }
 
-    /// Enrolls an app for a user, or sets one up from a QR code.
+    /// Enrolls an app for a user, or sets an app up from a QR code.
     private func add(_ body: ControlBody) async throws -> JSONValue? {
         try body.allow(["login", "uri"])
         let login = try body.required("login", example: "jane.doe@example.com")

@@ -145,7 +145,7 @@ struct ControlAPI: Sendable {
 
     private func moveClock(_ body: ControlBody) throws -> JSONValue {
         try body.allow(["advance", "set"])
-        // The server can represent every date from 1970 to 9999.
+        // The server can represent only dates from 1970 to 9999.
         let span = NumericDate.range.upperBound
         switch (try body.number("advance", in: -span...span), try body.number("set", in: 0...span)) {
         case (let seconds?, nil):
@@ -168,7 +168,7 @@ struct ControlAPI: Sendable {
 }
 
 extension OrganizationError.Problem {
-    /// The member and its problem.
+    /// The member and its problem, as one text.
     fileprivate var inWords: String {
         let member = path.reversed().lazy.compactMap { if case .key(let key) = $0 { key } else { nil } }.first
         return (member.map { "\($0): " } ?? "") + message
@@ -184,7 +184,7 @@ extension SandboxClock {
 }
 
 extension Application {
-    /// Returns the application as the control API does, with its secret, which is public in a sandbox.
+    /// Returns the application in the JSON of the control API, with its secret, which is public in a sandbox.
     func json(at origin: String) -> JSONValue {
         var json: [String: JSONValue] = [
             "client_id": .string(id), "name": .string(name), "type": .string(kind.rawValue),

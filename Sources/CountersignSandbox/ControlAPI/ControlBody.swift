@@ -2,7 +2,7 @@ internal import JOSE
 
 /// The JSON body of a control call, read member by member.
 struct ControlBody {
-    /// The error for an invalid body, which causes status 400 with this message.
+    /// The error for an invalid body. The response has status 400 and this message.
     struct Invalid: Error { let message: String }
 
     let json: JSONValue
@@ -24,12 +24,12 @@ struct ControlBody {
         throw Invalid(message: "There is no member “\(unknown)”. \(all)")
     }
 
-    /// Returns a string; `nil` if it is absent or null.
+    /// Returns a string member; `nil` if the member is absent or null.
     func text(_ name: String) throws(Invalid) -> String? {
         try member(name, "a string", \.stringValue)
     }
 
-    /// Returns a required string that is not empty.
+    /// Returns a required string member, which must not be empty.
     func required(_ name: String, example: String) throws(Invalid) -> String {
         guard let text = try text(name), !text.isEmpty else {
             throw Invalid(message: "\(name) is missing. Write, for example, {\"\(name)\": \"\(example)\"}.")
@@ -37,36 +37,36 @@ struct ControlBody {
         return text
     }
 
-    /// Returns a Boolean; `nil` if it is absent or null.
+    /// Returns a Boolean member; `nil` if the member is absent or null.
     func flag(_ name: String) throws(Invalid) -> Bool? {
         try member(name, "true or false", \.boolValue)
     }
 
-    /// Returns a number within a range; `nil` if it is absent or null.
+    /// Returns a number member within a range; `nil` if the member is absent or null.
     func number(_ name: String, in range: ClosedRange<Double>, unit: String = "seconds") throws(Invalid) -> Double? {
         try member(name, "a number of \(unit) from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))") {
             $0.doubleValue.flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
-    /// Returns a whole number within a range; `nil` if it is absent or null.
+    /// Returns a whole-number member within a range; `nil` if the member is absent or null.
     func integer(_ name: String, in range: ClosedRange<Int>) throws(Invalid) -> Int? {
         try member(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") {
             $0.intValue.flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
-    /// Returns a list of strings; `nil` if it is absent or null.
+    /// Returns a member that is a list of strings; `nil` if the member is absent or null.
     func texts(_ name: String) throws(Invalid) -> [String]? {
         try member(name, "a list of strings", \.stringArrayValue)
     }
 
-    /// Returns the members of an object; `nil` if it is absent or null.
+    /// Returns an object member as a dictionary; `nil` if the member is absent or null.
     func object(_ name: String) throws(Invalid) -> [String: JSONValue]? {
         try member(name, "a JSON object", \.objectValue)
     }
 
-    /// Returns a value of an enumeration; `nil` if it is absent or null.
+    /// Returns the enumeration value that a member names; `nil` if the member is absent or null.
     func choice<Value>(_ name: String, _ type: Value.Type) throws(Invalid) -> Value?
     where Value: RawRepresentable<String> & CaseIterable {
         try member(name, "one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))") {

@@ -13,10 +13,10 @@ struct ControlCall: Sendable {
         let newLogin = "new.user@example.com"
     }
 
-    /// The heading of the group of calls that it belongs to.
+    /// The heading of the call's group.
     let group: String
     let method: String
-    /// The path below `/sandbox/`; `{login}` is a placeholder for a user.
+    /// The path below `/sandbox/`; `{login}` is a placeholder for a user's login.
     let path: String
     /// One sentence about the effect of the call.
     let summary: String
@@ -45,14 +45,14 @@ struct ControlCall: Sendable {
         return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
     }
 
-    /// The headings, by the first word of a path.
+    /// The headings of the groups, by the first word of a path.
     private static let groups = [
         "reset": "Start over and time", "clock": "Start over and time", "users": "Users", "activation-tokens": "Users", "sign-out": "Users",
         "applications": "Applications", "phones": "Virtual phones", "authenticator-apps": "Codes and messages",
         "outbox": "Codes and messages", "faults": "Faults and requests", "requests": "Faults and requests",
     ]
 
-    /// Returns every call with an example.
+    /// Returns every call of the control API, with an example.
     static func all(_ example: Example) -> [ControlCall] {
         func call(_ method: String, _ path: String, _ summary: String, _ body: JSONValue? = nil) -> ControlCall {
             let name = String(path.prefix { $0 != "/" && $0 != "?" })
@@ -110,14 +110,14 @@ extension String {
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~@")
 }
 
-/// Allows requests to the control API and the front page only from programs on this machine and from the sandbox's own pages. Any web page
-/// in the developer's browser can send requests to this machine. The check of `Origin` stops scripts of other pages. The check of `Host`
-/// stops pages whose host name resolves to this machine (DNS rebinding).
+/// The access rules of the control API and the front page: only programs on this machine and the sandbox's own pages may send requests. Any
+/// web page in the developer's browser can send requests to this machine. The check of `Origin` stops scripts of other pages. The check of
+/// `Host` stops pages whose host name resolves to this machine (DNS rebinding).
 struct ControlAccess: Sendable {
     /// The origin of the sandbox; `nil` before it listens.
     let origin: URL?
 
-    /// Returns the reason to refuse a request; `nil` if it is allowed.
+    /// Returns the reason to refuse a request; `nil` if the request is allowed.
     func refusal(of request: ServerRequest) -> String? {
         guard let authority = request.head.authority, let scheme = scheme(at: authority) else {
             return "The control API answers at its own host and port only."
@@ -130,8 +130,8 @@ struct ControlAccess: Sendable {
 
     private static let loopbackNames: Set<String> = ["localhost", "127.0.0.1", "::1", "[::1]"]
 
-    /// Returns the sandbox's URL scheme if `authority`, the `Host` of a request, names this sandbox. Its host must be a loopback name or
-    /// the configured one, and its port the sandbox's. Otherwise the result is `nil`.
+    /// Returns the sandbox's URL scheme if `authority`, the `Host` of a request, names this sandbox. The host must be a loopback name or
+    /// the configured host, and the port must be the sandbox's. Otherwise the result is `nil`.
     private func scheme(at authority: String) -> String? {
         guard let origin, let scheme = origin.scheme,
             let url = URL(string: "\(scheme)://\(authority)"), url.user == nil, url.path.isEmpty, url.query == nil,

@@ -7,16 +7,16 @@ internal import ServerHTTP
 /// A simulated fault: its effect, its endpoint and its number of requests.
 ///
 /// ```swift
-/// sandbox.inject(Fault(.dropConnectionAfterCommit, at: .token))  // the next refresh is done, its answer lost
+/// sandbox.inject(Fault(.dropConnectionAfterCommit, at: .token))  // the next refresh succeeds, but its response is lost
 /// ```
 public struct Fault: Sendable, Equatable {
     /// The effect of a fault.
     public enum Effect: Sendable, Equatable {
         /// The endpoint returns this status and does nothing.
         case status(Int)
-        /// The response is delayed, in seconds of the sandbox's clock.
+        /// The request is delayed by a number of seconds of the sandbox's clock.
         case delay(TimeInterval)
-        /// 429 with the rate-limit headers; the limit resets after a number of seconds of the sandbox's clock.
+        /// The endpoint returns 429 with the rate-limit headers; the limit resets after a number of seconds of the sandbox's clock.
         case rateLimited(resetAfter: TimeInterval)
         /// The connection closes before the endpoint does anything.
         case dropConnectionBeforeCommit
@@ -63,11 +63,11 @@ public struct Fault: Sendable, Equatable {
     public var effect: Effect
     /// The endpoint.
     public var endpoint: Endpoint
-    /// The number of requests that it affects, starting with the next one.
+    /// The number of requests that the fault affects, starting with the next request.
     public var count: Int
 
     /// Creates a fault.
-    /// - Parameter count: The number of requests that it affects, at least 1.
+    /// - Parameter count: The number of requests that the fault affects, at least 1.
     public init(_ effect: Effect, at endpoint: Endpoint, count: Int = 1) {
         self.effect = effect
         self.endpoint = endpoint
@@ -90,7 +90,7 @@ final class FaultPlan: Sendable {
         faults.withLockedValue { $0 = [] }
     }
 
-    /// Returns the fault for a request to an endpoint, and counts it as used.
+    /// Returns the effect for a request to an endpoint, and counts the fault as used; `nil` without a fault.
     func take(at endpoint: Fault.Endpoint) -> Fault.Effect? {
         faults.withLockedValue { faults in
             guard let index = faults.firstIndex(where: { $0.endpoint.matches(endpoint) }) else { return nil }
@@ -111,7 +111,7 @@ extension Fault {
         self.init(try Self.effect(body), at: Endpoint(rawValue: endpoint), count: count)
     }
 
-    /// The member of each effect that has one.
+    /// The member that an effect needs, by the effect's name. Other effects need none.
     private static let members = [
         "status": "status", "delay": "seconds", "rate-limited": "reset_after", "content-type": "type", "forged-id-token": "forgery",
     ]

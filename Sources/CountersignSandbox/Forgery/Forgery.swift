@@ -30,7 +30,8 @@ public struct ForgeryError: Error, Sendable, CustomStringConvertible {
 }
 
 extension Forgery {
-    /// Returns a forged version of a token that the sandbox's server signed. Throws ``ForgeryError`` if these keys did not sign it.
+    /// Returns a forged version of a token that the sandbox's server signed. Throws ``ForgeryError`` if none of these keys signed the
+    /// token.
     func forge(_ token: String, keys: SandboxKeys, now: Date) throws -> String {
         let parts = token.split(separator: ".").map(String.init)
         guard parts.count == 3 else { throw ForgeryError(description: "Only a signed token can be forged.") }
@@ -39,7 +40,7 @@ extension Forgery {
         guard let id = header["kid"]?.stringValue, let key = keys.key(id) else {
             throw ForgeryError(description: "The token's key was made by another run of the sandbox. Start it with an empty folder.")
         }
-        // The type is unchanged; otherwise a verifier would reject the token for its type.
+        // The type stays unchanged; otherwise a verifier would reject the token for its type.
         let type = header["typ"].map { ["typ": $0] } ?? [:]
         let seconds = now.numericDate
         switch self {

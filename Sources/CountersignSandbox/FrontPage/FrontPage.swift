@@ -44,7 +44,7 @@ struct FrontPage {
     }
 
     /// Returns the style of the page or the property list of an application; `nil` for other paths. The path is relative to `/sandbox/` and
-    /// percent-encoded. `sandbox` is `nil` while it starts.
+    /// percent-encoded. `sandbox` is `nil` while the sandbox starts.
     static func resource(_ method: HTTPRequest.Method, _ path: String, in sandbox: Sandbox?) -> ServerResponse? {
         guard method == .get else { return nil }
         if path == "home.css" {
@@ -117,7 +117,7 @@ struct FrontPage {
     private static let template: MustacheTemplate = {
         MustacheContentTypes.register(PageContent(), named: PageContent.name)
         let text = "{{% CONTENT_TYPE:\(PageContent.name)}}" + String(decoding: PackageResources.home_mustache, as: UTF8.self)
-        // The template is part of the program, and the tests render it: it cannot fail on input.
+        // The template is part of the program, so input cannot make it invalid.
         guard let template = try? MustacheTemplate(string: text) else { preconditionFailure("The front page's template can't be read.") }
         return template
     }()
@@ -216,7 +216,7 @@ struct PropertyList: Sendable {
         self.settings = settings
     }
 
-    /// Returns the redirect URI that reopens an app on Apple platforms: one with a custom scheme if there is any.
+    /// Returns the redirect URI that reopens an app on Apple platforms: a URI with a custom scheme, or else the first URI.
     private static func preferred(_ uris: [String]) -> String? { uris.first { !$0.lowercased().hasPrefix("http") } ?? uris.first }
 
     var text: String {

@@ -1,15 +1,15 @@
-/// The values of the front page's template, which escapes each of them. The template looks up a `nil` member in the enclosing value, so
-/// nested types must not reuse member names.
+/// The values of the front page's template. The template escapes each value. The template looks up a `nil` member in the enclosing value,
+/// so nested types must not reuse member names.
 struct FrontPageView: Sendable {
     struct User: Sendable {
         var name: String
         var initial: String
         var login: String
         var password: String?
-        /// `nil` for an active user.
+        /// The status of the account; `nil` for an active user.
         var status: String?
         var groups: String?
-        /// The address of the user's phone; `nil` if the phones have no page.
+        /// The address of the user's phone; `nil` if the phones have no page or the user has no password.
         var phone: String?
         var hasPhone: Bool
     }

@@ -10,7 +10,7 @@ final class SandboxKeys: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Creates a key for an algorithm. The first RSA key is the compiled-in one.
+    /// Creates a key for an algorithm. The first RSA key is the compiled-in key.
     func make(_ algorithm: JWSAlgorithm) throws -> SigningKey {
         let isFirst = state.withLockedValue { state in
             guard algorithm == .rs256, !state.usedSandboxOnlyKey else { return false }

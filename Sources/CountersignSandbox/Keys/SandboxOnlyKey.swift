@@ -1,9 +1,10 @@
 internal import JOSE
 
-/// The RSA key that every sandbox signs with first, because generating one would delay the start. The key is public and must not be used
-/// outside sandboxes: a real server creates its own keys and cannot load one. A sandbox listens on the loopback interface only.
+/// The RSA key that every sandbox signs with first, because the generation of a key would delay the start. The key is public and must not
+/// be used outside sandboxes: a real server creates its own keys and cannot load this key. A sandbox listens on the loopback interface
+/// only.
 enum SandboxOnlyKey {
-    /// PKCS #8 without the PEM boundary lines.
+    /// The private key in PKCS #8, without the PEM boundary lines.
     private static let publiclyKnown = """
         MIIEvAIBADANBgkqhkiG9w0BAQEFAASCBKYwggSiAgEAAoIBAQClGn+HyXlP7C4o
         TQLrIHzNZiPqa/mr86xG70LNfZsziMEsGjjQAXR8U/xQPk5lVC6xP/tqKnqaINTl

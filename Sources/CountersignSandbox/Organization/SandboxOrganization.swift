@@ -5,7 +5,7 @@ internal import JOSE
 internal import NIOConcurrencyHelpers
 internal import SignInPages
 
-/// The organization of a sandbox, read from an org file. The sandbox's users replace those of the file.
+/// The organization of a sandbox, read from an org file. The sandbox's users replace the users of the file.
 struct SandboxOrganization: Sendable {
     private var file: OrganizationDefinition
     /// The appearance of the hosted pages.
@@ -19,7 +19,7 @@ struct SandboxOrganization: Sendable {
 
     init(file read: OrgFile) {
         var file = read.organization
-        // Cheap password hashes, which an org file cannot select: a sandbox's passwords are public, and tests must be fast.
+        // An org file cannot select password hashes this cheap. A sandbox's passwords are public, and tests must be fast.
         file.passwordPolicy.scryptLogN = 10
         self.file = file
         branding = read.branding
@@ -45,7 +45,7 @@ struct SandboxOrganization: Sendable {
     /// The authenticators for push approvals.
     var authenticators: [PushAuthenticator] { file.authenticators }
 
-    /// Returns the organization with these credentials for authenticators without any, so that pushes can be sent.
+    /// Returns the organization with these credentials for each authenticator that has none, so that pushes can be sent.
     func pushing(with credentials: PushAuthenticator.Credentials) -> SandboxOrganization {
         var organization = self
         for index in file.authenticators.indices where file.authenticators[index].credentials == nil {
@@ -107,8 +107,8 @@ extension Sandbox {
     public static var standardOrganization: String { OrgFile.sandboxDefault }
 }
 
-/// The current users and applications of the sandbox; applies changes to the engine. Changes run one at a time. A change that the engine
-/// rejects has no effect. Safe from any task.
+/// The current users and applications of the sandbox. Their changes are applied to the engine. Changes run one at a time. A change that the
+/// engine rejects has no effect. Safe from any task.
 final class LiveOrganization: Sendable {
     private struct State: Sendable {
         var users: [SandboxUser]
@@ -141,7 +141,7 @@ final class LiveOrganization: Sendable {
     /// The definition that was last applied to the engine.
     var definition: OrganizationDefinition { definition(of: state.withLockedValue { $0 }) }
 
-    /// Adds a user, or replaces the one with that login. Throws `OrganizationError` for an invalid user; then nothing is changed.
+    /// Adds a user, or replaces the user with the same login. Throws `OrganizationError` for an invalid user; then nothing is changed.
     func add(_ user: SandboxUser) async throws {
         try await change { state in
             state.users.removeAll { $0.login.lowercased() == user.login.lowercased() }
@@ -149,7 +149,7 @@ final class LiveOrganization: Sendable {
         }
     }
 
-    /// Adds an application, or replaces the one with that ID.
+    /// Adds an application, or replaces the application with the same ID.
     func add(_ application: Application) async throws {
         try await change { state in
             state.applications.removeAll { $0.id == application.id }

@@ -4,7 +4,7 @@ public import JOSE
 public struct SandboxUser: Sendable, Equatable, Redacted {
     /// The sign-in name.
     public var login: String
-    /// The password; `nil` for a user who cannot sign in with a password. Only sandboxes store it in plain text.
+    /// The password; `nil` for a user who cannot sign in with a password. Only sandboxes store the password in plain text.
     public var password: String?
     /// The Base32 secret of the initial authenticator app; `nil` for none. See ``Sandbox/currentAuthenticatorApp(of:)``.
     public var totpSecret: String?
@@ -14,7 +14,7 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
     public var status: Status
     /// Whether the next sign-in on the pages asks for a new password.
     public var mustChangePassword: Bool
-    /// Profile attributes by claim name.
+    /// The profile attributes by claim name.
     public var profile: [String: JSONValue]
     /// The names of the user's groups, which must exist in the organization.
     public var groups: [String]
@@ -25,15 +25,15 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
         case active
         /// The user has not signed in yet; the first sign-in uses ``Sandbox/activationToken(for:)``.
         case staged
-        /// The user cannot sign in, temporarily or permanently.
+        /// A suspended user cannot sign in for now; a deactivated user cannot sign in permanently.
         case suspended, deactivated
     }
 
     /// Creates a user.
     /// - Parameters:
     ///   - login: The sign-in name, an email address.
-    ///   - password: At least eight characters; `nil` for none.
-    ///   - profile: Profile attributes by claim name. `email` and `name` default to the login.
+    ///   - password: The password, at least eight characters; `nil` for none.
+    ///   - profile: The profile attributes by claim name. `email` and `name` default to the login.
     ///   - groups: The names of groups of the organization.
     ///   - totpSecret: The secret of an initial authenticator app: Base32 of at least 16 bytes; `nil` for none.
     ///   - mustChangePassword: Whether the next sign-in on the pages asks for a new password.
@@ -72,7 +72,7 @@ public struct SandboxUser: Sendable, Equatable, Redacted {
             mustChangePassword: try body.flag("must_change_password") ?? false, status: try body.choice("status", Status.self) ?? .active)
     }
 
-    /// The user as the control API returns it, without secrets.
+    /// The user in the JSON of the control API, without secrets.
     var json: JSONValue {
         [
             "login": .string(login), "status": .string(status.rawValue), "profile": .object(profile),
@@ -90,7 +90,7 @@ extension SandboxUser {
 public struct SandboxApplication: Sendable, Equatable, Redacted {
     /// The `client_id`.
     public let clientID: String
-    /// The client secret; `nil` for a public client. Only sandboxes store it in plain text.
+    /// The client secret; `nil` for a public client. Only sandboxes store the secret in plain text.
     public let secret: String?
 
     /// Creates a reference to an application of a custom organization. `secret` is `nil` for a public client.

@@ -3,7 +3,8 @@ public import Foundation
 internal import IdentityCore
 
 extension Sandbox {
-    /// Enrolls a phone number or mail address as a user's second factor without the enrollment dialog. Its codes arrive in ``outbox``.
+    /// Enrolls a phone number or mail address as a user's second factor without the enrollment dialog. The factor's codes arrive in
+    /// ``outbox``.
     ///
     /// ```swift
     /// try await sandbox.addCodeFactor(.text, to: "+1 555 123 4821", for: "jane.doe@example.com")
@@ -35,7 +36,7 @@ extension Sandbox {
     /// Enrolls a security question for a user without the enrollment dialog.
     /// - Parameters:
     ///   - key: The question's key, such as `first_award`.
-    ///   - answer: At least four characters, and no part of the question.
+    ///   - answer: The answer: at least four characters, and no part of the question.
     /// - Returns: The factor's ID.
     /// - Throws: ``FactorError``; errors of the store.
     @discardableResult
@@ -53,9 +54,9 @@ extension Sandbox {
     }
 }
 
-/// A failure to add a factor to a user. Two errors are equal when their codes are equal.
+/// A failure to add a factor to a user or to activate a user. Two errors are equal if their codes are equal.
 public struct FactorError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
-    /// The reason why a factor could not be added. Later versions may add reasons.
+    /// The reason of the failure. Later versions may add reasons.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
@@ -63,17 +64,17 @@ public struct FactorError: LocalizedError, Equatable, Sendable, CustomStringConv
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// No user has this login.
+        /// No user has this login, or the user to activate can already sign in.
         public static let unknownPerson = Code(rawValue: "unknownPerson")
         /// The destination is neither a number in international form nor a mail address.
         public static let unreadableDestination = Code(rawValue: "unreadableDestination")
         /// The question does not exist, or the answer is not acceptable.
         public static let unusableQuestion = Code(rawValue: "unusableQuestion")
-        /// The URI is not one from which an authenticator app can be set up.
+        /// The URI is invalid for an authenticator app.
         public static let unreadableURI = Code(rawValue: "unreadableURI")
     }
 
-    /// The reason, for programs.
+    /// The error code.
     public let code: Code
     /// The problem and its solution.
     public let message: String

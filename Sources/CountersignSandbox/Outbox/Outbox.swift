@@ -10,7 +10,7 @@ internal import NIOConcurrencyHelpers
 /// let code = message.code
 /// ```
 ///
-/// It keeps the last 1,000 messages. Safe from any task.
+/// The outbox keeps the last 1,000 messages. Safe from any task.
 public final class Outbox: Sendable {
     /// The maximum number of stored messages.
     static let capacity = 1_000
@@ -34,11 +34,11 @@ public final class Outbox: Sendable {
     /// The messages, oldest first.
     public var messages: [OutboxMessage] { state.withLockedValue { $0.messages } }
 
-    /// Returns the next message that was not returned before; waits until there is one.
+    /// Returns the next message that this function has not returned before. Waits until such a message arrives.
     /// - Parameters:
-    ///   - recipient: An address, a phone number or a login; `nil` for any.
-    ///   - channel: The channel; `nil` for any.
-    /// - Throws: `CancellationError` if the task is cancelled, or the sandbox stops before there is such a message.
+    ///   - recipient: A mail address, a phone number or a login; `nil` for any recipient.
+    ///   - channel: The channel; `nil` for any channel.
+    /// - Throws: `CancellationError` if the task is cancelled, or if the sandbox stops before such a message arrives.
     public func next(to recipient: String? = nil, by channel: MessageChannel? = nil) async throws -> OutboxMessage {
         for await _ in changes {
             let found = state.withLockedValue { state -> OutboxMessage? in
@@ -92,7 +92,7 @@ public final class Outbox: Sendable {
         return outcome
     }
 
-    /// Yields once at the beginning, and after each change; ends when the sandbox stops.
+    /// A stream that yields once at the beginning, and after each change. It ends when the sandbox stops.
     var changes: AsyncStream<Void> { watchers.subscribe(startingWith: ()) }
 
     /// Ends all waiting calls.
@@ -101,7 +101,7 @@ public final class Outbox: Sendable {
     }
 }
 
-/// Puts messages into an outbox instead of sending them.
+/// A sender that puts messages into an outbox instead of sending them.
 struct OutboxSender: MessageSender {
     let outbox: Outbox
 
@@ -125,7 +125,7 @@ public struct OutboxMessage: Sendable, Identifiable {
     public let recipient: String
     /// The extension to dial after the call is answered; `nil` for none.
     public let phoneExtension: String?
-    /// The user's login; `nil` for a mail, which contains only an address.
+    /// The user's login; `nil` for a mail, because the server passes only the address of a mail.
     public let login: String?
     /// The subject of a mail; otherwise `nil`.
     public let subject: String?
@@ -133,9 +133,9 @@ public struct OutboxMessage: Sendable, Identifiable {
     public let text: String
     /// The HTML body of a mail; otherwise `nil`.
     public let html: String?
-    /// The code in the message, six digits; `nil` for none.
+    /// The code in the message, six digits; `nil` without a code.
     public let code: String?
-    /// The first link in the text; `nil` for none.
+    /// The first link in the text; `nil` without a link.
     public let link: URL?
     /// The time of sending, by the sandbox's clock.
     public let time: Date
@@ -160,7 +160,7 @@ public struct OutboxMessage: Sendable, Identifiable {
         link = Self.link(in: text)
     }
 
-    /// Returns the first six digits that stand alone.
+    /// Returns the first word of exactly six digits; `nil` if there is none.
     private static func code(in text: String) -> String? {
         text.split(whereSeparator: { !$0.isNumber && !$0.isLetter }).first { $0.utf8.count == 6 && $0.allSatisfy(\.isNumber) }
             .map(String.init)

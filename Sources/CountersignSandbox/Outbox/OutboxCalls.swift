@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import JOSE
 internal import ServerHTTP
 
-/// The control API calls below `/sandbox/outbox`, and the page there. Browsers get the page, and programs get JSON at the same path. The
+/// The control API calls below `/sandbox/outbox`, and the outbox page. At the same path, browsers get the page and programs get JSON. The
 /// page's script inserts message content only as text. The HTML of a mail is shown in a sandboxed frame, which runs and loads nothing.
 struct OutboxCalls: Sendable {
     /// The maximum wait for a new message, in seconds of real time.
@@ -30,12 +30,12 @@ struct OutboxCalls: Sendable {
         }
     }
 
-    /// Returns all messages. With a number, it first waits for a later message, at most for the time limit.
+    /// Returns all messages. With a number, waits for a later message first, at most for ``patience``.
     private func messages(after number: Int?) async -> ServerResponse {
         guard let number else { return json(outbox.messages) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                // Any other number counts as a change: a higher one is from before the messages were cleared.
+                // Any other number counts as a change. A client may send a higher number from before the messages were cleared.
                 for await _ in outbox.changes where outbox.messages.last?.number ?? 0 != number { return }
             }
             group.addTask { try? await sleep(Self.patience) }
@@ -58,7 +58,7 @@ struct OutboxCalls: Sendable {
         return ServerResponse(json: json.serialized(), headers: [.cacheControl: "no-store"])
     }
 
-    /// Returns the HTML of a mail at `outbox/{number}.html`.
+    /// Returns the HTML of a mail for the path `outbox/{number}.html`; `nil` for other paths.
     private func mail(_ path: String) -> ServerResponse? {
         guard path.hasPrefix("outbox/"), path.hasSuffix(".html"), let number = Int(path.dropFirst(7).dropLast(5)),
             let html = outbox.messages.first(where: { $0.number == number })?.html

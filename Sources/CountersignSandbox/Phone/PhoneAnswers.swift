@@ -11,7 +11,7 @@ extension VirtualPhone {
     }
 
     /// Approves a request.
-    /// - Parameter selectedNumber: The number to pick for a request with number choices; `nil` for the one set by ``pickNumber(_:)``.
+    /// - Parameter selectedNumber: The number to pick for a request with number choices; `nil` for the number set by ``pickNumber(_:)``.
     /// - Throws: ``PhoneError/Code/unknownRequest`` if the request is not pending; ``PhoneError/Code/removed``; `DeviceAuthenticatorError`
     ///   if the approval was not sent or was rejected. After a network failure, the request stays pending.
     public func approve(_ id: Request.ID, selectedNumber: String? = nil) async throws {
@@ -40,9 +40,9 @@ extension VirtualPhone {
         return taken
     }
 
-    /// Approves the oldest pending request, or else the first one that arrives.
+    /// Approves the oldest pending request. Without a pending request, waits for the next one and approves it.
     /// - Parameters:
-    ///   - number: The number to pick for a request with number choices; `nil` for the one set by ``pickNumber(_:)``.
+    ///   - number: The number to pick for a request with number choices; `nil` for the number set by ``pickNumber(_:)``.
     ///   - limit: The maximum wait for a request, by the system's clock.
     /// - Returns: The approved request.
     /// - Throws: ``PhoneError/Code/nothingArrived`` if no request arrived; otherwise the errors of ``approve(_:selectedNumber:)``.
@@ -53,7 +53,7 @@ extension VirtualPhone {
         return taken.request
     }
 
-    /// Denies the oldest pending request, or else the first one that arrives.
+    /// Denies the oldest pending request. Without a pending request, waits for the next one and denies it.
     /// - Parameters:
     ///   - isSuspicious: Whether to report that the user did not start the sign-in.
     ///   - limit: The maximum wait for a request, by the system's clock.
@@ -70,12 +70,12 @@ extension VirtualPhone {
         let taken = try await withThrowingTaskGroup(of: PhoneInbox.Entry?.self) { group in
             group.addTask { try await self.next() }
             group.addTask {
-                // Cancelled if a request arrives in time.
+                // This task is cancelled if a request arrives in time.
                 try? await Task.sleep(for: limit, clock: .continuous)
                 return nil
             }
             var taken: PhoneInbox.Entry?
-            // Wait for both tasks: the cancelled one may have taken a request already.
+            // Waits for both tasks, because the cancelled task may have taken a request already.
             while let result = try await group.next() {
                 taken = taken ?? result
                 group.cancelAll()
@@ -108,8 +108,8 @@ extension VirtualPhone {
 
     private var isRemoved: PhoneError { PhoneError(.removed, "The phone of \(login) was removed, or its sandbox has stopped.") }
 
-    /// Whether the phone approves requests automatically and at once. A request with number choices waits until ``pickNumber(_:)`` sets the
-    /// number.
+    /// Whether the phone approves each request automatically and at once. A request with number choices waits until ``pickNumber(_:)`` sets
+    /// the number.
     public var autoApprove: Bool {
         get { read { $0.answersByItself } }
         set {
@@ -162,7 +162,8 @@ extension VirtualPhone {
         }
     }
 
-    /// Returns the number to pick: the given one, or a wrong one if ``picksWrongNumber`` is set.
+    /// Returns the number to pick: the given number, or else the number set by ``pickNumber(_:)``, or a wrong number if
+    /// ``picksWrongNumber`` is set.
     private func number(of choices: [String], told: String?) -> String? {
         change { state in
             let number = told ?? state.toldNumber
@@ -187,7 +188,7 @@ extension VirtualPhone {
         }
     }
 
-    /// Returns the server's or the phone's own error text.
+    /// Returns the error text of the server, or else the description of the error.
     static func text(of error: any Error) -> String {
         guard case .serverAPIError(_, let model)? = error as? DeviceAuthenticatorError,
             case let causes = (model?.errorCauses ?? []).compactMap({ $0["errorSummary"] }), !causes.isEmpty

@@ -8,7 +8,7 @@ struct PhoneCommands: Sendable {
     let phones: VirtualPhones
 
     /// Performs an action on a phone: `approve`, `deny`, `pull`, `settings`, `number`, `token`, `restart` or `remove`. The module's DocC
-    /// page lists the members of `body`. Returns the phone afterwards; `nil` for an unknown action.
+    /// page lists the members of `body`. Returns the phone's state after the action; `nil` for an unknown action.
     func perform(_ action: String, on phone: VirtualPhone, _ body: ControlBody) async throws -> JSONValue? {
         try await Self.naming(phone.login) { try await apply(action, to: phone, body) }
     }
@@ -52,7 +52,7 @@ struct PhoneCommands: Sendable {
         }
     }
 
-    /// Converts errors of the sign-in that enrolls or changes a phone to a ``PhoneError``: the phone failed, not the sandbox.
+    /// Converts errors of the sign-in that enrolls or changes a phone to a ``PhoneError``, because the phone failed and not the sandbox.
     private static func naming<Result>(_ login: String, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

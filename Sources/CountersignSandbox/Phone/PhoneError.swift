@@ -2,7 +2,7 @@ public import Foundation
 
 /// A failure of a virtual phone. Errors of `DeviceAuthenticator` are thrown unchanged.
 ///
-/// Two errors are equal when their codes are equal. A code can be used as a pattern.
+/// Two errors are equal if their codes are equal. A code can be used as a pattern in `catch`.
 public struct PhoneError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
     /// The reason, for programs.
     public let code: Code
@@ -23,7 +23,7 @@ public struct PhoneError: LocalizedError, Equatable, Sendable, CustomStringConve
 }
 
 extension PhoneError {
-    /// A reason; later versions may add more.
+    /// A reason. Later versions may add reasons.
     public struct Code: Hashable, Sendable, RawRepresentable {
         /// The name of the reason.
         public let rawValue: String
@@ -37,9 +37,9 @@ extension PhoneError {
         public static let unknownPerson = Code(rawValue: "unknownPerson")
         /// The sign-in that enrolls or changes the phone requires a step that the phone cannot complete.
         public static let signInIncomplete = Code(rawValue: "signInIncomplete")
-        /// The phone was enrolled while the sandbox had another origin.
+        /// The phone was enrolled while the sandbox had another origin, or the QR code belongs to another sandbox.
         public static let otherOrigin = Code(rawValue: "otherOrigin")
-        /// The QR code belongs to another user's sign-in, or the phone is already enrolled.
+        /// The QR code belongs to another user's sign-in, or the user already has a phone.
         public static let otherPerson = Code(rawValue: "otherPerson")
         /// The phone was removed, or its sandbox has stopped.
         public static let removed = Code(rawValue: "removed")

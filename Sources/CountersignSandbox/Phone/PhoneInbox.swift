@@ -2,7 +2,7 @@ internal import DeviceAuthenticator
 internal import Foundation
 
 /// The pending and completed requests of a phone. A request is shown once, even if it is delivered repeatedly, and only one caller can
-/// answer it at a time. A value; its owner synchronizes the changes.
+/// answer it at a time. A value type; the owner of the value synchronizes the changes.
 struct PhoneInbox: Sendable {
     struct Entry: Sendable {
         let request: VirtualPhone.Request
@@ -16,12 +16,13 @@ struct PhoneInbox: Sendable {
 
     private var entries: [Entry] = []
     private(set) var history: [VirtualPhone.HistoryEntry] = []
-    /// Completed requests of the phone's own sign-ins, which stay hidden if they are delivered again.
+    /// The IDs of completed requests of the phone's own sign-ins. They stay hidden if they are delivered again.
     private var ownRequests: [String] = []
-    /// The requests to hide while the phone itself signs in.
+    /// The rule for the requests to hide while the phone itself signs in; `nil` at other times.
     private var hidden: Hidden?
 
-    /// Identifies the requests of the phone's own sign-in: they name its client, which the organization has signed, and they are new.
+    /// The rule that identifies the requests of the phone's own sign-in: they are new and contain the client ID of the phone's app. The
+    /// organization has signed the client ID.
     private struct Hidden: Sendable {
         let clientID: String
         /// The IDs of all requests from before the sign-in.
@@ -69,8 +70,8 @@ struct PhoneInbox: Sendable {
         return take(at: index)
     }
 
-    /// Takes the request of the phone's own sign-in; `nil` if it has not arrived. If several new requests match, it takes none and shows
-    /// all, because only the user can tell them apart.
+    /// Takes the request of the phone's own sign-in; `nil` if it has not arrived. If several new requests match, the function takes none
+    /// and shows all of them, because only the user can tell them apart.
     mutating func takeOwn() -> Entry? {
         let own = entries.indices.filter { !entries[$0].isTaken && isHidden(entries[$0]) }
         guard let index = own.first else { return nil }
@@ -92,7 +93,7 @@ struct PhoneInbox: Sendable {
         entries[index].isTaken = false
     }
 
-    /// Ends a request of the phone's own sign-in.
+    /// Removes a request of the phone's own sign-in and hides it from now on.
     mutating func forgetOwn(_ id: String) {
         entries.removeAll { $0.request.id == id }
         ownRequests = ownRequests.suffix(Self.memory - 1) + [id]
@@ -105,7 +106,7 @@ struct PhoneInbox: Sendable {
         if history.count > Self.memory { history.removeFirst(history.count - Self.memory) }
     }
 
-    /// Ends expired requests. Returns whether there were any.
+    /// Ends expired requests. Returns whether any request had expired.
     @discardableResult
     mutating func expire(now: Date) -> Bool {
         let over = entries.filter { !$0.isTaken && $0.request.expiresAt <= now }
@@ -116,8 +117,8 @@ struct PhoneInbox: Sendable {
     /// The IDs of pending requests, to compare with the server's next list.
     var waitingIDs: Set<String> { Set(entries.filter { !$0.isTaken }.map(\.request.id)) }
 
-    /// Ends requests that the server no longer lists. `known` are the requests from before the server's response, because later ones may be
-    /// missing in it.
+    /// Ends requests that the server no longer lists. `known` are the requests from before the server's response, because the response may
+    /// lack later requests.
     mutating func withdraw(_ known: Set<String>, except listed: Set<String>, now: Date) {
         for entry in entries where !entry.isTaken && known.contains(entry.request.id) && !listed.contains(entry.request.id) {
             end(entry.request.id, .cancelled, at: now)

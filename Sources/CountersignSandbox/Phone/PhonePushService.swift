@@ -7,8 +7,8 @@ internal import JOSE
 internal import Logging
 internal import NIOConcurrencyHelpers
 
-/// The push delivery from the sandbox's server to its phones, as in production, but with a gateway on this machine instead of Apple's. It
-/// owns the gateway and the connections to it until ``stop()``.
+/// The push delivery from the sandbox's server to its phones. It works as in production, but with a gateway on this machine instead of
+/// Apple's. The service owns the gateway and the connections to it until ``stop()``.
 final class PhonePushService: Sendable {
     /// The default bundle ID of the phones' app.
     private static let topic = "dev.countersign.phone"
@@ -28,7 +28,7 @@ final class PhonePushService: Sendable {
     }
 
     /// Starts the gateway for pushes of these authenticators. `clock` is the clock of both sides; `certificateDate` is the real time, for
-    /// the gateway's certificate. It throws if the gateway cannot listen or an authenticator's key is invalid.
+    /// the gateway's certificate. Throws if the gateway cannot listen or an authenticator's key is invalid.
     static func start(
         for authenticators: [PushAuthenticator], clock: SandboxClock, certificateDate: Date, logger: Logger
     ) async throws -> PhonePushService {
@@ -61,7 +61,7 @@ final class PhonePushService: Sendable {
     }
 }
 
-/// Forwards the log of a phone's SDK to the sandbox's log.
+/// A logger that forwards the log of a phone's SDK to the sandbox's log.
 struct PhoneLogger: OktaLoggerProtocol {
     let logger: Logger
     let login: String
@@ -99,9 +99,9 @@ extension VirtualPhone {
     }
 }
 
-/// Simulates the user when the phone asks to be unlocked.
+/// The simulated user, whom the phone asks to unlock it.
 final class PhoneOwner: UserVerifier {
-    /// The PIN of every virtual phone, which no user types.
+    /// The PIN of every virtual phone. Only the simulated user enters it.
     private static let pin = Data("2580".utf8)
 
     private let behaviour = NIOLockedValueBox(VirtualPhone.Verification.succeeds)

@@ -3,25 +3,25 @@ public import Foundation
 internal import JOSE
 
 extension VirtualPhone {
-    /// A request that a phone shows, after it verified the organization's signature.
+    /// A request that a phone shows after it has verified the organization's signature.
     public struct Request: Sendable, Equatable, Identifiable {
         /// The ID of the request; the same for each delivery.
         public let id: String
-        /// The app of the sign-in.
+        /// The name of the app that the user signs in to; a placeholder if the server does not send it.
         public let applicationName: String
-        /// The place where the sign-in was started; `nil` if the server does not send it.
+        /// The location where the sign-in was started; `nil` if the server does not send it.
         public let location: String?
-        /// The system that the sign-in was started on, such as `LINUX`.
+        /// The operating system on which the sign-in was started, such as `LINUX`; `nil` if the server does not send it.
         public let clientOS: String?
         /// The creation time, by the server's clock.
         public let time: Date
-        /// The expiry, by the server's clock.
+        /// The expiration time, by the server's clock.
         public let expiresAt: Date
-        /// The numbers to choose from for an approval; the sign-in shows the correct one. `nil` for a request without numbers.
+        /// The numbers to choose from for an approval; `nil` for a request without numbers. The sign-in shows the correct number.
         public let numberChoices: [String]?
-        /// The text of a back-channel request, which the user confirms; `nil` for a sign-in, or if there is none.
+        /// The text of a back-channel request, which the user confirms; `nil` for a sign-in or without a text.
         public let bindingMessage: String?
-        /// Whether it is a back-channel (CIBA) request instead of a sign-in.
+        /// Whether the request is a back-channel (CIBA) request instead of a sign-in.
         public let isCIBA: Bool
 
         init(_ challenge: PushChallenge) {

@@ -9,7 +9,7 @@ extension VirtualPhone {
     /// Whether the phone accepts back-channel (CIBA) requests.
     public var isCIBAEnabled: Bool { enrollments.first?.isCIBAEnabled ?? false }
 
-    /// Turns user verification on or off. This signs the user in with two factors; the second is this phone.
+    /// Turns user verification on or off. The call signs the user in with two factors; the second factor is this phone.
     /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or errors of the sign-in.
     public func setUserVerification(_ isEnabled: Bool) async throws {
         let enrollment = try enrollment()
@@ -27,7 +27,8 @@ extension VirtualPhone {
         change { _ in }
     }
 
-    /// Deletes the enrollment on the server and on the phone, which cannot be used afterwards. This signs the user in with two factors.
+    /// Deletes the enrollment on the server and on the phone. The phone cannot be used afterwards. The call signs the user in with two
+    /// factors.
     /// - Throws: ``PhoneError``, `DeviceAuthenticatorError`, or errors of the sign-in.
     public func remove() async throws {
         let enrollment = try enrollment()
@@ -39,7 +40,8 @@ extension VirtualPhone {
     }
 
     /// Enrolls with the QR code of a sign-in page; the user does not sign in on the phone. Throws ``PhoneError`` if the phone is already
-    /// enrolled or the code belongs to another user. In the second case, the phone is then enrolled for that user and cannot be used here.
+    /// enrolled or the code belongs to another user. In the second case, the server has enrolled the phone for that user, and the phone
+    /// cannot be used here.
     func enroll(scanning link: EnrollmentLink, userVerification: Bool) async throws {
         guard enrollments.isEmpty else {
             throw PhoneError(.otherPerson, "The phone of \(login) is enrolled already. Remove it first.")
@@ -96,7 +98,7 @@ extension VirtualPhone {
             as: person, needsTwoFactors: needsTwoFactors, approve: { [weak self] in try await self?.approveOwn($0) ?? false }, for: use)
     }
 
-    /// Approves the request of the phone's own sign-in. Returns `false` if it has not arrived.
+    /// Approves the request of the phone's own sign-in. Returns `false` if the request has not arrived.
     private func approveOwn(_ number: String?) async throws -> Bool {
         try await pull()
         guard let taken = change({ $0.inbox.takeOwn() }) else { return false }
@@ -110,10 +112,10 @@ extension VirtualPhone {
 }
 
 extension VirtualPhone {
-    /// Whether the phone has no connection.
+    /// Whether the phone is disconnected from the network.
     public var isOffline: Bool { parts.network.isOffline }
 
-    /// Disconnects or reconnects the phone. On reconnection, it receives the newest unexpired push that it missed.
+    /// Disconnects or reconnects the phone. On reconnection, the phone receives the newest unexpired push that it missed.
     public func setOffline(_ isOffline: Bool) async {
         parts.network.isOffline = isOffline
         change { _ in }
@@ -148,9 +150,10 @@ extension VirtualPhone {
     }
 
     /// Replaces the push token, as the operating system does; the old token becomes invalid.
-    /// - Parameter isTold: Whether the app reports the new token to the server. If not, the server learns from the gateway that the old
-    ///   token is invalid.
-    /// - Throws: ``PhoneError/Code/removed``, or `DeviceAuthenticatorError` if the report failed; then call it again.
+    /// - Parameter isTold: Whether the app reports the new token to the server. If it does not, the server learns from the gateway that the
+    ///   old token is invalid.
+    /// - Throws: ``PhoneError/Code/removed``, or `DeviceAuthenticatorError` if the report failed. After a failed report, call this function
+    ///   again.
     public func replaceToken(telling isTold: Bool = true) async throws {
         let enrollment = try enrollment()
         let token = try parts.storage.renewPushToken()
@@ -165,8 +168,8 @@ extension VirtualPhone {
         try await read { $0.upkeep }.use(for: enrollment) { try await enrollment.updateDeviceToken(token, authenticationToken: $0) }
     }
 
-    /// Restarts the phone. It forgets the displayed requests, and their pushes do not arrive again; ``pending()`` fetches those that are
-    /// still pending.
+    /// Restarts the phone. The phone forgets the displayed requests, and their pushes do not arrive again. ``pending()`` fetches the
+    /// requests that are still pending.
     /// - Throws: `DeviceAuthenticatorError` if the storage cannot be read.
     public func restart() throws {
         let device = try parts.makeDevice(owner: owner)

@@ -9,7 +9,7 @@ internal import FoundationNetworking
 #endif
 
 /// The sign-in of a phone's app, required to enroll the phone and to change the enrollment. It is a real sign-in at the org server with the
-/// user's password. The token is used for one operation, then revoked and discarded.
+/// user's password. The access token is used for one operation, then revoked and discarded.
 struct PhoneSignIn: Sendable {
     /// The scope that permits enrollment and changes of enrollments.
     private static let scope = "okta.myAccount.appAuthenticator.manage"
@@ -18,7 +18,7 @@ struct PhoneSignIn: Sendable {
     let clientID: String
     let clock: SandboxClock
     let network: PhoneNetwork
-    /// Returns the user's authenticator app, which confirms the sign-in of a phone that is not enrolled yet.
+    /// Returns the authenticator app of a login; `nil` for none. The app confirms the sign-in of a phone that is not enrolled yet.
     let app: @Sendable (String) -> AuthenticatorApp?
 
     /// Signs the user in, passes the token to `use`, and revokes it. `approve` approves the sign-in's own push on this phone with the
@@ -66,13 +66,13 @@ struct PhoneSignIn: Sendable {
             }
             return token
         } catch {
-            // Withdraws the request from the phone.
+            // Cancels the sign-in, so that its request disappears from the phone.
             await flow.reset()
             throw error
         }
     }
 
-    /// Confirms with an unused code. It tries the previous code first, so that the user can still use the current one.
+    /// Confirms with an unused code. Tries the previous code first, so that the user can still use the current code.
     private func confirmed(
         _ flow: DirectAuthenticationFlow, withCodeOf app: AuthenticatorApp
     ) async throws -> DirectAuthenticationFlow.Status {
@@ -117,7 +117,7 @@ private final class ApprovingClock: OAuth2Clock {
         self.approve = approve
     }
 
-    /// The number that the sign-in shows.
+    /// The number that the sign-in shows; `nil` without a number.
     var number: String? {
         get { state.withLockedValue { $0.number } }
         set { state.withLockedValue { $0.number = newValue } }
@@ -131,7 +131,7 @@ private final class ApprovingClock: OAuth2Clock {
             state.withLockedValue { $0.isDone = true }
             return
         }
-        // Another device may be asked instead, and its user needs time. The overload for durations does not advance a skipping clock.
+        // The push may go to another device, whose user needs time. The overload for durations does not advance a skipping clock.
         try await clock.sleep(for: .seconds(interval))
     }
 }

@@ -13,7 +13,7 @@ struct PhoneStorage: Sendable {
 
     /// Locates the phone's folder in the folder of all phones.
     init(of login: String, in parent: URL) {
-        // Hashed, because a login may contain characters that file names cannot.
+        // The login is hashed, because it may contain characters that file names cannot contain.
         let name = SHA256.hash(data: Data(login.lowercased().utf8)).prefix(12).hexadecimal
         folder = parent.appending(path: name, directoryHint: .isDirectory)
     }
@@ -31,7 +31,7 @@ struct PhoneStorage: Sendable {
         try Data(login.utf8).write(to: ownerFile, options: .atomic)
     }
 
-    /// The current push token; `nil` if there is none yet.
+    /// The current push token; `nil` if no token is stored yet.
     var pushToken: Data? { try? Data(contentsOf: tokenFile) }
 
     /// Creates and stores a new push token.
@@ -45,7 +45,7 @@ struct PhoneStorage: Sendable {
         try FileManager.default.removeItem(at: folder)
     }
 
-    /// Creates the SDK as the phone's app does.
+    /// Creates the phone's device authenticator, as an app does.
     func authenticator(
         of login: String, network: PhoneNetwork, clock: SandboxClock, owner: PhoneOwner, logger: PhoneLogger
     ) throws -> any DeviceAuthenticatorProtocol {

@@ -5,7 +5,7 @@ internal import Foundation
 internal import JOSE
 internal import NIOConcurrencyHelpers
 
-/// A user's phone: it receives the pushes of sign-ins, and answers them on command.
+/// A user's phone. It receives the pushes of sign-ins and answers them on command.
 ///
 /// ```swift
 /// let phone = try await sandbox.phone(for: "jane.doe@example.com")
@@ -14,8 +14,8 @@ internal import NIOConcurrencyHelpers
 /// print("approved the sign-in to \(request.applicationName)")
 /// ```
 ///
-/// It uses the real `DeviceAuthenticator` for enrollment, keys, verification of requests and signed answers. Pushes come from the sandbox's
-/// server through its ``PushGateway``. It can simulate faults of phones.
+/// The phone uses the real `DeviceAuthenticator` for enrollment, keys, verification of requests and signed answers. Pushes come from the
+/// sandbox's server through its ``PushGateway``. The phone can simulate faults of real phones.
 ///
 /// Safe from any task. The phone stops with its sandbox; pending waits for a request then throw ``PhoneError/Code/removed``.
 public final class VirtualPhone: Sendable {
@@ -26,11 +26,11 @@ public final class VirtualPhone: Sendable {
         let clock: SandboxClock
         let network: PhoneNetwork
         let gateway: PushGateway
-        /// The bundle ID of its pushes.
+        /// The bundle ID in the pushes of the phone.
         let topic: String
         let signIn: PhoneSignIn
         let logger: PhoneLogger
-        /// Returns the sandbox's current data of the user.
+        /// Returns the sandbox's current data of the user; `nil` if the user does not exist.
         let person: @Sendable () -> SandboxUser?
         let onRemoval: @Sendable () -> Void
     }
@@ -38,7 +38,7 @@ public final class VirtualPhone: Sendable {
     struct State: Sendable {
         var device: any DeviceAuthenticatorProtocol
         var pushToken = Data()
-        /// Belongs to the app, so a restart of the phone discards it.
+        /// The maintenance tokens. They belong to the app, so a restart of the phone discards them.
         var upkeep = UpkeepTokens()
         var inbox = PhoneInbox()
         var answersByItself = false
@@ -56,7 +56,7 @@ public final class VirtualPhone: Sendable {
     private let state: NIOLockedValueBox<State>
     private let watchers = Broadcaster<Void>(capacity: 1)
 
-    /// Starts a phone, with the enrollment in its folder, if any.
+    /// Starts a phone with the enrollment in its folder, if the folder has one.
     init(_ parts: Parts) throws {
         self.parts = parts
         owner = PhoneOwner()
@@ -80,7 +80,7 @@ public final class VirtualPhone: Sendable {
 
     func read<Result>(_ body: (State) -> Result) -> Result { state.withLockedValue { body($0) } }
 
-    /// Yields once at the beginning, and after each visible change; ends with the phone.
+    /// A stream that yields once at the beginning, and after each visible change. It ends with the phone.
     var changes: AsyncStream<Void> { watchers.subscribe(startingWith: ()) }
 
     /// Starts a task that ends with the phone.
@@ -118,21 +118,21 @@ public final class VirtualPhone: Sendable {
         }
     }
 
-    /// The pending requests, oldest first, without those that are being answered.
+    /// The pending requests, oldest first, without requests that are being answered.
     public var waiting: [Request] {
         let now = parts.clock.now
         if read({ $0.inbox.requests.contains { $0.expiresAt <= now } }) { change { _ = $0.inbox.expire(now: now) } }
         return read { $0.inbox.requests }
     }
 
-    /// The pending requests, at once and after each change; ends with the phone. Each access returns a new stream. A slow consumer may miss
-    /// intermediate states, but never the last one.
+    /// A stream of the pending requests, at once and after each change. It ends with the phone. Each access returns a new stream. A slow
+    /// consumer may miss intermediate states, but never the last state.
     public var requests: AsyncStream<[Request]> { following { $0.waiting } }
 
     /// The latest 200 completed requests, oldest first.
     public var history: [HistoryEntry] { read { $0.inbox.history } }
 
-    /// The history, at once and after each change; ends with the phone. It behaves like ``requests``.
+    /// A stream of the history, at once and after each change. It behaves like ``requests``.
     public var historyUpdates: AsyncStream<[HistoryEntry]> { following { $0.history } }
 
     private func following<Value: Equatable & Sendable>(_ value: @escaping @Sendable (VirtualPhone) -> Value) -> AsyncStream<Value> {
@@ -152,7 +152,7 @@ public final class VirtualPhone: Sendable {
         }
     }
 
-    /// The enrollments on the phone, as the SDK reports them: one, unless it was removed.
+    /// The enrollments on the phone, as the SDK reports them: one enrollment; none after the phone was removed.
     public var enrollments: [any AuthenticatorEnrollmentProtocol] { read { $0.device }.allEnrollments() }
 }
 

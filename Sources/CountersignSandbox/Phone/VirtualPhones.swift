@@ -16,7 +16,7 @@ final class VirtualPhones: Sendable {
         let logger: Logger
         let organization: SandboxOrganization
         let people: @Sendable () -> [SandboxUser]
-        /// Returns the authenticator app of a login.
+        /// Returns the authenticator app of a login; `nil` for none.
         let app: @Sendable (String) -> AuthenticatorApp?
 
         /// The authenticator to enroll in; `nil` if the organization has none for phones.
@@ -26,7 +26,7 @@ final class VirtualPhones: Sendable {
     private struct State {
         var surroundings: Surroundings?
         var phones: [String: VirtualPhone] = [:]
-        /// The enrollments in progress; concurrent callers wait for the same one.
+        /// The enrollments in progress, by login. Concurrent callers wait for the same enrollment.
         var enrolling: [String: Task<VirtualPhone, any Error>] = [:]
         var isClosed = false
     }
@@ -90,10 +90,10 @@ final class VirtualPhones: Sendable {
     /// The phones, sorted by login.
     var all: [VirtualPhone] { state.withLockedValue { $0.phones.values.sorted { $0.login < $1.login } } }
 
-    /// Returns an existing phone.
+    /// Returns the phone of a login; `nil` if the user has none.
     func known(_ login: String) -> VirtualPhone? { state.withLockedValue { $0.phones[login.lowercased()] } }
 
-    /// Returns a user's phone, and enrolls one if there is none.
+    /// Returns a user's phone. Enrolls a phone if the user has none.
     func phone(for login: String, userVerification: Bool, session: (any URLSessionProtocol)?) async throws -> VirtualPhone {
         let task = state.withLockedValue { state in
             state.enrolling[login.lowercased()]
@@ -129,7 +129,7 @@ final class VirtualPhones: Sendable {
         return try await task.value
     }
 
-    /// Enrolls a new phone, or one that the user already has in the sandbox.
+    /// A function that enrolls a phone, which is new or already in the sandbox.
     private typealias Enrollment = @Sendable (VirtualPhone, PushAuthenticator, URL) async throws -> Void
 
     private func start(
@@ -202,6 +202,6 @@ final class VirtualPhones: Sendable {
         watchers.send(())
     }
 
-    /// Yields once at the beginning, and after a phone was enrolled or removed; ends with the sandbox.
+    /// A stream that yields once at the beginning, and after a phone was enrolled or removed. It ends with the sandbox.
     var changes: AsyncStream<Void> { watchers.subscribe(startingWith: ()) }
 }

@@ -3,16 +3,16 @@ internal import Foundation
 internal import JOSE
 
 struct PushDeviceRegistry {
-    /// Receives a push on the device.
+    /// A function that receives a push on the device.
     typealias Handler = @Sendable (ReceivedPush) async -> Void
 
     private struct Device {
         let topic: String
         let handler: Handler
         var isReachable = true
-        /// The newest push for an unreachable device; like the real service, it keeps only one.
+        /// The newest push for an unreachable device; `nil` for none. Like the real service, the gateway keeps only one push.
         var kept: ReceivedPush?
-        /// The time when the app was removed; `nil` while it is installed.
+        /// The time at which the app was removed; `nil` while the app is installed.
         var unregisteredAt: Date?
     }
 
@@ -31,7 +31,7 @@ struct PushDeviceRegistry {
         for environment in PushEnvironment.allCases { devices[Address(environment: environment, token: token)]?.unregisteredAt = date }
     }
 
-    /// Returns the reason why a device cannot receive pushes; `nil` if it can.
+    /// Returns the refusal of a push that the device cannot receive; `nil` if the device can receive it.
     func refusal(token: String, topic: String, environment: PushEnvironment) -> PushGatewayAnswer? {
         guard let device = devices[Address(environment: environment, token: token)] else { return .refused(400, "BadDeviceToken") }
         guard device.topic == topic else { return .refused(400, "DeviceTokenNotForTopic") }
@@ -50,7 +50,7 @@ struct PushDeviceRegistry {
         return nil
     }
 
-    /// Changes whether a device is reachable. Returns the kept pushes that are now due, with their handlers.
+    /// Changes whether a device is reachable. Returns the unexpired kept pushes of a device that becomes reachable, with their handlers.
     mutating func setReachable(_ isReachable: Bool, token: String, now: Date) -> [(push: ReceivedPush, handler: Handler)] {
         var due: [(push: ReceivedPush, handler: Handler)] = []
         for address in devices.keys where address.token == token {

@@ -16,10 +16,10 @@ internal import NIOSSL
 ///           additionalTrustRootsPEM: gateway.certificatePEM), logger: logger)
 /// ```
 ///
-/// It implements the provider API over HTTP/2 and TLS, with one port for each environment. It checks provider tokens, headers, payloads and
-/// device tokens as strictly as the original. Accepted pushes go to the device's handler; for an unreachable device, it keeps the newest
-/// push until it expires. It records every push and can simulate faults. Safe from any thread or task; its connections and tasks end with
-/// ``stop()``.
+/// The gateway implements the provider API over HTTP/2 and TLS, with one port for each environment. It checks provider tokens, headers,
+/// payloads and device tokens as strictly as Apple's service. Accepted pushes go to the device's handler. For an unreachable device, the
+/// gateway keeps the newest push until the push expires. It records every push and can simulate faults. Safe from any thread or task; its
+/// connections and tasks end with ``stop()``.
 public final class PushGateway: Sendable {
     private struct State {
         var tokens = ProviderTokenRules()
@@ -29,8 +29,9 @@ public final class PushGateway: Sendable {
         var arrivals = 0
         var arrivalWatchers: [(count: Int, signal: AsyncStream<Void>.Continuation)] = []
         var held: [AsyncStream<Void>.Continuation] = []
-        /// The last stream of each connection, and the last stream that counts on connections with a GOAWAY.
+        /// The last stream of each open connection, by the connection's number.
         var lastStreams: [Int: Int] = [:]
+        /// The last stream that counts as processed, by the number of a connection that received a GOAWAY.
         var goodbyes: [Int: Int] = [:]
         var listeners: [PushGatewayListener] = []
         var service: Task<Void, Never>?
@@ -42,11 +43,11 @@ public final class PushGateway: Sendable {
         }
     }
 
-    /// The service for production tokens, such as `https://localhost:50123`.
+    /// The origin of the service for production tokens, such as `https://localhost:50123`.
     public let productionOrigin: String
-    /// The service for development tokens.
+    /// The origin of the service for development tokens.
     public let developmentOrigin: String
-    /// The certificate of the gateway's own authority in PEM, which providers must trust. Each gateway has a new one.
+    /// The certificate of the gateway's own authority in PEM, which providers must trust. Each gateway has a new authority.
     public let certificatePEM: String
     private let clock: SandboxClock
     private let connections: NIOLockedValueBox<PushGatewayListener.Connections>
@@ -69,8 +70,8 @@ public final class PushGateway: Sendable {
     /// - Parameters:
     ///   - clock: The clock for provider tokens and expiry.
     ///   - certificateDate: The real time, for the gateway's certificate.
-    ///   - productionPort: The port of the production service; 0 for a free one.
-    ///   - developmentPort: The port of the development service; 0 for a free one.
+    ///   - productionPort: The port of the production service; 0 for a free port.
+    ///   - developmentPort: The port of the development service; 0 for a free port.
     /// - Returns: The listening gateway.
     /// - Throws: An error if the certificate cannot be created or a port is in use.
     public static func start(
@@ -108,8 +109,8 @@ public final class PushGateway: Sendable {
         return gateway
     }
 
-    /// Stops the gateway: it accepts no more pushes, does not answer held ones, and closes its connections. Returns after the handlers have
-    /// ended.
+    /// Stops the gateway: it accepts no more pushes, does not answer held pushes, and closes its connections. Returns after the handlers
+    /// have ended.
     public func stop() async {
         let (listeners, service) = state.withLockedValue { ($0.listeners, $0.service) }
         for listener in listeners { await listener.close() }
@@ -128,10 +129,10 @@ public final class PushGateway: Sendable {
 
     /// Allows a provider to push, or changes its permissions.
     /// - Parameters:
-    ///   - teamID: The team in its tokens (`iss`).
-    ///   - keyID: The ID of its signing key (`kid`).
-    ///   - publicKey: The public part of that key, P-256.
-    ///   - topics: The bundle IDs that it may push to.
+    ///   - teamID: The team in the provider's tokens (`iss`).
+    ///   - keyID: The ID of the provider's signing key (`kid`).
+    ///   - publicKey: The public part of the signing key, P-256.
+    ///   - topics: The bundle IDs that the provider may push to.
     /// - Throws: `JOSEError` if the key is not a P-256 key.
     public func trust(teamID: String, keyID: String, publicKey: JSONWebKey, topics: Set<String>) throws {
         try state.withLockedValue { try $0.tokens.trust(teamID: teamID, keyID: keyID, publicKey: publicKey, topics: topics) }
@@ -139,17 +140,18 @@ public final class PushGateway: Sendable {
 
     /// Registers a device, or registers it again.
     /// - Parameters:
-    ///   - deviceToken: Its token, in lower-case hexadecimal.
+    ///   - deviceToken: The device's token, in lower-case hexadecimal.
     ///   - topic: The bundle ID of the app.
     ///   - environment: The service that the token belongs to; the other service does not know it.
-    ///   - handler: Receives each push after the provider got the response; may run concurrently. Cancelled by ``stop()``.
+    ///   - handler: Receives each push after the response to the provider was sent. It may run concurrently, and is cancelled by
+    ///     ``stop()``.
     public func register(
         deviceToken: String, topic: String, environment: PushEnvironment, handler: @escaping @Sendable (ReceivedPush) async -> Void
     ) {
         state.withLockedValue { $0.devices.register(token: deviceToken, topic: topic, environment: environment, handler: handler) }
     }
 
-    /// Removes the app from a device: from now on, its token is answered with 410 and the time of this call.
+    /// Removes the app from a device. From now on, the gateway answers pushes to the device's token with 410 and the time of this call.
     public func unregister(deviceToken: String) {
         let now = clock.now
         state.withLockedValue { $0.devices.unregister(token: deviceToken, at: now) }
@@ -163,7 +165,7 @@ public final class PushGateway: Sendable {
         for (push, handler) in due { await handler(push) }
     }
 
-    /// The answered pushes, including refused ones, in the order of their responses.
+    /// The answered pushes, including refused pushes, in the order of their responses.
     public var received: [ReceivedPush] { state.withLockedValue { $0.received } }
 
     /// The number of connections since the start.
@@ -182,13 +184,13 @@ public final class PushGateway: Sendable {
         for await _ in signals {}
     }
 
-    /// Adds a fault for the next pushes. Faults are used in order, each once.
+    /// Adds a fault for the next pushes. Faults take effect in the order in which they were added.
     /// - Parameter times: The number of pushes that the fault affects.
     public func misbehave(_ fault: PushGatewayFault, times: Int = 1) {
         state.withLockedValue { $0.faults += Array(repeating: fault, count: max(times, 0)) }
     }
 
-    /// Continues with the held pushes.
+    /// Continues to process the pushes that the fault ``PushGatewayFault/hold`` holds.
     public func releaseHeld() {
         let held = state.withLockedValue { state in
             defer { state.held = [] }
@@ -229,7 +231,7 @@ public final class PushGateway: Sendable {
         }
         let answer = Self.answer(of: fault) ?? check(exchange.request)
         let push = note(exchange.request, answer)
-        // An unreachable device's push is stored before the response, because afterwards the provider may send a newer one or the device
+        // An unreachable device's push is stored before the response. After the response, the provider may send a newer push or the device
         // may become reachable.
         let now = clock.now
         let handler = answer.status == 200 ? state.withLockedValue { $0.devices.handler(for: push, now: now) } : nil
@@ -239,7 +241,7 @@ public final class PushGateway: Sendable {
         for _ in 0..<(fault == .duplicate ? 2 : 1) { await handler(push) }
     }
 
-    /// The ID in the response to a push without one.
+    /// The ID in the response to a push without an ID.
     private static let nilID = "00000000-0000-0000-0000-000000000000"
 
     private func noteArrival() -> PushGatewayFault? {

@@ -4,14 +4,15 @@ internal import JOSE
 internal import SwiftASN1
 internal import X509
 
-/// A certificate for `localhost` by an authority that signs only this one; the authority's key is then discarded. Only providers that
-/// receive the authority's certificate trust it, so a gateway needs no folder. ``LocalAuthority`` is unsuitable, because the providers' TLS
-/// library cannot evaluate its address constraints.
+/// A certificate for `localhost` by an authority that signs only this certificate. The authority's key is then discarded, so a gateway
+/// needs no folder. Only providers that receive the authority's certificate trust the gateway. ``LocalAuthority`` is unsuitable, because
+/// the providers' TLS library cannot evaluate its address constraints.
 struct PushGatewayCertificate: Redacted {
     /// The authority's certificate, which providers must trust.
     let authorityPEM: String
-    /// The server certificate and its key.
+    /// The server certificate.
     let certificatePEM: String
+    /// The private key of the server certificate.
     let keyPEM: String
 
     /// Creates a certificate. `now` is the real time.

@@ -7,7 +7,7 @@ internal import NIOHTTP2
 internal import NIOPosix
 internal import NIOSSL
 
-/// Accepts connections for one of the gateway's services, on a port of the loopback interface.
+/// A listener that accepts connections for one of the gateway's services, on a port of the loopback interface.
 final class PushGatewayListener: Sendable {
     /// The connection count and the open connections.
     struct Connections {
@@ -26,7 +26,7 @@ final class PushGatewayListener: Sendable {
         port = server.localAddress?.port ?? 0
     }
 
-    /// Starts to listen; port 0 selects a free one. All listeners of a gateway share `connections`. `onClose` receives the number of a
+    /// Starts to listen; port 0 selects a free port. All listeners of a gateway share `connections`. `onClose` receives the number of a
     /// closed connection. `hand` receives each request and must not block.
     static func bind(
         _ environment: PushEnvironment, port: Int, tls: NIOSSLContext, connections: NIOLockedValueBox<Connections>,
@@ -68,9 +68,9 @@ final class PushGatewayListener: Sendable {
         }
     }
 
-    /// Stops listening, and closes the open connections of all listeners that share them.
+    /// Stops listening, and closes the open connections of all listeners of the gateway.
     func close() async {
-        // Fails only if it is already closed.
+        // Fails only if the listener is already closed.
         try? await server.close().get()
         let open = connections.withLockedValue { connections in
             connections.isClosed = true
@@ -80,7 +80,7 @@ final class PushGatewayListener: Sendable {
     }
 }
 
-/// Reads one HTTP/2 stream to its end, and passes the request on.
+/// A handler that reads one HTTP/2 stream to its end and passes the request on.
 final class PushStreamHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload

@@ -9,13 +9,13 @@ internal import NIOHTTP2
 struct PushGatewayRequest: Sendable {
     var environment: PushEnvironment
     var connection: Int
-    /// The HTTP/2 stream ID; later streams of the connection have higher ones.
+    /// The HTTP/2 stream ID. Later streams of the connection have higher IDs.
     var stream: Int
     var method: String
     var path: String
-    /// In their order, with lower-case names, without HTTP/2 pseudo-headers.
+    /// The headers in their order, with lower-case names, without HTTP/2 pseudo-headers.
     var headers: [(name: String, value: String)]
-    /// Truncated at a size beyond any accepted one.
+    /// The body, truncated at a size that is never accepted.
     var body: [UInt8]
 
     /// The headers by name. Of repeated headers, the last one counts.
@@ -38,9 +38,9 @@ struct PushGatewayAnswer: Sendable, Equatable {
     var status: Int
     var reason: String?
     var headers: [String: String] = [:]
-    /// In milliseconds.
+    /// The `timestamp` of the body, in milliseconds since 1970; `nil` for none.
     var timestamp: Int64?
-    /// Replaces the body made from reason and timestamp.
+    /// The body; `nil` for a body made from `reason` and `timestamp`.
     var body: [UInt8]?
 
     static func refused(_ status: Int, _ reason: String) -> PushGatewayAnswer { PushGatewayAnswer(status: status, reason: reason) }
@@ -69,19 +69,19 @@ public enum PushGatewayFault: Sendable, Hashable {
 
 /// A push that a ``PushGateway`` received, and the response to it.
 public struct ReceivedPush: Sendable, Equatable {
-    /// The service that received it.
+    /// The service that received the push.
     public var environment: PushEnvironment
     /// The device token in the path, unchanged.
     public var deviceToken: String
-    /// The headers by lower-case name, without HTTP/2 pseudo-headers; the last one counts.
+    /// The headers by lower-case name, without HTTP/2 pseudo-headers. Of repeated headers, the last one counts.
     public var headers: [String: String]
     /// The request body.
     public var payload: [UInt8]
-    /// The number of its connection, from 1.
+    /// The number of the push's connection, from 1.
     public var connection: Int
     /// The HTTP status of the response.
     public var status: Int
-    /// The reason in the response; `nil` if it has none.
+    /// The reason in the response; `nil` if the response has none.
     public var reason: String?
 
     /// The time until which the gateway keeps the push, from `apns-expiration`; `nil` for a single delivery attempt.
@@ -90,7 +90,7 @@ public struct ReceivedPush: Sendable, Equatable {
     }
 }
 
-/// A request that waits for its response, with its stream and connection.
+/// A request that waits for its response, with its HTTP/2 stream and connection.
 struct PushExchange: Sendable {
     let request: PushGatewayRequest
     let stream: any Channel

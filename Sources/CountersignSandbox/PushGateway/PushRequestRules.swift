@@ -10,7 +10,7 @@ struct PushRequestRules {
 
     let request: PushGatewayRequest
 
-    /// Returns a refusal for problems that are checked before the provider token; `nil` for none.
+    /// Returns the refusal for a problem that is checked before the provider token; `nil` without a problem.
     func refusalOfAddress() -> PushGatewayAnswer? {
         guard let deviceToken = request.deviceToken else { return .refused(404, "BadPath") }
         guard request.method == "POST" else { return .refused(405, "MethodNotAllowed") }
@@ -20,7 +20,7 @@ struct PushRequestRules {
         return nil
     }
 
-    /// Returns a refusal for problems of the headers, the payload and the format of the device token; `nil` for none.
+    /// Returns the refusal for a problem of the headers, the payload or the format of the device token; `nil` without a problem.
     func refusal(allowing topics: Set<String>) -> PushGatewayAnswer? {
         refusalOfTopic(topics) ?? refusalOfHeaders() ?? refusalOfPayload() ?? refusalOfDeviceToken()
     }
@@ -93,7 +93,7 @@ struct ProviderTokenRules {
         guard let authorization else { return .failure(.init(.refused(403, "MissingProviderToken"))) }
         let invalid = Refusal(.refused(403, "InvalidProviderToken"))
         let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
-        // Every other defect of the token gets the same response.
+        // All other defects of the token get the same response.
         guard parts.count == 2, parts[0].lowercased() == "bearer", let signature = try? JSONWebSignature(parsing: parts[1]),
             signature.algorithm == .es256, let keyID = signature.keyID, let provider = providers[keyID],
             (try? signature.verify(with: provider.key)) != nil, let claims = try? signature.unverifiedClaims(),

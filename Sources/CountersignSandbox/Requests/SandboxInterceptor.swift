@@ -5,7 +5,8 @@ internal import JOSE
 internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 
-/// Intercepts the server's requests: passes control requests to the control API, applies faults, and records the others.
+/// The interceptor of the server's requests. It passes control requests to the control API, applies faults to the other requests, and
+/// records them.
 struct SandboxInterceptor: Sendable {
     let clock: SandboxClock
     let faults: FaultPlan
@@ -91,9 +92,9 @@ extension LoggedRequest {
 
 /// A request that the sandbox's server received.
 public struct LoggedRequest: Sendable, Equatable {
-    /// The time, by the sandbox's clock.
+    /// The time of the response, by the sandbox's clock.
     public let time: Date
-    /// `GET`, `POST`, …
+    /// The HTTP method, such as `GET`.
     public let method: String
     /// The path, without the query.
     public let path: String
@@ -105,27 +106,27 @@ public struct LoggedRequest: Sendable, Equatable {
     public let headers: [String: String]
     /// The status of the response; `nil` if a fault closed the connection without a response.
     public let status: Int?
-    /// The fault that affected the request, if any.
+    /// The fault that affected the request; `nil` for none.
     public let fault: Fault.Effect?
 
-    /// The `grant_type` parameter.
+    /// The `grant_type` parameter; `nil` if the request has none.
     public var grantType: String? { parameters["grant_type"] }
 
-    /// Parameters whose names contain a word of `secretWords` and whose values are public.
+    /// The parameters whose values are public although their names contain a word of `secretWords`.
     private static let publicParameters: Set<String> = [
         "token_type_hint", "subject_token_type", "actor_token_type", "requested_token_type", "client_assertion_type", "code_challenge",
         "code_challenge_method",
     ]
     private static let secretWords = ["password", "secret", "assertion", "token", "code", "verifier", "otp", "answer"]
 
-    /// Whether the value of a parameter is a secret. A new parameter is a secret if its name contains one of the words.
+    /// Whether the value of a parameter is a secret. An unknown parameter is a secret if its name contains a word of `secretWords`.
     fileprivate static func isSecret(_ name: String) -> Bool {
         let name = name.lowercased()
         return !publicParameters.contains(name) && secretWords.contains { name.contains($0) }
     }
 }
 
-/// The requests that the sandbox received, in the order of the responses. The oldest are removed at the capacity limit.
+/// The requests that the sandbox received, in the order of the responses. At the capacity limit, the oldest requests are removed.
 final class RequestLog: Sendable {
     private static let capacity = 10_000
     private let requests = NIOLockedValueBox<[LoggedRequest]>([])

@@ -13,18 +13,19 @@ internal import NIOConcurrencyHelpers
 public final class SandboxClock: OAuth2Clock {
     /// The behavior of the clock between manual changes.
     public enum Mode: String, Sendable, CaseIterable {
-        /// Runs with the system's clock.
+        /// The clock runs at the rate of the system's clock.
         case running
-        /// Stands still until it is advanced.
+        /// The clock stands still until it is advanced.
         case standing
-        /// Stands still, but each wait advances it at once by the full interval, so that a test with a waiting client takes no time. Do not
-        /// use it with automatic refresh, which never stops waiting.
+        /// The clock stands still, but each wait advances it at once by the full interval. A test with a waiting client then takes no time.
+        /// Do not use this mode with automatic refresh, which never stops waiting.
         case skipping
     }
 
     private struct State {
-        /// The time of a stopped clock, and the offset of a running clock from the system's clock.
+        /// The time of a stopped clock.
         var standing: Date
+        /// The seconds by which a running clock is ahead of the system's clock.
         var offset: TimeInterval
         /// The number of manual changes.
         var moves = 0
@@ -79,8 +80,8 @@ public final class SandboxClock: OAuth2Clock {
         wake { set(&$0, to: date) }
     }
 
-    /// Undoes every change, and resumes callers that waited for a time that is now past. A stopped clock returns to its initial time; a
-    /// running clock returns to the time that it would have without changes.
+    /// Undoes every manual change, and resumes callers that waited for a time that is now past. A stopped clock returns to its initial
+    /// time; a running clock returns to the time that it would have without changes.
     func reset() {
         wake {
             $0.standing = start.reading
@@ -140,7 +141,8 @@ public final class SandboxClock: OAuth2Clock {
         for waiter in waiters.values { waiter.resume() }
     }
 
-    /// Returns after a manual change later than `moves`, or after some seconds of real time.
+    /// Waits until the number of manual changes is no longer `moves`, or until a number of seconds of real time has passed; `nil` for no
+    /// limit.
     private func waitForMove(after moves: Int, orFor seconds: TimeInterval?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.waitForMove(after: moves) }
@@ -165,7 +167,8 @@ public final class SandboxClock: OAuth2Clock {
                     return state.takeReadyWatchers()
                 }
                 guard let ready else {
-                    // The clock changed meanwhile, or the task was cancelled before it waits; then the handler below found no waiter.
+                    // The clock has changed, or the task was cancelled before this waiter was stored, so that the handler below found no
+                    // waiter.
                     return continuation.resume(with: Task.isCancelled ? .failure(CancellationError()) : .success(()))
                 }
                 for signal in ready { signal.finish() }

@@ -17,7 +17,7 @@ public struct SoftwareToken: Sendable {
 
     /// The manufacturer.
     public let provider: Provider
-    /// The external system's ID of the token; the user types it at enrollment.
+    /// The external system's ID of the token. The user types it at enrollment.
     public let credentialID: String
     let secret: [UInt8]
     let clock: SandboxClock
@@ -38,7 +38,7 @@ extension SoftwareToken: Redacted {
     public var description: String { "SoftwareToken(\(provider.rawValue), \(credentialID))" }
 }
 
-/// Simulates the external systems that verify tokens. It knows the tokens that the sandbox created. Safe from any task.
+/// A simulation of the external systems that verify tokens. It knows the tokens that the sandbox created. Safe from any task.
 final class SoftwareTokens: TokenService {
     private struct Known {
         var token: SoftwareToken
@@ -106,11 +106,11 @@ extension Sandbox {
 
 /// A hardware token whose codes follow a counter (RFC 4226): each press shows the next code.
 ///
-/// An administrator assigns it, in ``SandboxUser`` or as the member `hotp` of a user in the org file. Users cannot enroll it.
+/// An administrator assigns the device, in ``SandboxUser`` or as the member `hotp` of a user in the org file. Users cannot enroll it.
 public struct CounterDevice: Sendable, Equatable {
     /// The ID of the device, such as its serial number: 1 to 100 bytes.
     public let credentialID: String
-    /// The counter of its next code, at least 0.
+    /// The counter of the device's next code, at least 0.
     public let counter: Int64
     let secret: String
 
@@ -118,14 +118,14 @@ public struct CounterDevice: Sendable, Equatable {
     /// - Parameters:
     ///   - secret: The seed: Base32 of at least 16 bytes.
     ///   - credentialID: The ID of the device: 1 to 100 bytes.
-    ///   - counter: The counter of its next code, at least 0.
+    ///   - counter: The counter of the device's next code, at least 0.
     public init(secret: String, credentialID: String, counter: Int64 = 0) {
         self.secret = secret
         self.credentialID = credentialID
         self.counter = counter
     }
 
-    /// Returns the code after some presses. Each code is valid once, and invalidates all codes before it.
+    /// Returns the code after a number of presses. Each code is valid once, and invalidates all codes before it.
     /// - Parameter presses: The number of presses since ``counter``, at least 1.
     /// - Returns: Six digits; `nil` if the seed is not Base32.
     public func code(press presses: Int64) -> String? {

@@ -3,9 +3,9 @@ internal import NIOSSL
 extension APNsSender {
     /// The push service's addresses, timeouts and retries.
     package struct Configuration: Sendable, Equatable {
-        /// The service for production tokens: `https://`, a host and an optional port.
+        /// The origin of the service for production tokens: `https://`, a host and an optional port.
         package var productionOrigin: String
-        /// The service for development tokens, in the same format.
+        /// The origin of the service for development tokens: `https://`, a host and an optional port.
         package var developmentOrigin: String
         /// PEM certificates that are trusted in addition to the system's, for a local gateway; `nil` for none.
         package var additionalTrustRootsPEM: String?
@@ -14,7 +14,7 @@ extension APNsSender {
         package var connectTimeout: Duration
         package var retry: RetryPolicy
 
-        /// Creates a configuration; by default for Apple's service.
+        /// Creates a configuration. The defaults are for Apple's service.
         package init(
             productionOrigin: String = "https://api.push.apple.com", developmentOrigin: String = "https://api.sandbox.push.apple.com",
             additionalTrustRootsPEM: String? = nil, attemptTimeout: Duration = .seconds(10), connectTimeout: Duration = .seconds(5),
@@ -35,7 +35,7 @@ extension APNsSender {
 }
 
 extension APNsSender.Configuration {
-    /// Returns the origins without a trailing slash.
+    /// Validates the origins, and returns them without a trailing slash.
     func checkedOrigins() throws(APNsConfigurationError) -> [PushEnvironment: String] {
         var origins: [PushEnvironment: String] = [:]
         for environment in PushEnvironment.allCases {
@@ -55,7 +55,7 @@ extension APNsSender.Configuration {
         return origins
     }
 
-    /// Returns TLS 1.2 or later (RFC 9113 section 9.2) with the system's and the additional roots.
+    /// Returns a TLS configuration for TLS 1.2 or later (RFC 9113 section 9.2), with the system's and the additional trust roots.
     func checkedTLS() throws(APNsConfigurationError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

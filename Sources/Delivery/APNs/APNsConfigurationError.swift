@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Invalid credentials for the push service, or an invalid configuration of it. Two errors are equal when their codes are equal.
-/// Messages never contain a key.
+/// An error in the credentials or the configuration of the push service. Two errors are equal if their codes are equal. Messages never
+/// contain a key.
 package struct APNsConfigurationError: LocalizedError, Equatable, Sendable, CustomStringConvertible {
     package let code: Code
     /// The problem and its solution, in one sentence.
     package let message: String
-    /// The error of the library that parsed the value, if any.
+    /// The error of the library that parsed the value; `nil` for none.
     package let underlying: (any Error)?
 
     init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {

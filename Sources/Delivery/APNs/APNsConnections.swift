@@ -4,11 +4,11 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOSSL
 
-/// The connections to the push service, one for each signing key and environment. The service accepts tokens of only one team on a
-/// connection, and limits how often they change. Safe from any thread or task.
+/// The connections to the push service, one for each signing key and environment. On one connection, the service accepts tokens of only one
+/// team, and limits how often the token changes. Safe from any thread or task.
 final class APNsConnections: Sendable {
     private struct State {
-        /// By team ID and key ID.
+        /// The HTTP clients by team ID and key ID.
         var clients: [[String]: HTTPClient] = [:]
         var open: [ObjectIdentifier: any Channel] = [:]
         var isShutDown = false
@@ -33,7 +33,7 @@ final class APNsConnections: Sendable {
         return state.withLockedValue { state in
             if state.isShutDown { return nil }
             if let client = state.clients[key] { return client }
-            // It does not connect before the first request.
+            // The client does not connect before the first request.
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
             state.clients[key] = client
             return client
@@ -42,7 +42,7 @@ final class APNsConnections: Sendable {
 
     var isShutDown: Bool { state.withLockedValue { $0.isShutDown } }
 
-    /// Closes all connections; requests on them fail.
+    /// Closes all connections. Requests in progress fail.
     func shutdown() async {
         let (clients, open) = state.withLockedValue { state in
             state.isShutDown = true
@@ -51,7 +51,7 @@ final class APNsConnections: Sendable {
         }
         await withTaskGroup(of: Void.self) { group in
             for client in clients {
-                // Fails only after an earlier shutdown, and each client is shut down only here.
+                // `shutdown()` fails only after an earlier shutdown, and each client is shut down only here.
                 group.addTask { try? await client.shutdown() }
             }
             // After the service's GOAWAY, async-http-client 1.37 waits until the service closes an idle connection. That may take long or

@@ -1,14 +1,14 @@
 internal import JOSE
 
 /// A provider's credentials at the push service: a team and its signing key (Documentation/Protocol/Devices.md §9.1). Credentials are equal
-/// when team, key ID and key are equal. Descriptions never show the key.
+/// if team, key ID and key are equal. Descriptions never show the key.
 package struct APNsCredentials: Sendable {
     /// The id of the Apple team: ten letters and digits.
     package let teamID: String
     /// The id of the key: ten letters and digits.
     package let keyID: String
     let signingKey: SigningKey
-    /// Team ID, key ID and the public key's thumbprint.
+    /// The values that are compared: team ID, key ID and the thumbprint of the public key.
     private let identity: [String]
 
     /// Validates the credentials. The error's code names the first invalid parameter.

@@ -9,7 +9,7 @@ internal import NIOHTTP1
 struct APNsRequest {
     let notification: PushNotification
 
-    /// The outcome for a push with invalid values, equal to the gateway's refusal; `nil` for a valid push.
+    /// The outcome of a push with invalid values; `nil` for a valid push. It is the outcome that the gateway's refusal would have.
     var refusal: PushOutcome? {
         // These checks prevent values that change the path or add a header.
         guard Self.isHexadecimal(notification.deviceToken) else { return .tokenDead(since: nil) }
@@ -28,7 +28,7 @@ struct APNsRequest {
     }
 
     private func headers(providerToken: String) -> HTTPHeaders {
-        // At least 1, because 0 means a single delivery attempt. Rounded down to seconds, so that no push outlives its expiry.
+        // The value is at least 1, because 0 means a single delivery attempt. It is rounded down, so that no push outlives its expiry.
         let expiration = min(max(notification.expiresAt.numericDate, 1), Int64(UInt32.max))
         var headers: HTTPHeaders = [
             "authorization": "bearer \(providerToken)",
@@ -54,12 +54,13 @@ struct APNsRequest {
 /// The gateway's response to one attempt (Documentation/Protocol/Devices.md §9.3).
 struct GatewayAnswer: Sendable, Equatable {
     var status: Int
-    /// A name such as `BadDeviceToken`; `status` and the number if the body contains none.
+    /// A name such as `BadDeviceToken`, or `status` and the number if the body contains no name.
     var reason: String
-    /// The time since which the device token is invalid; with status 410.
+    /// The time since which the device token is invalid, for status 410; otherwise `nil`.
     var timestamp: Date?
+    /// The ID that the gateway gave the push; `nil` if unknown.
     var id: String?
-    /// The minimum pause that the gateway demands.
+    /// The minimum pause that the gateway demands; `nil` for none.
     var retryAfter: Duration?
 
     enum Verdict: Sendable, Equatable {
@@ -70,10 +71,9 @@ struct GatewayAnswer: Sendable, Equatable {
         case retry(reason: String, after: Duration?)
     }
 
-    /// Parses a response. From the body, it takes only a reason and a timestamp; an invalid body is ignored. `retryAfter` must be in
-    /// seconds, not a date.
+    /// Parses a response. Only the reason and the timestamp of the body are used; an invalid body is ignored. A `retryAfter` that is not in
+    /// seconds, such as a date, is ignored.
     init(status: Int, body: [UInt8], id: String?, retryAfter: String?) {
-        // An unreadable body is treated as a body without a reason.
         let json = try? JSONValue(parsing: body, limits: .init(maximumSize: Self.maximumBodySize, maximumDepth: 4))
         self.status = status
         reason = json?["reason"]?.stringValue.flatMap(Self.name) ?? "status \(status)"
@@ -114,7 +114,7 @@ package struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of attempts, including the first; at least 1.
     package var attempts: Int
 
-    /// Creates a policy. The default of 10 attempts takes about two minutes.
+    /// Creates a policy. The pauses of the default policy take one to two minutes in total.
     package init(base: Duration = .milliseconds(500), cap: Duration = .seconds(30), attempts: Int = 10) {
         self.base = base
         self.cap = cap
@@ -124,37 +124,37 @@ package struct RetryPolicy: Sendable, Hashable {
     /// Returns the pause after a number of failed attempts; `nil` after the last one. `jitter` is a number from 0 up to 1.
     func pause(afterTries tries: Int, retryAfter: Duration?, jitter: Double) -> Duration? {
         guard tries < attempts else { return nil }
-        // Prevents an overflow; no cap is that long.
+        // The limit of 30 prevents an overflow.
         let whole = min(base * (1 << min(tries - 1, 30)), cap)
         let pause = whole / 2 + whole / 2 * min(max(jitter, 0), 1)
         return max(pause, retryAfter ?? .zero)
     }
 }
 
-/// The current provider tokens, one for each set of credentials (Documentation/Protocol/Devices.md §9.2). The service refuses tokens older
-/// than an hour, and providers that create tokens more often than every 20 minutes. Safe from any thread or task.
+/// The current provider tokens, one for each set of credentials (Documentation/Protocol/Devices.md §9.2). The service refuses tokens that
+/// are older than an hour. It also refuses providers that create tokens more often than every 20 minutes. Safe from any thread or task.
 final class ProviderTokens: Sendable {
     private struct Entry {
         let token: String
         let issuedAt: Date
-        /// The last time that a token was replaced because the service called it expired.
+        /// The last time at which a token was replaced because the service called it expired; `nil` for never.
         let forcedAt: Date?
     }
 
-    /// The age at which a token is replaced, in seconds: well before the hour at which the service refuses it.
+    /// The age at which a token is replaced, in seconds. The service refuses tokens after one hour.
     static let lifetime: TimeInterval = 50 * 60
-    /// The minimum time between renewals that the service demands, in seconds. If the service refuses the new token too, the clocks differ,
+    /// The minimum time between two renewals because of a refusal, in seconds. If the service refuses the new token too, the clocks differ,
     /// and another token would not help.
     static let shortestRenewal: TimeInterval = 20 * 60
-    /// The maximum time that a token may be issued in the future, in seconds. After the clock was set back, the service would refuse such a
-    /// token.
+    /// The maximum time by which the issue time of a token may be in the future, in seconds. After the clock was set back, the service
+    /// would refuse such a token.
     static let toleratedFuture: TimeInterval = 60
 
     private let entries = NIOLockedValueBox<[APNsCredentials: Entry]>([:])
 
     /// Returns the current token; throws `JOSEError` if the key cannot sign.
     func token(for credentials: APNsCredentials, now: Date) throws -> String {
-        // Signing takes well under a millisecond. Under the lock, concurrent pushes with an old token sign only once.
+        // Signing takes less than a millisecond. Under the lock, concurrent pushes with an old token sign only once.
         try entries.withLockedValue { entries in
             if let entry = entries[credentials], -Self.toleratedFuture..<Self.lifetime ~= now.timeIntervalSince(entry.issuedAt) {
                 return entry.token
@@ -164,7 +164,8 @@ final class ProviderTokens: Sendable {
     }
 
     /// Replaces a token that the service called expired. Returns `true` if this call created the new token, and `false` if another push
-    /// did. Returns `nil` if the last such renewal was less than ``shortestRenewal`` ago. Throws `JOSEError` if the key cannot sign.
+    /// created it. Returns `nil` if the last such renewal was less than ``shortestRenewal`` seconds ago. Throws `JOSEError` if the key
+    /// cannot sign.
     func renewal(of refused: String, for credentials: APNsCredentials, now: Date) throws -> Bool? {
         try entries.withLockedValue { entries in
             if let entry = entries[credentials] {

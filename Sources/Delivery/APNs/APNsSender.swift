@@ -13,7 +13,7 @@ internal import NIOHTTP1
 /// await sender.shutdown()
 /// ```
 /// All pushes of one signing key to one environment share a connection. The caller creates the payload and handles dead device tokens. Safe
-/// from any task. Call ``shutdown()`` before releasing it.
+/// from any task. Call ``shutdown()`` before releasing the sender.
 package final class APNsSender: PushSender, Redacted {
     private let configuration: Configuration
     private let origins: [PushEnvironment: String]
@@ -22,11 +22,11 @@ package final class APNsSender: PushSender, Redacted {
     private let timing: PushTiming
     private let log: PushLog
 
-    /// Creates a sender; it connects at the first push.
+    /// Creates a sender, which connects at the first push.
     /// - Parameters:
-    ///   - configuration: By default Apple's service.
+    ///   - configuration: The service; by default Apple's.
     ///   - timing: The clock and the random source.
-    ///   - logger: Never receives device tokens, payloads or provider tokens.
+    ///   - logger: The logger. It never receives device tokens, payloads or provider tokens.
     /// - Throws: ``APNsConfigurationError`` for an invalid origin or invalid trust roots.
     package init(_ configuration: Configuration = Configuration(), timing: PushTiming = .system, logger: Logger)
         throws(APNsConfigurationError)
@@ -44,7 +44,7 @@ package final class APNsSender: PushSender, Redacted {
         return outcome
     }
 
-    /// Closes the connections. Sends in progress and later sends give up.
+    /// Closes the connections. Sends in progress and later sends return ``PushOutcome/gaveUp(reason:)``.
     package func shutdown() async {
         await connections.shutdown()
     }
@@ -109,11 +109,11 @@ package final class APNsSender: PushSender, Redacted {
     private static let wasShutDown = GatewayAnswer.Verdict.ended(.gaveUp(reason: "the sender was shut down"))
 
     private func currentToken(for credentials: APNsCredentials) -> String? {
-        // Not expected to fail, because the key was validated; otherwise the outcome reports it.
+        // Signing should not fail, because the key was validated. If it fails, the outcome reports it.
         try? tokens.token(for: credentials, now: timing.now())
     }
 
-    /// Whether a token other than the refused one is now available.
+    /// Replaces a refused token, and returns whether another token is now available.
     private func renewToken(_ refused: String, of credentials: APNsCredentials) -> Bool {
         guard let renewed = try? tokens.renewal(of: refused, for: credentials, now: timing.now()) else { return false }
         if renewed { log.didRenewToken(credentials) }

@@ -5,15 +5,17 @@ internal import NIOConcurrencyHelpers
 
 /// Looks up digests of new passwords in lists of breached passwords: a file, a range endpoint, or both. It fails open: an unavailable list
 /// counts as a list without the password, and a warning is logged. Logs show nothing of a password or its digest. After three failures in a
-/// row, the range endpoint is not queried for a minute. Applying an org file then does not wait for one timeout per password. Safe from any
-/// task.
+/// row, the range endpoint is not queried for a minute, so that applying an org file does not wait for one timeout per password. Safe from
+/// any task.
 package final class BreachedPasswordCheck: Sendable {
     private static let mostFailures = 3
     private static let pauseSeconds = 60
 
-    /// The range endpoint's failures since its last response, and the end of the pause.
+    /// The failures of the range endpoint.
     private struct Outage {
+        /// The number of failures since the last response.
         var failures = 0
+        /// The end of the pause; a time in the past for none.
         var end = Date.distantPast
     }
 
@@ -23,11 +25,11 @@ package final class BreachedPasswordCheck: Sendable {
     private let range: PasswordRangeClient?
     private let logger: Logger
 
-    /// Creates a check; it connects at the first lookup.
+    /// Creates a check, which connects at the first lookup. Throws ``BreachedPasswordError`` for an invalid address.
     /// - Parameters:
     ///   - file: A list on disk; `nil` for none.
     ///   - rangeURL: The address of a range endpoint before the prefix, such as `https://api.pwnedpasswords.com/range`; `nil` for none.
-    ///   - timeout: The total timeout of a lookup at the endpoint.
+    ///   - timeout: The timeout of a whole lookup at the endpoint.
     package init(
         file: BreachedPasswordFile?, rangeURL: String?, timeout: Duration = .seconds(2), timing: PushTiming = .system, logger: Logger
     ) throws(BreachedPasswordError) {

@@ -2,22 +2,22 @@ internal import Foundation
 internal import NIOPosix
 
 /// A sorted file with one hexadecimal SHA-1 digest of a breached password per line, optionally followed by `:COUNT`. Have I Been Pwned
-/// offers its list in this format, ordered by hash. A shorter file contains only the first 10 to 40 digits of each digest, the same number
-/// in every line. Then all passwords with these digits count as breached. The file is searched on disk, so it can be larger than memory.
+/// offers its list in this format, ordered by hash. A line can contain only the first 10 to 40 digits of the digest, the same number in
+/// every line. Then all passwords with these digits count as breached. The file is searched on disk, so it can be larger than memory.
 /// Replacing the file requires a restart. Safe from any task.
 package final class BreachedPasswordFile: Sendable {
     /// The accepted numbers of digits in a line. With fewer digits, unrelated passwords would match by chance.
     private static let digits = 10...40
     /// The number of digits of an NTLM hash (MD4), which this server cannot compute.
     private static let ntlmDigits = 32
-    /// A read size that exceeds two lines.
+    /// The number of bytes per read, which exceeds the length of two lines.
     private static let window = 256
 
     private let descriptor: Int32
     private let size: Int
     private let digits: Int
 
-    /// Opens a file. It throws if the file cannot be read, or if its first and last lines are not from a sorted list of SHA-1 digests.
+    /// Opens a file. Throws if the file cannot be read, or if its first and last lines are not from a sorted list of SHA-1 digests.
     package init(path: String) throws(BreachedPasswordError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -48,14 +48,14 @@ package final class BreachedPasswordFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Searches for a digest of 40 upper-case hexadecimal digits on the thread pool for blocking work. It throws ``BreachedPasswordError``
-    /// if the file is damaged, and `CancellationError`.
+    /// Searches for a digest of 40 upper-case hexadecimal digits, on the thread pool for blocking work. Throws ``BreachedPasswordError`` if
+    /// the file is damaged, and `CancellationError`.
     func contains(_ digest: [UInt8]) async throws -> Bool {
         let key = Array(digest.prefix(digits))
         return try await NIOThreadPool.singleton.runIfActive { [self] in try search(key) }
     }
 
-    /// A binary search by offsets: each step reads the first line that begins at or after an offset.
+    /// Searches by bisecting the file offsets. Each step reads the first line that begins at or after an offset.
     private func search(_ key: [UInt8]) throws(BreachedPasswordError) -> Bool {
         var (low, high) = (0, size)
         while low < high {
@@ -92,7 +92,8 @@ package final class BreachedPasswordFile: Sendable {
         }
     }
 
-    /// Returns the leading digits of a line in upper case; `nil` if there are none, or if something other than a count follows them.
+    /// Returns the leading digits of a line in upper case; `nil` if the line has no digits, too many digits, or other text than a count
+    /// after them.
     private static func line(in bytes: some Collection<UInt8>) -> [UInt8]? {
         let digits = bytes.prefix { isDigit($0) }
         guard !digits.isEmpty, digits.count <= Self.digits.upperBound else { return nil }

@@ -18,8 +18,8 @@ struct PasswordRangeClient: Sendable {
     /// The shared client of the process, created at the first lookup.
     private static let client = HTTPClient.discreet(connect: .seconds(10), read: .seconds(10))
 
-    /// Creates a client. `base` is the address before the prefix: https, or http on this machine; another address throws. `timeout` is the
-    /// total timeout of a lookup.
+    /// Creates a client. `base` is the address before the prefix. `timeout` is the timeout of a whole lookup. Throws
+    /// ``BreachedPasswordError`` unless the address uses https, or http on this machine.
     init(base: String, timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void) throws(BreachedPasswordError) {
         let hosts = ["localhost", "127.0.0.1", "::1", "[::1]"]
         guard let url = URL(string: base), let host = url.host(), url.user == nil, url.query == nil, url.fragment == nil,
@@ -33,8 +33,8 @@ struct PasswordRangeClient: Sendable {
         self.sleep = sleep
     }
 
-    /// Returns whether the endpoint knows a digest of 40 upper-case hexadecimal digits. It throws if the endpoint does not respond in time
-    /// or fails, and `CancellationError`.
+    /// Returns whether the endpoint knows a digest of 40 upper-case hexadecimal digits. Throws if the endpoint fails or does not respond in
+    /// time, and `CancellationError`.
     func contains(_ digest: [UInt8]) async throws -> Bool {
         let prefix = String(decoding: digest.prefix(Self.prefixDigits), as: UTF8.self)
         var request = HTTPClientRequest(url: "\(base)/\(prefix)")
@@ -60,7 +60,7 @@ struct PasswordRangeClient: Sendable {
         return Self.answer(answer, contains: Array(digest.dropFirst(Self.prefixDigits)))
     }
 
-    /// Whether a response lists a suffix with a count above zero; padding has the count zero.
+    /// Returns whether a response lists a suffix with a count above zero. Padding has the count zero.
     static func answer(_ answer: [UInt8], contains suffix: [UInt8]) -> Bool {
         answer.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.contains { line in
             let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1)

@@ -12,7 +12,7 @@ internal import NIOHTTP1
 /// await sender.shutdown()
 /// ```
 /// It follows no redirects, so that a response cannot send the token to another address. It reads only the status of a response. Safe from
-/// any task. Call ``shutdown()`` before releasing it.
+/// any task. Call ``shutdown()`` before releasing the sender.
 package final class HTTPLogoutSender: LogoutSender {
     /// The timeout of one attempt, in seconds.
     private static let attemptTimeout: Int64 = 10
@@ -22,11 +22,11 @@ package final class HTTPLogoutSender: LogoutSender {
     private let timing: PushTiming
     private let logger: Logger
 
-    /// Creates a sender; it connects at the first notification.
+    /// Creates a sender, which connects at the first notification.
     /// - Parameters:
-    ///   - retry: By default 5 attempts in about 15 seconds.
+    ///   - retry: The retries; by default 5 attempts with pauses of 7.5 to 15 seconds in total.
     ///   - timing: The clock and the random source.
-    ///   - logger: Never receives a token.
+    ///   - logger: The logger. It never receives a token.
     package init(
         retry: RetryPolicy = RetryPolicy(base: .seconds(1), cap: .seconds(10), attempts: 5), timing: PushTiming = .system, logger: Logger
     ) {
@@ -34,7 +34,8 @@ package final class HTTPLogoutSender: LogoutSender {
         client = .discreet(connect: .seconds(5), read: .seconds(Self.attemptTimeout))
     }
 
-    /// Sends one notification. It retries connection errors, status 429 and server errors until the token expires or the attempts run out.
+    /// Sends one notification. Retries after connection errors, status 429 and server errors, until the token expires or the attempts run
+    /// out.
     package func send(_ notification: LogoutNotification) async -> LogoutOutcome {
         let outcome = await tryUntilDone(notification)
         logger.log(
@@ -45,9 +46,9 @@ package final class HTTPLogoutSender: LogoutSender {
         return outcome
     }
 
-    /// Closes the connections; sends in progress give up.
+    /// Closes the connections. Sends in progress fail.
     package func shutdown() async {
-        // Fails only after an earlier shutdown.
+        // `shutdown()` fails only after an earlier shutdown.
         try? await client.shutdown()
     }
 

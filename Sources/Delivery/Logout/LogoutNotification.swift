@@ -1,15 +1,16 @@
 package import Foundation
 internal import JOSE
 
-/// A notification to one application that a session ended (OpenID Connect Back-Channel Logout 1.0 section 2.5). Descriptions do not show
-/// the token.
+/// A notification to one application about the end of a session (OpenID Connect Back-Channel Logout 1.0 section 2.5). Descriptions do not
+/// show the token.
 package struct LogoutNotification: Sendable {
     package var id: String
     package var clientID: String
     /// The logout URI that the application registered.
     package var uri: String
+    /// The logout token, a JWT.
     package var token: String
-    /// The token's expiry; it is not sent after that.
+    /// The expiry of the token. The notification is not sent later.
     package var expiresAt: Date
 
     package init(id: String, clientID: String, uri: String, token: String, expiresAt: Date) {
@@ -23,9 +24,9 @@ extension LogoutNotification: Redacted {
 
 /// The final outcome of a notification. Each accepted notification has exactly one.
 package enum LogoutOutcome: Sendable, Hashable {
-    /// The application accepted it with status 200 or 204.
+    /// The application accepted the notification with status 200 or 204.
     case delivered
-    /// The application rejected it, or replied with a redirect, which is not followed.
+    /// The application rejected the notification, or replied with a redirect, which is not followed.
     case refused(status: Int)
     /// The notification expired, or the attempts ran out.
     case gaveUp(reason: String)

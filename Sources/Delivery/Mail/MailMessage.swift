@@ -10,7 +10,7 @@ struct MailMessage: Sendable {
     /// Formats a mail; `nil` if the recipient's address or the ID is invalid.
     init?(_ mail: Mail, from sender: MailSender, now: Date) {
         guard MailSender.isAddress(mail.recipient), let id = Self.identifier(mail.id) else { return nil }
-        // Derived from the bodies, so that they cannot contain it.
+        // The boundary is derived from a digest of the bodies, so that the bodies cannot contain it.
         let digest = SHA256.hash(data: Data((mail.text + "\u{0}" + mail.html).utf8)).prefix(12)
         let boundary = "=_" + digest.map { String($0, radix: 16) }.joined(separator: "_")
         let lines =
@@ -38,7 +38,7 @@ struct MailMessage: Sendable {
         return ["--\(boundary)", "Content-Type: \(type); charset=utf-8", "Content-Transfer-Encoding: base64", "", encoded]
     }
 
-    /// Returns text for a header: unchanged if it is a short line of ASCII, otherwise as encoded words of whole characters (RFC 2047).
+    /// Returns a text for a header: a short line of ASCII unchanged, otherwise encoded words of whole characters (RFC 2047).
     static func encoded(_ text: String) -> String {
         let line = String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
         let isPlain = line.utf8.count <= 60 && line.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !line.contains("=?")
@@ -47,7 +47,7 @@ struct MailMessage: Sendable {
         var bytes: [UInt8] = []
         for scalar in line.prefix(500).unicodeScalars {
             let more = Array(String(scalar).utf8)
-            // 45 bytes are 60 characters of Base64. With the rest of the word, they stay below 75.
+            // 45 bytes are 60 characters of Base64. An encoded word has at most 75 characters.
             if bytes.count + more.count > 45 {
                 words.append(word(bytes))
                 bytes = []

@@ -16,7 +16,7 @@ package struct MailSender: Sendable, Equatable {
 
     var header: String { name.map { "\(Self.phrase($0)) <\(address)>" } ?? "<\(address)>" }
 
-    /// Returns a display name for a header: an encoded word unless it is a plain name, because many characters have a meaning there.
+    /// Returns a display name for a header. A name that contains characters with a meaning in headers becomes an encoded word.
     private static func phrase(_ name: String) -> String {
         let isPlain =
             !name.isEmpty && name.utf8.count <= 60
@@ -27,8 +27,8 @@ package struct MailSender: Sendable, Equatable {
         return isPlain ? name : MailMessage.encoded(name + "\u{200B}")
     }
 
-    /// Whether a text is safe between angle brackets in a command and in a header. It must be printable ASCII without space, brackets,
-    /// quotes and separators, and contain one `@` with text on both sides.
+    /// Returns whether a text is safe between angle brackets in a command and in a header: printable ASCII without spaces, brackets, quotes
+    /// and separators, and one `@` with text on both sides.
     static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && text.utf8.count <= 254

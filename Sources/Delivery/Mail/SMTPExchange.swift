@@ -1,15 +1,16 @@
 internal import Foundation
 internal import JOSE
 
-/// The SMTP dialog for one mail (RFC 5321, RFC 3207, RFC 4954): a pure state machine that receives replies and returns the next command. It
+/// The SMTP dialog for one mail (RFC 5321, RFC 3207, RFC 4954): a pure state machine that receives replies and returns the next action. It
 /// sends no secret and no mail before the connection is encrypted, unless the configuration allows an unencrypted connection.
 struct SMTPExchange: Sendable, Redacted {
     /// The action after a reply.
     enum Action: Sendable, Equatable {
+        /// Sends a text.
         case send(String)
-        /// Encrypts the connection, then sends this.
+        /// Encrypts the connection, then sends a text.
         case startTLS(thenSend: String)
-        /// Ends the exchange. The text, if any, is sent before the connection is closed.
+        /// Ends the exchange. The text is sent before the connection is closed; `nil` for none.
         case end(Ending, sending: String?)
     }
 
@@ -18,9 +19,9 @@ struct SMTPExchange: Sendable, Redacted {
         case accepted
         /// The server permanently refused the mail.
         case refused(String)
-        /// The mail may succeed later.
+        /// A temporary failure. A later attempt may succeed.
         case retry(String)
-        /// The mail was sent, but no reply arrived. It is not sent again, because it might arrive twice.
+        /// The mail was sent, but no reply arrived. A retry could deliver the mail twice.
         case unanswered
     }
 
@@ -49,7 +50,7 @@ struct SMTPExchange: Sendable, Redacted {
     /// Processes a reply and returns the next action.
     mutating func received(_ reply: SMTPReply) -> Action {
         if state == .over { return .end(.refused("a reply after the end"), sending: nil) }
-        // 421: the server closes the connection, whatever the command was.
+        // Code 421: the server closes the connection, whatever the command was.
         if reply.code == 421 { return end(state == .body ? .unanswered : .retry("421"), sending: nil) }
         switch (state, reply.code) {
         case (.greeting, 220): return go(to: .hello, sending: "EHLO \(name)\r\n")
@@ -57,7 +58,7 @@ struct SMTPExchange: Sendable, Redacted {
         case (.startTLS, 220):
             isEncrypted = true
             state = .hello
-            // Capabilities count only after encryption, because an attacker can change them before.
+            // Only the capabilities after the encryption count, because an attacker can change the earlier ones.
             return .startTLS(thenSend: "EHLO \(name)\r\n")
         case (.plain, 235), (.loginPassword, 235): return beginMail()
         case (.loginName, 334): return go(to: .loginUser, sending: Self.base64(credentials?.user ?? "") + "\r\n")
@@ -79,7 +80,7 @@ struct SMTPExchange: Sendable, Redacted {
     private mutating func greeted(_ reply: SMTPReply) -> Action {
         let offers = reply.lines.dropFirst().map { $0.uppercased().split(separator: " ").map(String.init) }
         if needsTLS && !isEncrypted {
-            // Without the offer, the server has no STARTTLS or an attacker removed it.
+            // Without STARTTLS in the reply, the server does not support it, or an attacker removed it.
             guard offers.contains(where: { $0.first == "STARTTLS" }) else {
                 return end(.refused("the server offers no STARTTLS"), sending: "QUIT\r\n")
             }

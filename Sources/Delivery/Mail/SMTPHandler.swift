@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// Runs an ``SMTPExchange`` on a connection. Used on the connection's event loop only.
+/// Runs an ``SMTPExchange`` on a connection. It is used only on the event loop of the connection.
 final class SMTPHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -37,7 +37,8 @@ final class SMTPHandler: ChannelInboundHandler {
         }
         for (index, reply) in replies.enumerated() {
             guard !isOver else { return }
-            // A server replies once to each command. Data after the reply to STARTTLS was not encrypted and may be injected.
+            // A server replies once to each command. Data after the reply to STARTTLS was not encrypted, and an attacker may have injected
+            // it.
             let hasMore = index + 1 < replies.count || !reader.isEmpty
             perform(exchange.received(reply), hasMore: hasMore, context)
         }

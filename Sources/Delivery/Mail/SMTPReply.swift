@@ -5,8 +5,9 @@ struct SMTPReply: Sendable, Equatable {
 
     /// Parses replies from bytes as they arrive.
     struct Reader {
-        /// Limits that no reply of a mail server needs to exceed.
+        /// The maximum length of a line, in bytes. No reply of a mail server needs longer lines.
         static let longestLine = 2_048
+        /// The maximum number of lines of a reply. No reply of a mail server needs more lines.
         static let mostLines = 100
 
         struct Malformed: Error {}

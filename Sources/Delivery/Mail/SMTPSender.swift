@@ -12,19 +12,19 @@ package import NIOSSL
 ///     sender: MailSender(address: "no-reply@example.com", name: "Example"))
 /// let outcome = await SMTPSender(settings, logger: logger).send(.mail(mail))
 /// ```
-/// Each mail has its own connection. A mail is handed over at most once: if the reply to it is lost, it is not sent again. Safe from any
-/// task.
+/// Each attempt has its own connection. If the reply to a sent mail is lost, the mail is not sent again, so that it never arrives twice.
+/// Safe from any task.
 package final class SMTPSender: MessageSender, Redacted {
     private let configuration: SMTPConfiguration
     private let timing: PushTiming
     private let logger: Logger
 
-    /// Creates a sender; it connects at the first mail. The logger never receives an address or content.
+    /// Creates a sender, which connects at the first mail. The logger never receives an address or content.
     package init(_ configuration: SMTPConfiguration, timing: PushTiming = .system, logger: Logger) {
         (self.configuration, self.timing, self.logger) = (configuration, timing, logger)
     }
 
-    /// Sends one mail, and refuses texts and calls. It retries connection errors and temporary refusals.
+    /// Sends one mail, and refuses texts and calls. Retries after connection errors and temporary refusals.
     package func send(_ message: Message) async -> MessageOutcome {
         guard case .mail(let mail) = message else { return .refused(reason: "a mail server sends no texts") }
         return await RepeatedTries(retry: configuration.retry, timing: timing).run(until: mail.expiresAt) {
@@ -89,7 +89,7 @@ package final class SMTPSender: MessageSender, Redacted {
 
 package struct SMTPConfiguration: Sendable, Redacted {
     package enum Security: String, Sendable, Hashable {
-        /// `STARTTLS` (port 587). A server that does not offer it receives no mail.
+        /// `STARTTLS` (port 587). A server without `STARTTLS` receives no mail.
         case startTLS
         /// TLS from the first byte (port 465).
         case implicitTLS
@@ -113,7 +113,7 @@ package struct SMTPConfiguration: Sendable, Redacted {
     package var host: String
     package var port: Int
     package var security: Security
-    /// `nil` for a server without authentication.
+    /// The credentials of this client; `nil` for a server without authentication.
     package var credentials: Credentials?
     package var sender: MailSender
     /// The client's name in `EHLO`: letters, digits, dots and hyphens; by default the domain of the sender.
@@ -128,8 +128,9 @@ package struct SMTPConfiguration: Sendable, Redacted {
     ///   - host: The host name or IP address; with TLS, it must match the server's certificate.
     ///   - port: By default 587, or 465 with ``Security/implicitTLS``.
     ///   - timeout: The timeout of one attempt.
-    ///   - retry: By default 5 attempts with pauses of 15 to 30 seconds in total.
-    /// - Throws: ``MessageConfigurationError`` if the client name is invalid, or if an unencrypted connection leaves this machine.
+    ///   - retry: The retries; by default 5 attempts with pauses of 15 to 30 seconds in total.
+    /// - Throws: ``MessageConfigurationError`` if the client name is invalid, or if the host of an unencrypted connection is another
+    ///   machine.
     package init(
         host: String, port: Int? = nil, security: Security = .startTLS, credentials: Credentials? = nil, sender: MailSender,
         clientName: String? = nil, trust: NIOSSLTrustRoots = .default, timeout: Duration = .seconds(30),

@@ -15,7 +15,7 @@ package enum Message: Sendable {
         }
     }
 
-    /// The time after which the message is not sent any more.
+    /// The time after which the message is no longer sent.
     package var expiresAt: Date {
         switch self {
         case .mail(let mail): mail.expiresAt
@@ -43,8 +43,8 @@ public enum MessageChannel: String, Sendable, Hashable, CaseIterable {
 
 /// The final outcome of a message. Each message has exactly one.
 public enum MessageOutcome: Sendable, Hashable {
-    /// The mail server or telephony provider accepted the message. The ID is the one that it reported. Delivery to the user is not
-    /// confirmed.
+    /// The mail server or telephony provider accepted the message. `id` is the ID that the provider reported, otherwise that of the
+    /// message. Delivery to the user is not confirmed.
     case delivered(id: String)
     /// The message was refused, and a retry would fail for the same reason.
     case refused(reason: String)
@@ -65,25 +65,26 @@ public enum MessageOutcome: Sendable, Hashable {
 }
 
 package protocol MessageSender: Sendable {
-    /// Sends one message and retries temporary failures. Returns at the latest soon after the message expired or the task was cancelled.
-    /// Safe to call concurrently from any task.
+    /// Sends one message, and retries after temporary failures. Returns soon after the message expired or the task was cancelled. Safe to
+    /// call concurrently from any task.
     func send(_ message: Message) async -> MessageOutcome
 }
 
 /// An email with a plain-text and an HTML body. Descriptions show neither the address nor the content.
 package struct Mail: Sendable {
-    /// Letters, digits and hyphens.
+    /// The mail's ID: letters, digits and hyphens.
     package var id: String
     /// The recipient's address, without a name.
     package var recipient: String
-    /// One line; line breaks are replaced with spaces.
+    /// The subject: one line. Line breaks are replaced with spaces.
     package var subject: String
-    /// The body for mail clients that do not show HTML.
+    /// The body in plain text, for mail clients that do not show HTML.
     package var text: String
+    /// The body in HTML.
     package var html: String
     /// The language of both bodies: a language tag (RFC 5646).
     package var language: String
-    /// The time after which the mail is not sent any more.
+    /// The time after which the mail is no longer sent.
     package var expiresAt: Date
 
     package init(id: String, recipient: String, subject: String, text: String, html: String, language: String = "en", expiresAt: Date) {
@@ -127,10 +128,10 @@ package struct TelephoneMessage: Sendable {
         }
     }
 
-    /// Letters, digits and hyphens.
+    /// The message's ID: letters, digits and hyphens.
     package var id: String
     package var channel: Channel
-    /// In E.164 format.
+    /// The recipient's number in E.164 format.
     package var phoneNumber: String
     /// The extension to dial after the call is answered; `nil` for none.
     package var phoneExtension: String?
@@ -138,15 +139,15 @@ package struct TelephoneMessage: Sendable {
     package var text: String
     /// The code in the text; `nil` for none.
     package var code: String?
-    /// A language tag (RFC 5646).
+    /// The language of the text: a language tag (RFC 5646).
     package var language: String
     package var purpose: Purpose
     package var recipient: Recipient
     /// The ID of the request that caused the message.
     package var requestID: String
-    /// The IP address of that request; `nil` if unknown.
+    /// The IP address from which that request was sent; `nil` if unknown.
     package var address: String?
-    /// The time after which the message is not sent any more.
+    /// The time after which the message is no longer sent.
     package var expiresAt: Date
 
     package init(

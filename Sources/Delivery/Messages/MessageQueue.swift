@@ -6,7 +6,7 @@ package import Metrics
 /// on one channel do not delay the others. Each accepted message is reported to the handler exactly once, before ``run()`` returns. Logs
 /// and metrics contain no phone numbers, addresses or codes. Safe from any thread or task.
 package final class MessageQueue: Sendable {
-    /// Receives the outcome of a message. It is not cancelled with the queue; ``run()`` waits for it.
+    /// A function that receives the outcome of a message. It is not cancelled with the queue: ``run()`` waits for it.
     package typealias Handler = @Sendable (Message, MessageOutcome) async -> Void
 
     private let sender: any MessageSender
@@ -18,11 +18,11 @@ package final class MessageQueue: Sendable {
 
     /// Creates a queue. Messages can be submitted at once; they are sent while ``run()`` runs.
     /// - Parameters:
-    ///   - sender: Not shut down with the queue.
+    ///   - sender: The sender. The queue does not shut it down.
     ///   - capacity: The maximum number of waiting messages for each channel, at least 1.
     ///   - concurrency: The maximum number of concurrent sends for each channel, at least 1.
-    ///   - drainTime: The time that sends may continue after ``shutdown()``.
-    ///   - timing: The clock of the drain time.
+    ///   - drainTime: The maximum time for which sends continue after ``shutdown()``.
+    ///   - timing: The clock of the drain time and of the expiry of messages.
     ///   - metrics: The factory of the counter `countersign_messages_total`.
     ///   - handler: Receives the outcome of each accepted message.
     package init(
@@ -54,7 +54,7 @@ package final class MessageQueue: Sendable {
         }
     }
 
-    /// Stops accepting messages; ``run()`` returns after the remaining ones. Returns at once; idempotent.
+    /// Stops accepting messages, and returns at once. ``run()`` returns after the remaining messages, or after the drain time. Idempotent.
     package func shutdown() { queue.shutdown() }
 
     private func send(_ message: Message) async {
@@ -99,7 +99,7 @@ package struct MessageRouter: MessageSender {
     private let mail: (any MessageSender)?
     private let telephone: (any MessageSender)?
 
-    /// Creates a router. Without a sender, messages of that kind are refused. The senders are not shut down with the router.
+    /// Creates a router. If a sender is `nil`, messages of its kind are refused. The router does not shut down the senders.
     package init(mail: (any MessageSender)?, telephone: (any MessageSender)?) {
         self.mail = mail
         self.telephone = telephone
@@ -113,7 +113,7 @@ package struct MessageRouter: MessageSender {
     }
 }
 
-/// The outcome of a message or a push that is tried several times.
+/// The outcome of a message or a push that is sent in several attempts.
 protocol RetriedOutcome: Sendable {
     static func gaveUp(reason: String) -> Self
 }
@@ -121,8 +121,9 @@ protocol RetriedOutcome: Sendable {
 extension MessageOutcome: RetriedOutcome {}
 extension PushOutcome: RetriedOutcome {}
 
-/// The result of one attempt to send something.
+/// The result of one attempt to send a message or a push.
 enum SendTry<Outcome: RetriedOutcome>: Sendable {
+    /// The final outcome.
     case ended(Outcome)
     /// The next attempt follows at once.
     case again
@@ -130,14 +131,14 @@ enum SendTry<Outcome: RetriedOutcome>: Sendable {
     case retry(reason: String, after: Duration?)
 }
 
-/// Repeats attempts until one ends or the attempts run out.
+/// Repeats attempts until one has a final outcome or the attempts run out.
 struct RepeatedTries: Sendable {
     let retry: RetryPolicy
     let timing: PushTiming
-    /// Called before each pause with the reason for the next attempt.
+    /// A function that is called before each pause, with the reason of the failure.
     var willPause: @Sendable (_ reason: String, _ pause: Duration) -> Void = { _, _ in }
 
-    /// Returns the outcome at the latest soon after `expiresAt`.
+    /// Repeats `attempt` and returns the final outcome. No attempt starts after `expiresAt`.
     func run<Outcome: RetriedOutcome>(until expiresAt: Date, _ attempt: () async -> SendTry<Outcome>) async -> Outcome {
         var last: String?
         var tries = 0

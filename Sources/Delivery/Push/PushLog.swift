@@ -2,7 +2,7 @@ internal import Crypto
 internal import JOSE
 internal import Logging
 
-/// Logs pushes: IDs, app and outcome. Device tokens are logged only as fingerprints.
+/// Logs the IDs, topics and outcomes of pushes. Device tokens are logged only as fingerprints.
 struct PushLog: Sendable {
     let logger: Logger
 

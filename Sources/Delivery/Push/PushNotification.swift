@@ -4,30 +4,32 @@ internal import JOSE
 /// One push to one device (Documentation/Protocol/Devices.md §9.2). Descriptions show neither the device token nor the payload.
 package struct PushNotification: Sendable {
     package enum PushType: String, Sendable, Hashable {
-        /// Shown to the user.
+        /// A push that the device shows to the user.
         case alert
-        /// Only wakes the app; used with ``Priority/whenConvenient``.
+        /// A push that only wakes the app. Its priority is ``Priority/whenConvenient``.
         case background
     }
 
     /// The delivery priority at the gateway (`apns-priority`).
     package enum Priority: Int, Sendable, Hashable {
+        /// The gateway delivers the push at once.
         case immediate = 10
-        /// Delivered when it suits the device's battery.
+        /// The gateway may delay the push to save the device's battery.
         case whenConvenient = 5
     }
 
-    /// In lower-case hexadecimal.
+    /// The device token in lower-case hexadecimal.
     package var deviceToken: String
+    /// The topic at the gateway (`apns-topic`): the app's bundle ID.
     package var topic: String
     package var environment: PushEnvironment
-    /// A JSON object, at most 4096 bytes.
+    /// The payload: a JSON object of at most 4096 bytes.
     package var payload: [UInt8]
     /// The time after which the push is neither sent nor stored by the gateway.
     package var expiresAt: Date
-    /// A lower-case UUID.
+    /// The push's ID: a lower-case UUID.
     package var id: String
-    /// At most 64 bytes; a later push with the same value replaces this one. `nil` for none.
+    /// The collapse ID, at most 64 bytes; `nil` for none. A later push with the same collapse ID replaces this push.
     package var collapseID: String?
     package var pushType: PushType
     package var priority: Priority
@@ -60,11 +62,11 @@ public enum PushEnvironment: String, Sendable, Hashable, CaseIterable {
 package enum PushOutcome: Sendable, Hashable {
     /// The gateway accepted the push and assigned this ID. Delivery to the device is not confirmed.
     case delivered(id: String)
-    /// The device token is no longer valid. Do not use it again unless it was registered after `since`. With `nil`, the token was never
+    /// The device token is invalid. Do not use it again unless the device registered it after `since`. `nil` means that the token was never
     /// valid for this topic and environment.
     case tokenDead(since: Date?)
-    /// The gateway refused the push, and a retry would fail for the same reason: credentials, configuration or a bug. It needs an
-    /// operator's attention.
+    /// The gateway refused the push, and a retry would fail for the same reason: credentials, configuration or a bug. An operator must
+    /// solve the problem.
     case refused(reason: String, status: Int)
     /// Sending was given up: the push expired, the attempts ran out, or the sender was cancelled, shut down or unable to sign its token.
     case gaveUp(reason: String)
@@ -84,7 +86,7 @@ package enum PushOutcome: Sendable, Hashable {
 }
 
 package protocol PushSender: Sendable {
-    /// Sends one push and retries temporary failures. Returns at the latest soon after the push expired or the task was cancelled. Safe to
-    /// call concurrently from any task. If a response is lost, the push may arrive twice, with the same ID.
+    /// Sends one push, and retries after temporary failures. Returns soon after the push expired or the task was cancelled. Safe to call
+    /// concurrently from any task. If a response is lost, the push may arrive twice, with the same ID.
     func send(_ notification: PushNotification) async -> PushOutcome
 }

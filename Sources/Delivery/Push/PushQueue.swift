@@ -22,10 +22,10 @@ package final class PushQueue: Sendable {
         package var capacity: Int
         /// The maximum number of concurrent sends, at least 1. A push that waits for a retry counts.
         package var concurrency: Int
-        /// The time that sends may continue after ``PushQueue/shutdown()``.
+        /// The maximum time for which sends continue after ``PushQueue/shutdown()``.
         package var drainTime: Duration
 
-        /// Creates the limits. The pushes share a connection; the default concurrency leaves room for others while a few wait for a retry.
+        /// Creates the limits. With the default concurrency, other pushes can be sent while a few wait for a retry.
         package init(capacity: Int = 1000, concurrency: Int = 32, drainTime: Duration = .seconds(5)) {
             self.capacity = max(capacity, 1)
             self.concurrency = max(concurrency, 1)
@@ -33,7 +33,7 @@ package final class PushQueue: Sendable {
         }
     }
 
-    /// Receives the outcome of a push. It is not cancelled with the queue; ``run()`` waits for it.
+    /// A function that receives the outcome of a push. It is not cancelled with the queue: ``run()`` waits for it.
     package typealias Handler = @Sendable (PushNotification, PushOutcome) async -> Void
 
     private let sender: any PushSender
@@ -44,9 +44,9 @@ package final class PushQueue: Sendable {
 
     /// Creates a queue. Pushes can be submitted at once; they are sent while ``run()`` runs.
     /// - Parameters:
-    ///   - sender: Not shut down with the queue.
+    ///   - sender: The sender. The queue does not shut it down.
     ///   - timing: The clock of the drain time.
-    ///   - logger: Logs dropped pushes; the sender logs the others.
+    ///   - logger: The logger for dropped pushes. The sender logs the other pushes.
     ///   - metrics: The factory of the counter `countersign_pushes_total`.
     ///   - handler: Receives the outcome of each accepted push.
     package init(
@@ -82,7 +82,7 @@ package final class PushQueue: Sendable {
         }
     }
 
-    /// Stops accepting pushes; ``run()`` returns after the remaining ones. Returns at once; idempotent.
+    /// Stops accepting pushes, and returns at once. ``run()`` returns after the remaining pushes, or after the drain time. Idempotent.
     package func shutdown() { queue.shutdown() }
 
     private func ended(_ push: PushNotification, _ outcome: PushOutcome) async {
@@ -101,9 +101,9 @@ package final class PushQueue: Sendable {
 /// The clock and the random source of senders and queues.
 package struct PushTiming: Sendable {
     package var now: @Sendable () -> Date
-    /// Waits; throws `CancellationError` when the task is cancelled.
+    /// Waits for a duration. Throws `CancellationError` if the task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void
-    /// Returns a random number from 0 up to 1 that spreads retries. It need not be unpredictable.
+    /// A generator of numbers from 0 up to 1, with which retries are spread. The numbers need not be unpredictable.
     package var jitter: @Sendable () -> Double
 
     package init(

@@ -14,21 +14,22 @@ package import NIOSSL
 /// let outcome = await sender.send(.telephone(message))
 /// await sender.shutdown()
 /// ```
-/// Retries have the same `eventId`, so that the receiver can recognize duplicates. It follows no redirects, so that a response cannot send
-/// a code to another address. Safe from any task. Call ``shutdown()`` before releasing it.
+/// Retries have the same `eventId`, so that the receiver can recognize duplicates. The sender follows no redirects, so that a response
+/// cannot send a code to another address. Safe from any task. Call ``shutdown()`` before releasing the sender.
 package final class TelephonyHookSender: MessageSender, Redacted {
     /// The hook's address and the server's credentials for it.
     package struct Configuration: Sendable, Redacted {
-        /// `https://…`; `http://` only on this machine.
+        /// The address of the hook: `https://…`, or `http://…` on this machine.
         package var url: String
-        /// The name of the header that carries ``secret``.
+        /// The name of the header that contains ``secret``.
         package var headerName: String
-        /// The value of that header; `nil` sends none.
+        /// The value of the header ``headerName``; `nil` sends no such header.
         package var secret: String?
-        /// The key that signs request bodies, in the header `X-Countersign-Signature`; `nil` for no signature.
+        /// The key of the signature in the header `X-Countersign-Signature`; `nil` for no signature.
         package var signingKey: String?
         /// The `source` of events: the organization's origin.
         package var source: String
+        /// The timeout of one attempt.
         package var timeout: Duration
         package var retry: RetryPolicy
 
@@ -41,8 +42,8 @@ package final class TelephonyHookSender: MessageSender, Redacted {
             (self.timeout, self.retry) = (timeout, retry)
         }
 
-        /// Checks the configuration without connecting. It throws if the address or header is invalid, or if both secret and signing key
-        /// are missing.
+        /// Checks the configuration without connecting. Throws if the address or the header is invalid, or if both ``secret`` and
+        /// ``signingKey`` are missing.
         package func validate() throws(MessageConfigurationError) {
             guard let parts = URL(string: url), let host = parts.host(), parts.user == nil, parts.fragment == nil,
                 parts.scheme == "https" || (parts.scheme == "http" && ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host))
@@ -64,11 +65,11 @@ package final class TelephonyHookSender: MessageSender, Redacted {
     private let logger: Logger
     private let client: HTTPClient
 
-    /// Creates a sender; it connects at the first message.
+    /// Creates a sender, which connects at the first message.
     /// - Parameters:
     ///   - trust: The trusted roots for the hook's certificate.
     ///   - timing: The clock and the random source.
-    ///   - logger: Never receives a code or a phone number.
+    ///   - logger: The logger. It never receives a code or a phone number.
     /// - Throws: The error of ``Configuration/validate()``.
     package init(
         _ configuration: Configuration, trust: NIOSSLTrustRoots = .default, timing: PushTiming = .system, logger: Logger
@@ -81,7 +82,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         client = .discreet(tls: tls, connect: limit, read: limit)
     }
 
-    /// Sends one text or call, and refuses mails. It retries connection errors, status 429 and server errors.
+    /// Sends one text or call, and refuses mails. Retries after connection errors, status 429 and server errors.
     package func send(_ message: Message) async -> MessageOutcome {
         guard case .telephone(let message) = message else { return .refused(reason: "a telephony hook sends no mail") }
         return await RepeatedTries(retry: configuration.retry, timing: timing).run(until: message.expiresAt) {
@@ -89,9 +90,9 @@ package final class TelephonyHookSender: MessageSender, Redacted {
         }
     }
 
-    /// Closes the connections; sends in progress give up.
+    /// Closes the connections. Sends in progress fail.
     package func shutdown() async {
-        // Fails only after an earlier shutdown.
+        // `shutdown()` fails only after an earlier shutdown.
         try? await client.shutdown()
     }
 
@@ -128,8 +129,7 @@ package final class TelephonyHookSender: MessageSender, Redacted {
     }
 }
 
-/// The request and response of a telephony inline hook, version 1.0, in Okta's published format. Existing providers for Okta can be used
-/// unchanged.
+/// The request and response of a telephony inline hook, version 1.0, in Okta's published format. Existing hooks for Okta work unchanged.
 struct TelephonyHook: Sendable, Redacted {
     /// The maximum size of a response, in bytes.
     static let maximumAnswer = 64 << 10
@@ -163,8 +163,8 @@ struct TelephonyHook: Sendable, Redacted {
         body = event.serialized()
     }
 
-    /// Returns the signature header `t=…,v1=…`, with which the receiver checks that the event is authentic and fresh. `t` is the time in
-    /// seconds since 1970. `v1` is the HMAC-SHA-256 of that time, a dot and the body, in lower-case hexadecimal.
+    /// Returns the value of the signature header: `t=…,v1=…`. By it, the receiver checks that the event is authentic and fresh. `t` is the
+    /// time in seconds since 1970. `v1` is the HMAC-SHA-256 of the time, a dot and the body, in lower-case hexadecimal.
     func signature(key: String, now: Date) -> String {
         let time = now.numericDate
         let code = HMAC<SHA256>.authenticationCode(
@@ -177,7 +177,7 @@ struct TelephonyHook: Sendable, Redacted {
         guard let json = try? JSONValue(parsing: body), json.objectValue != nil else {
             return .refused(reason: "the hook's answer is no JSON object")
         }
-        // The error text is not repeated: it may contain the phone number.
+        // The error text is not repeated, because it may contain the phone number.
         if json["error"]?.objectValue != nil { return .refused(reason: "the hook answered with an error") }
         guard let command = json["commands"]?.arrayValue?.first(where: { $0["type"]?.stringValue == "com.okta.telephony.action" }),
             let value = command["value"]?.arrayValue?.first

@@ -12,7 +12,7 @@ extension Endpoint {
         device path: RoutePath, methods: [HTTPRequest.Method], engine: Engine,
         respond: @escaping @Sendable (Call) async throws -> ServerResponse
     ) {
-        // Unlike other endpoints, these accept ids of any length.
+        // Unlike other endpoints, the endpoints of devices accept ids of any length.
         self.init(path, methods: methods, isCrossOrigin: false, admits: { !$0.contains("") }) { call in
             let limit = engine.countRequest(clientID: nil, snapshot: call.snapshot, context: call.request.context)
             guard limit.isAdmitted else { return .tooManyRequests(limit, to: call.request) }
@@ -45,9 +45,9 @@ extension Endpoint.Call {
         }
     }
 
-    /// Returns the request's JSON body. Throws `E0000003` if it is too large, of another type, or not JSON.
+    /// Returns the request's JSON body. Throws `E0000003` if the body is too large, of another type, or not JSON.
     func deviceBody() throws(DeviceRefusal) -> JSONValue {
-        // A limit of its own, independent of the server's: device requests are far smaller.
+        // This limit is independent of the server's limit, because requests of devices are small.
         guard !request.isTooLarge, request.body.count <= 64 << 10 else { throw .malformed("body too large") }
         guard Self.isJSON(request.head.headerFields[.contentType]) else { throw .malformed("content type") }
         do {
@@ -57,7 +57,8 @@ extension Endpoint.Call {
         }
     }
 
-    /// Parameters of the media type are ignored. Official clients put the API's version there, some after a comma.
+    /// Returns whether a content type is that of JSON. Its parameters are ignored: official clients send the API's version there, some
+    /// after a comma.
     private static func isJSON(_ contentType: String?) -> Bool {
         guard let contentType else { return true }
         let type = contentType.prefix { $0 != ";" && $0 != "," }.filter { $0 != " " && $0 != "\t" }.lowercased()
@@ -70,8 +71,8 @@ enum APIVersion {
     private static let version = "okta-version=1.0.0"
     private static let types: Set<String> = ["application/json", "application/merge-patch+json", "application/*", "*/*"]
 
-    /// Whether the header names this version together with an accepted type; `false` without the header. The official client also sends the
-    /// patch's media type here. Some documentation has a comma before the version, so both separators are accepted.
+    /// Returns whether the header names this version together with an accepted type; `false` without the header. The official client also
+    /// sends the media type of a patch here. Some documentation has a comma before the version, so both separators are accepted.
     static func isNamed(in accept: [String]) -> Bool {
         accept.contains { value in
             let parts = value.split { $0 == "," || $0 == ";" }

@@ -4,7 +4,7 @@ package import IdentityCore
 internal import JOSE
 package import ServerHTTP
 
-/// The endpoints of the device API (Documentation/Protocol/Devices.md §2.2; the letters are from there).
+/// The endpoints of the device API (Documentation/Protocol/Devices.md §2.2).
 extension Endpoint {
     package static func devices(_ engine: Engine) -> [Endpoint] {
         [
@@ -13,7 +13,7 @@ extension Endpoint {
         ]
     }
 
-    /// Returns the organization's metadata. It is the official client's first request, and has no relevant headers.
+    /// Returns the organization's metadata. The official client requests it first, without the headers of the other requests.
     private static func organization(_ engine: Engine) -> Endpoint {
         Endpoint("/.well-known/okta-organization", methods: [.get], isCrossOrigin: true) { call in
             let json: JSONValue = [
@@ -26,7 +26,7 @@ extension Endpoint {
     /// Returns the authenticators that are linked to a client.
     private static func authenticatorConfiguration(_ engine: Engine) -> Endpoint {
         Endpoint(device: "/.well-known/app-authenticator-configuration", methods: [.get], engine: engine) { call in
-            // An unreadable query names no client, which the engine refuses.
+            // The engine refuses an unreadable query as a query without a client.
             let query = call.request.query.flatMap { try? FormParameters(parsing: $0.utf8) }
             return ServerResponse(
                 json: try await engine.authenticatorConfiguration(
@@ -35,7 +35,7 @@ extension Endpoint {
         }
     }
 
-    /// Enrols a device.
+    /// Enrolls a device.
     private static func enroll(_ engine: Engine) -> Endpoint {
         Endpoint(device: .enrollments, methods: [.post], engine: engine) { call in
             ServerResponse(
@@ -45,7 +45,7 @@ extension Endpoint {
         }
     }
 
-    /// Changes or deletes an enrolment.
+    /// Changes or deletes an enrollment.
     private static func enrollment(_ engine: Engine) -> Endpoint {
         Endpoint(device: .enrollment, methods: [.patch, .delete], engine: engine) { call in
             let id = call.parameter(0)

@@ -7,7 +7,7 @@ struct ChallengeClaims: Sendable {
     /// The algorithms with which an org may sign challenges.
     static let algorithms: Set<JWSAlgorithm> = [.rs256, .rs384, .rs512]
     static let type = "okta-pushbind+jwt"
-    /// Maximum size in bytes, larger than any push or pending challenge.
+    /// The maximum size of a challenge in bytes, larger than any push or pending challenge.
     static let maximumSize = 16 << 10
 
     let token: JSONWebSignature
@@ -36,7 +36,7 @@ struct ChallengeClaims: Sendable {
     let numberChoices: [String]?
 
     /// Parses a challenge: steps 2 to 5 of Documentation/Protocol/Devices.md §3.6, and the check of the algorithm from step 8.
-    /// - Throws: ``SecurityError/jwtError(_:)``; ``DeviceAuthenticatorError/internalError(_:)`` if it is not a push challenge.
+    /// - Throws: ``SecurityError/jwtError(_:)``; ``DeviceAuthenticatorError/internalError(_:)`` if the token is not a push challenge.
     init(jwt: String) throws {
         let invalid = SecurityError.jwtError("Invalid JWT structure")
         guard let token = try? JSONWebSignature(parsing: jwt, maximumSize: Self.maximumSize),
@@ -107,7 +107,7 @@ private struct ClaimReader {
         return value
     }
 
-    /// Rejects fractions and times that are implausibly large.
+    /// Returns an integer claim. Rejects fractions, negative numbers and times that are implausibly large.
     func integer(_ name: String) throws -> Int64 {
         guard let value = payload[name]?.integerValue, (0..<1 << 40).contains(value) else { throw Self.absent(name) }
         return value
@@ -118,7 +118,7 @@ private struct ClaimReader {
 
 extension ChallengeClaims {
     /// Checks that the challenge comes from the enrollment's org and is for that enrollment. Okta's SDK does not check this. `iss` must be
-    /// the org or one of its custom servers, ids must match the enrollment's if present, and the answer must go to the org.
+    /// the org or one of its custom servers. Ids that are present must match the enrollment's ids. `verificationUri` must be at the org.
     /// - Throws: ``SecurityError/jwtError(_:)``, which names the claim.
     func check(against record: EnrollmentRecord) throws {
         _ = try keyIssuer(of: record.organizationURL)
@@ -134,8 +134,8 @@ extension ChallengeClaims {
         }
     }
 
-    /// Returns the issuer whose discovery document leads to the keys: the org, or its custom server. Throws ``SecurityError/jwtError(_:)``
-    /// if the challenge comes from elsewhere.
+    /// Returns the issuer whose discovery document leads to the keys: the org, or one of its custom servers. Throws
+    /// ``SecurityError/jwtError(_:)`` if the challenge comes from another issuer.
     func keyIssuer(of organization: URL) throws -> URL {
         let foreign = SecurityError.jwtError("iss claim is not the org")
         let base = organization.absoluteString

@@ -9,18 +9,18 @@ internal import FoundationNetworking
 /// The keys with which an org signs challenges: fetched from the org, stored with the enrollments, and looked up by `kid`. A key set is
 /// replaced as a whole, so that a key that the org has withdrawn disappears with the next fetch.
 struct ChallengeKeys: Sendable {
-    /// How long a key set is valid without a new fetch, in seconds.
+    /// The lifetime of a key set without a new fetch, in seconds.
     static let goodFor: TimeInterval = 24 * 3600
-    /// The age in seconds from which a pull or an enrollment change fetches the set again.
+    /// The age in seconds from which an enrollment, a change or a pull fetches the key set again.
     static let freshFor: TimeInterval = 3600
-    /// Maximum number of keys per issuer, and of issuers per org.
+    /// The maximum number of keys per issuer. It is also the maximum number of issuers per org.
     static let maximumCount = 32
 
     let store: EnrollmentStore
     let transport: OrgTransport
     let clock: any OAuth2Clock
 
-    /// Returns a stored key without network access; `nil` if it is unknown or its set is too old.
+    /// Returns a stored key without network access; `nil` if the key is unknown or its key set is too old.
     func known(_ keyID: String, issuer: URL, organizationID: String) throws -> JSONWebKey? {
         guard let set = try store.challengeKeys(of: organizationID)?.issuers[issuer.absoluteString],
             age(of: set) < Self.goodFor
@@ -29,8 +29,8 @@ struct ChallengeKeys: Sendable {
     }
 
     /// Returns the key. If it is not stored, fetches the key set once.
-    /// - Throws: ``LocalFailure/notVerified`` if the org has no such key, or no keys for the issuer that the challenge names (the
-    ///   Documentation/Protocol/Devices.md §5.4); the error of ``refresh(_:organizationID:)`` if the keys cannot be fetched now.
+    /// - Throws: ``LocalFailure/notVerified`` if the org has no such key, or no keys for the issuer that the challenge names
+    ///   (Documentation/Protocol/Devices.md §5.4); the error of ``refresh(_:organizationID:)`` if the keys cannot be fetched now.
     func key(_ keyID: String, issuer: URL, organizationID: String) async throws -> JSONWebKey {
         // A stored set that cannot be read counts as unknown.
         let known = try? await store.run { _ in try self.known(keyID, issuer: issuer, organizationID: organizationID) }
@@ -45,7 +45,7 @@ struct ChallengeKeys: Sendable {
         return key
     }
 
-    /// Whether the error means that the keys do not exist, and not that they cannot be fetched now.
+    /// Whether the error means that the keys do not exist; `false` if they only cannot be fetched now.
     private static func isRefusal(_ error: DeviceAuthenticatorError) -> Bool {
         switch error {
         case .serverAPIError(let result, _): (result.response?.statusCode).map { $0 != 429 && $0 < 500 } ?? false

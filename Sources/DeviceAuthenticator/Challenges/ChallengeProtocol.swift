@@ -1,17 +1,17 @@
 public import Foundation
 
-/// A request for approval. Safe from any thread.
+/// A request for the user's approval. Safe from any thread.
 public protocol ChallengeProtocol: Sendable {
-    /// The id of the request. A push and a pulled challenge of the same request have the same id; compare it to find duplicates.
+    /// The id of the request. A push and a pulled challenge of the same request have the same id, so compare ids to find duplicates.
     var transactionId: String { get }
-    /// The org that sent the request.
+    /// The URL of the issuer that sent the request; `nil` if unknown.
     var originURL: URL? { get }
-    /// When the request was created.
+    /// The time at which the request was created.
     var transactionTime: Date { get }
-    /// The app that the user signs in to.
+    /// The name of the app that the user signs in to; `nil` if unknown.
     var appInstanceName: String? { get }
 
-    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. Calls neither handler on the main queue.
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends the answer. Calls neither handler on the main queue.
     /// - Parameters:
     ///   - onRemediation: Called with each ``RemediationStep``.
     ///   - onCompletion: Called once, with `nil` if the answer was delivered, whether approval or denial.
@@ -19,7 +19,7 @@ public protocol ChallengeProtocol: Sendable {
     func resolve(
         onRemediation: @escaping @Sendable (RemediationStep) -> Void, onCompletion: @escaping @Sendable (DeviceAuthenticatorError?) -> Void)
 
-    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it.
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends the answer.
     /// - Parameter onRemediation: Called with each ``RemediationStep``, not on the main queue.
     /// - Throws: ``DeviceAuthenticatorError``; `CancellationError` if the task was cancelled, which also ends the wait for the consent
     ///   step.
@@ -27,7 +27,7 @@ public protocol ChallengeProtocol: Sendable {
 }
 
 extension ChallengeProtocol {
-    /// The same as `resolve(onRemediation:onCompletion:)`, with the name from the older documentation.
+    /// The same as `resolve(onRemediation:onCompletion:)`, with the name from Okta's older documentation.
     @preconcurrency
     public func resolve(
         onRemediationStep: @escaping @Sendable (RemediationStep) -> Void,
@@ -36,12 +36,12 @@ extension ChallengeProtocol {
         resolve(onRemediation: onRemediationStep, onCompletion: onCompletion)
     }
 
-    /// The same as `resolve(onRemediation:)`, with the name from the older documentation.
+    /// The same as `resolve(onRemediation:)`, with the name from Okta's older documentation.
     public func resolve(onRemediationStep: @escaping @Sendable (RemediationStep) -> Void) async throws {
         try await resolve(onRemediation: onRemediationStep)
     }
 
-    /// Default implementation for an app's own types that implement only the callback form.
+    /// Calls the callback form and waits for its result, for an app's own types that implement only the callback form.
     public func resolve(onRemediation: @escaping @Sendable (RemediationStep) -> Void) async throws {
         try await Callback.value { completion in
             resolve(onRemediation: onRemediation) { error in completion(error.map(Result.failure) ?? .success(())) }
@@ -51,9 +51,9 @@ extension ChallengeProtocol {
 
 /// A challenge that was received by push or pulled from the server.
 public protocol PushChallengeProtocol: ChallengeProtocol {
-    /// The location where the sign-in was started.
+    /// The location where the sign-in was started; `nil` if unknown.
     var clientLocation: String? { get }
-    /// The operating system on which the sign-in was started.
+    /// The operating system on which the sign-in was started; `nil` if unknown.
     var clientOS: String? { get }
     /// The user's answer. If it is set before the challenge is resolved, the consent step is skipped.
     var userResponse: PushChallengeUserResponse { get set }
@@ -61,7 +61,7 @@ public protocol PushChallengeProtocol: ChallengeProtocol {
 
 /// A challenge that may come from a backchannel request (CIBA).
 public protocol CIBAChallengeProtocol: PushChallengeProtocol {
-    /// The message that the requesting app shows too; `nil` for a sign-in.
+    /// The message that the requesting app also shows; `nil` for a sign-in.
     var cibaBindingMessage: String? { get }
 }
 
@@ -77,7 +77,7 @@ public enum PushChallengeUserResponse: Sendable {
 
 /// The kinds of request that an enrollment accepts.
 public struct TransactionType: OptionSet, Sendable, Hashable {
-    /// The bit mask.
+    /// The set as a bit mask.
     public let rawValue: Int
 
     /// Creates a set from a bit mask.

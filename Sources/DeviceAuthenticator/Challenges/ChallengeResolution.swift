@@ -2,7 +2,8 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Resolves a challenge once: verifies, asks the user, signs, sends (Documentation/Protocol/Devices.md §5.2).
+/// One resolution of a challenge: verifies the challenge, asks the user, signs the answer and sends it (Documentation/Protocol/Devices.md
+/// §5.2).
 struct ChallengeResolution: Sendable {
     let challenge: PushChallenge
     let device: PushDevice
@@ -55,7 +56,7 @@ struct ChallengeResolution: Sendable {
 
     private func consent(of enrollment: AuthenticatorEnrollment) async throws -> Consent {
         let answer = Decision<Consent>()
-        // Only the app holds the step: if the app releases it without an answer, its `deinit` ends the wait.
+        // Only the app retains the step. If the app releases the step without an answer, the step's `deinit` ends the wait.
         tell(RemediationStepUserConsent(challenge: challenge, enrollment: enrollment, answer: answer))
         return try await answer.valueUnlessCancelled()
     }
@@ -99,7 +100,7 @@ struct ChallengeResolution: Sendable {
             report(.userVerificationKeyNotEnrolled, "The user verification key can't be read", .storageError(error))
             return (try await possessionAnswer(withoutKey, record, now), nil)
         } catch {
-            // For a key store that throws other errors. A cancelled caller does not want an answer to be sent.
+            // An app's own key store may throw other errors. After a cancellation, no answer is sent.
             try Task.checkCancellation()
             report(
                 .userVerificationKeyNotEnrolled, "The user verification key can't be used, falling back to proof of possession",
@@ -176,7 +177,7 @@ struct ChallengeResolution: Sendable {
         return context
     }
 
-    /// Answers for integrations and signal providers, none of which this module supports.
+    /// Returns the answers for integrations and signal providers. This module supports none of them.
     private func unanswered(_ names: [String]) -> JSONValue {
         .array(names.map { ["name": .string($0), "error": "not available on this device"] })
     }
@@ -186,7 +187,7 @@ struct ChallengeResolution: Sendable {
             _ = try await device.transport.send(OrgRequests.verify(at: claims.verificationURI, answer: answer))
             device.log.info("challengeAnswered", "The answer to \(claims.transactionID) was delivered")
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // Adds the reason, because the server does not know why the device could not verify the user or why its time was wrong.
+            // Adds the device's own error. The server does not know why user verification failed, or that the device's clock is wrong.
             let clock = device.clock.error(at: org).flatMap { abs($0.offset) > OrgClock.largestCorrection ? $0 : nil }
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: failure ?? clock), model)
         }

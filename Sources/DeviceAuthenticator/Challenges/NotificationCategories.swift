@@ -11,7 +11,7 @@ enum NotificationCategories {
     static let reviewAction = "REVIEW_BUTTON"
 
     #if canImport(UserNotifications) && canImport(Darwin) && !os(tvOS)
-    /// Adds the categories whose titles are set to the app's categories.
+    /// Adds categories to those that the app has registered. A category is added if its titles are set.
     static func register(_ settings: ApplicationConfig.PushSettings) {
         var categories: Set<UNNotificationCategory> = []
         if let approve = settings.approveActionTitle, let deny = settings.denyActionTitle {

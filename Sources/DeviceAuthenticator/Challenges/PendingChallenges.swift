@@ -2,9 +2,9 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Pulls the pending challenges of an enrollment (Documentation/Protocol/Devices.md §2.8).
+/// A pull of the pending challenges of an enrollment (Documentation/Protocol/Devices.md §2.8).
 struct PendingChallenges: Sendable {
-    /// Maximum number of challenges, more than a user answers.
+    /// The maximum number of challenges that one pull returns, more than a user answers.
     private static let maximumCount = 100
 
     let enrollment: AuthenticatorEnrollment
@@ -30,7 +30,7 @@ struct PendingChallenges: Sendable {
         return challenges
     }
 
-    /// Returns `nil` if the element is not a valid challenge of the org for this enrollment.
+    /// Returns the challenge of an element; `nil` if the element is not a valid challenge of the org for this enrollment.
     private func challenge(_ element: JSONValue, _ record: EnrollmentRecord) async throws -> PushChallenge? {
         do {
             let payload = try PushPayload { element[$0]?.stringValue }

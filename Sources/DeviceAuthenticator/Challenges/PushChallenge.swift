@@ -2,13 +2,13 @@ internal import AuthFoundation
 public import Foundation
 public import JOSE
 
-/// The challenge type that this module's functions return. Cast to it for members beyond the published protocols. Safe from any thread.
+/// The challenge type that this module's functions return. Cast to it for members beyond the protocols of Okta's SDK. Safe from any thread.
 ///
 /// The push service is not part of the org. The details of a challenge (``appInstanceName``, ``clientLocation``, ``clientOS``, ``isCIBA``,
 /// ``cibaBindingMessage``, ``numberChoices``) are therefore `nil` or `false` until its signature is verified with the org's keys. A pushed
 /// challenge is verified when it is parsed, if the key is already known: keys are fetched at enrollment, at pulls and at changes. A pulled
-/// challenge is verified unless the keys cannot be fetched. Any other challenge is verified before the consent step, so show the details
-/// there. To show them earlier, call ``verify()``.
+/// challenge is verified unless the keys cannot be fetched. Any other challenge is verified before the consent step, so show the details in
+/// the consent step. To show the details earlier, call ``verify()``.
 public final class PushChallenge: CIBAChallengeProtocol {
     private struct State {
         var isVerified = false
@@ -21,7 +21,7 @@ public final class PushChallenge: CIBAChallengeProtocol {
     let claims: ChallengeClaims
     let skew: Int
     let device: PushDevice
-    /// `nil` if the enrollment is not on this device.
+    /// The enrollment that the challenge is for; `nil` if it is not on this device.
     let enrollment: AuthenticatorEnrollment?
     private let state: Locked<State>
 
@@ -36,19 +36,20 @@ public final class PushChallenge: CIBAChallengeProtocol {
         state = Locked(State(response: response))
     }
 
-    /// The id of the request. It is not verified before ``isVerified`` is true, but suffices to find duplicates.
+    /// The id of the request. Until ``isVerified`` is true, use it only to find duplicates.
     public var transactionId: String { claims.transactionID }
 
-    /// The org that sent the request; `nil` if the enrollment is not on this device.
+    /// The URL of the issuer that sent the request: the org, or one of its authorization servers; `nil` if the enrollment is not on this
+    /// device.
     public var originURL: URL? { enrollment == nil ? nil : URL(string: claims.issuer) }
 
-    /// When the request was created, by the server's clock.
+    /// The time at which the request was created, by the server's clock.
     public var transactionTime: Date { Date(clampingNumericDate: Double(claims.issuedAt)) }
 
-    /// When the request expires, by the server's clock.
+    /// The time at which the request expires, by the server's clock.
     public var expirationTime: Date { Date(clampingNumericDate: Double(claims.expiresAt)) }
 
-    /// The enrollment that the request is for.
+    /// The id of the enrollment that the request is for.
     public var enrollmentId: String { claims.enrollmentID }
 
     /// The request's requirement for user verification.
@@ -57,16 +58,16 @@ public final class PushChallenge: CIBAChallengeProtocol {
     /// Whether the signature was verified with the org's keys.
     public var isVerified: Bool { state.withLock { $0.isVerified } }
 
-    /// The app that the user signs in to; `nil` until the challenge is verified.
+    /// The name of the app that the user signs in to; `nil` if unknown or until the challenge is verified.
     public var appInstanceName: String? { isVerified ? claims.appInstanceName : nil }
 
-    /// The location where the sign-in was started; `nil` until the challenge is verified.
+    /// The location where the sign-in was started; `nil` if unknown or until the challenge is verified.
     public var clientLocation: String? { isVerified ? claims.clientLocation : nil }
 
-    /// The operating system on which the sign-in was started; `nil` until the challenge is verified.
+    /// The operating system on which the sign-in was started; `nil` if unknown or until the challenge is verified.
     public var clientOS: String? { isVerified ? claims.clientOS : nil }
 
-    /// Whether it is a backchannel request (CIBA) and not a sign-in; `false` until the challenge is verified.
+    /// Whether the challenge is a backchannel request (CIBA) and not a sign-in; `false` until the challenge is verified.
     public var isCIBA: Bool { isVerified && claims.isCIBA }
 
     /// The id of the requesting client; `nil` until the challenge is verified.
@@ -75,12 +76,14 @@ public final class PushChallenge: CIBAChallengeProtocol {
     /// The message of a backchannel request; `nil` for a sign-in, without a message, or until the challenge is verified.
     public var cibaBindingMessage: String? { isVerified && claims.isCIBA ? claims.bindingMessage : nil }
 
-    /// The numbers from which the user must pick the one that the sign-in shows; `nil` if no number is needed or until the challenge is
-    /// verified.
+    /// The numbers to choose from for an approval; `nil` if no number is needed or until the challenge is verified. The sign-in shows the
+    /// right number.
     public var numberChoices: [String]? { isVerified ? claims.numberChoices : nil }
 
-    /// Verifies the signature with the org's keys, which are fetched if the key is not known. A no-op if the challenge is already verified.
-    /// - Throws: ``DeviceAuthenticatorError`` with the reason `untrustedChallenge`, `network` or `enrollmentUnknown`; `CancellationError`.
+    /// Verifies the signature with the org's keys. If the key is not stored, fetches the keys. A no-op if the challenge is already
+    /// verified.
+    /// - Throws: ``DeviceAuthenticatorError``: with the reason `untrustedChallenge` if the challenge is not from the org,
+    ///   `enrollmentUnknown` if the enrollment is not on this device, or another reason if the keys cannot be fetched; `CancellationError`.
     public func verify() async throws {
         guard !isVerified else { return }
         guard let record = enrollment?.record else { throw DeviceAuthenticatorError.accountNotFoundForChallenge(self) }
@@ -111,7 +114,7 @@ public final class PushChallenge: CIBAChallengeProtocol {
         set { state.withLock { $0.response = newValue } }
     }
 
-    /// The number that the user picked from ``numberChoices``.
+    /// The number that the user picked from ``numberChoices``; `nil` without an answer.
     public var selectedNumber: String? {
         get { state.withLock { $0.selectedNumber } }
         set { state.withLock { $0.selectedNumber = newValue } }
@@ -131,12 +134,12 @@ public final class PushChallenge: CIBAChallengeProtocol {
         }
     }
 
-    /// Clears an approval that cannot be sent, so that the next resolution asks again.
+    /// Clears an approval that cannot be sent, so that the next resolution asks the user again.
     func forgetAnswer() {
         state.withLock { $0.response = .userNotResponded }
     }
 
-    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. Calls neither handler on the main queue.
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends the answer. Calls neither handler on the main queue.
     /// - Parameters:
     ///   - onRemediation: Called with each ``RemediationStep``.
     ///   - onCompletion: Called once, with `nil` if the answer was delivered, whether approval or denial.
@@ -146,8 +149,8 @@ public final class PushChallenge: CIBAChallengeProtocol {
         Callback.run(onCompletion) { try await self.resolve(onRemediation: onRemediation) }
     }
 
-    /// Verifies the challenge, asks the app for the user's answer if needed, and sends it. After a network error it can be called again; it
-    /// does not repeat an answered consent step.
+    /// Verifies the challenge, asks the app for the user's answer if needed, and sends the answer. After a network error, the app can call
+    /// this function again; an answered consent step is not repeated.
     /// - Parameter onRemediation: Called with each ``RemediationStep``, not on the main queue.
     /// - Throws: ``DeviceAuthenticatorError``, whose reason tells whether the challenge has expired, was answered or was cancelled;
     ///   `CancellationError` if the task was cancelled, which also ends the wait for the consent step.

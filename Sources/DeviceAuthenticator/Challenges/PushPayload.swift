@@ -11,7 +11,7 @@ struct PushPayload: Sendable {
 
     let challenge: String
 
-    /// Reads the payload's members; names with the prefix `okta.` are used if the plain ones are missing. Throws
+    /// Reads the payload's members; names with the prefix `okta.` are used if the plain names are missing. Throws
     /// ``DeviceAuthenticatorError/pushNotRecognized``.
     init(_ string: (String) -> String?) throws {
         guard (string("payloadVersion") ?? string("okta.payloadVersion")) == Self.version,

@@ -7,12 +7,12 @@ internal import Foundation
 public class RemediationStep: @unchecked Sendable {
     init() {}
 
-    /// Applies the safe default: denies a consent step, does nothing for other steps. Call it for unknown steps.
+    /// Applies the safe default: denies a consent step; does nothing for other steps. Call this function for unknown steps.
     public func defaultProcess() {}
 }
 
-/// Asks whether the user approves. Answer it once, with ``provide(_:)`` or ``provide(_:selectedNumber:reportSuspicious:)``; only the first
-/// answer counts. The details of ``challenge`` are already verified.
+/// The step that asks whether the user approves the challenge. Answer the step once, with ``provide(_:)`` or
+/// ``provide(_:selectedNumber:reportSuspicious:)``; only the first answer counts. The details of ``challenge`` are already verified.
 ///
 /// If the app releases the step without an answer, nothing is sent, and the resolution fails with
 /// ``DeviceAuthenticatorError/Reason/notAnswered``. There is no other timeout, but the server rejects an answer that comes too late.
@@ -32,7 +32,7 @@ public class RemediationStepUserConsent: RemediationStep, @unchecked Sendable {
 
     deinit { answer.decide(.failure(DeviceAuthenticatorError.genericError(LocalFailure.notAnswered))) }
 
-    /// The numbers to pick from, as they are displayed; `nil` if no number is needed. The sign-in shows the right one.
+    /// The numbers to pick from, as they are displayed; `nil` if no number is needed. The sign-in shows the right number.
     public var numberChoices: [String]? { (challenge as? PushChallenge)?.numberChoices }
 
     /// Provides the user's answer without a number.
@@ -43,7 +43,7 @@ public class RemediationStepUserConsent: RemediationStep, @unchecked Sendable {
     /// Provides the user's answer with the number that the user picked.
     /// - Parameters:
     ///   - response: The answer; ``UserConsentResponse/none`` counts as a denial.
-    ///   - selectedNumber: One of ``numberChoices``.
+    ///   - selectedNumber: One of ``numberChoices``; `nil` without a number.
     ///   - reportSuspicious: Whether a denial reports to the server that the user did not start the sign-in.
     public func provide(_ response: UserConsentResponse, selectedNumber: String?, reportSuspicious: Bool = false) {
         answer.decide(.success(Consent(response: response, selectedNumber: selectedNumber, isReportedSuspicious: reportSuspicious)))
@@ -69,8 +69,8 @@ public enum UserConsentResponse: Int, Sendable {
     case none
 }
 
-/// Reports a problem that does not stop the resolution. No answer is needed. `@unchecked Sendable` is safe because of the invariant of
-/// ``RemediationStep``.
+/// The step that reports a problem, which does not stop the resolution. No answer is needed. `@unchecked Sendable` is safe because of the
+/// invariant of ``RemediationStep``.
 public class RemediationStepMessage: RemediationStep, @unchecked Sendable {
     /// The severity: always `nonFatalError`.
     public let messageType: RemediationStepMessageType
@@ -80,7 +80,7 @@ public class RemediationStepMessage: RemediationStep, @unchecked Sendable {
     public let message: String?
     /// The challenge that is being resolved.
     public let challenge: (any ChallengeProtocol)?
-    /// The cause of the problem.
+    /// The cause of the problem; `nil` if unknown.
     public let error: DeviceAuthenticatorError?
 
     init(

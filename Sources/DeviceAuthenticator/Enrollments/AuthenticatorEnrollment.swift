@@ -1,8 +1,8 @@
 internal import AuthFoundation
 public import Foundation
 
-/// The enrollment type that this module's functions return. Cast to it for members beyond the published protocol. Its values are as of its
-/// last call; ``DeviceAuthenticatorProtocol/allEnrollments()`` reads the stored ones.
+/// The enrollment type that this module's functions return. Cast to it for members beyond the protocol of Okta's SDK. The properties show
+/// the state after the last call on this object; ``DeviceAuthenticatorProtocol/allEnrollments()`` reads the stored state.
 public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     let device: PushDevice
     private let state: Locked<EnrollmentRecord>
@@ -29,10 +29,10 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
 
     /// The client id of the app that the enrollment belongs to.
     public var oidcClientId: String { record.clientID }
-    /// When the enrollment was created.
+    /// The time at which the enrollment was created.
     public var creationDate: Date { record.createdAt }
     /// The state of the enrollment according to the server's last response to a change. The module never deletes an enrollment because of
-    /// it; the app decides.
+    /// its state; the app decides.
     public var enrollmentState: EnrollmentState { record.serverErrorCode.map { ServerErrorCode(raw: $0).enrollmentState } ?? .active }
     /// The authenticator's policy for user verification at the time of the enrollment; `nil` if it is not stored.
     public var userVerificationPolicy: UserVerificationPolicySetting? {
@@ -55,7 +55,7 @@ public final class AuthenticatorEnrollment: AuthenticatorEnrollmentProtocol {
     /// Turns user verification on or off.
     /// - Parameters:
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    ///   - enable: Whether to turn it on.
+    ///   - enable: Whether to turn user verification on.
     ///   - userVerificationSettings: The protection of a new key.
     /// - Throws: ``DeviceAuthenticatorError``; `CancellationError`.
     public func setUserVerification(

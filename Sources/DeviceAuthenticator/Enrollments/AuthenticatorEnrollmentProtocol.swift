@@ -15,10 +15,11 @@ public protocol AuthenticatorEnrollmentProtocol: Sendable {
     /// Whether the server may send CIBA challenges.
     var isCIBAEnabled: Bool { get }
 
-    /// Turns user verification on or off. Turning it on registers the existing key, or creates one. If it fails, nothing changes.
+    /// Turns user verification on or off. Turning it on registers the existing key, or creates a key. If the server rejects the change,
+    /// nothing changes.
     /// - Parameters:
     ///   - authenticationToken: An access token with the scope `okta.myAccount.appAuthenticator.manage`.
-    ///   - enable: Whether to turn it on.
+    ///   - enable: Whether to turn user verification on.
     ///   - completion: Called with `nil` on success.
     @preconcurrency
     func setUserVerification(
@@ -53,7 +54,7 @@ public protocol AuthenticatorEnrollmentProtocol: Sendable {
     /// Pulls the pending challenges of this enrollment from the server. Challenges that are invalid or not signed by the org are omitted.
     /// - Parameters:
     ///   - authenticationToken: An access token; a token of ``retrieveMaintenanceToken(scopes:completion:)`` suffices.
-    ///   - allowedClockSkewInSeconds: Allowed difference between this device's clock and the server's, in seconds.
+    ///   - allowedClockSkewInSeconds: The allowed difference between this device's clock and the server's, in seconds.
     @preconcurrency
     func retrievePushChallenges(
         authenticationToken: AuthToken, allowedClockSkewInSeconds: Int,
@@ -65,11 +66,11 @@ public protocol AuthenticatorEnrollmentProtocol: Sendable {
 
     /// Deletes the enrollment and its keys on this device only, without network access. The server keeps the enrollment and continues to
     /// send challenges for it. Prefer ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``.
-    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)``.
+    /// - Throws: ``DeviceAuthenticatorError/storageError(_:)`` if the stored data cannot be changed.
     func deleteFromDevice() throws
 
-    /// Gets an access token for maintenance with the enrollment's key, without user interaction. The token permits to change the push token
-    /// and the CIBA setting, and to pull challenges. It is not stored.
+    /// Gets an access token for maintenance with the enrollment's key, without user interaction. The token permits changes of the push
+    /// token and of the CIBA setting, and pulls of challenges. It is not stored.
     /// - Parameter scopes: The scopes of the token.
     @preconcurrency
     func retrieveMaintenanceToken(
@@ -80,7 +81,7 @@ public protocol AuthenticatorEnrollmentProtocol: Sendable {
 }
 
 extension AuthenticatorEnrollmentProtocol {
-    /// Pulls the pending challenges with a skew of 300 seconds.
+    /// Pulls the pending challenges. The allowed clock skew is 300 seconds.
     @preconcurrency
     public func retrievePushChallenges(
         authenticationToken: AuthToken,
@@ -90,7 +91,7 @@ extension AuthenticatorEnrollmentProtocol {
             authenticationToken: authenticationToken, allowedClockSkewInSeconds: PushPayload.defaultSkew, completion: completion)
     }
 
-    /// Pulls the pending challenges with a skew of 300 seconds.
+    /// Pulls the pending challenges. The allowed clock skew is 300 seconds.
     public func retrievePushChallenges(authenticationToken: AuthToken) async throws -> [any PushChallengeProtocol] {
         try await retrievePushChallenges(authenticationToken: authenticationToken, allowedClockSkewInSeconds: PushPayload.defaultSkew)
     }
@@ -106,7 +107,8 @@ extension AuthenticatorEnrollmentProtocol {
         try await retrieveMaintenanceToken(scopes: MaintenanceToken.defaultScopes)
     }
 
-    /// The older form of ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``, which does the same.
+    /// Deletes an enrollment, as ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)`` does. This form is from
+    /// Okta's older documentation.
     @preconcurrency
     public func delete(
         enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken,
@@ -115,7 +117,8 @@ extension AuthenticatorEnrollmentProtocol {
         Callback.run(completion) { try await self.delete(enrollment: enrollment, authenticationToken: authenticationToken) }
     }
 
-    /// The older form of ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)``, which does the same.
+    /// Deletes an enrollment, as ``DeviceAuthenticatorProtocol/delete(enrollment:authenticationToken:completion:)`` does. This form is from
+    /// Okta's older documentation.
     public func delete(enrollment: any AuthenticatorEnrollmentProtocol, authenticationToken: AuthToken) async throws {
         guard let enrollment = enrollment as? AuthenticatorEnrollment else {
             throw DeviceAuthenticatorError.internalError("The enrollment was not made by this module, so it can't be deleted by it.")
@@ -130,7 +133,7 @@ extension AuthenticatorEnrollmentProtocol {
     }
 }
 
-/// Default implementations for an app's own types, such as test doubles, that implement only the published members.
+/// Default implementations for an app's own types, such as test doubles, that implement only the members of Okta's SDK.
 extension AuthenticatorEnrollmentProtocol {
     /// Calls the callback form and waits for its result.
     public func setUserVerification(authenticationToken: AuthToken, enable: Bool) async throws {

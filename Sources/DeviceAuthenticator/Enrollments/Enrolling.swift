@@ -2,14 +2,14 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Creates one enrollment: from the request for the org's id to the stored record (Documentation/Protocol/Devices.md §2.5).
+/// The creation of one enrollment, from the request for the org's id to the stored record (Documentation/Protocol/Devices.md §2.5).
 struct Enrolling: Sendable {
     let device: PushDevice
     let token: AuthToken
     let config: DeviceAuthenticatorConfig
     let parameters: EnrollmentParameters
 
-    /// How the device identifies itself to the org.
+    /// The identity of the device in the enrollment request.
     private enum Identity {
         case new(tag: String, key: DevicePublicKey)
         case known(DeviceRecord, attestation: String)
@@ -37,7 +37,7 @@ struct Enrolling: Sendable {
         }
     }
 
-    /// Tags of all keys that may be created, so that all can be deleted after a failure.
+    /// The tags of all keys that may be created. After a failure, the keys with these tags are deleted.
     private struct Tags {
         let instance: String
         let possession: String
@@ -58,7 +58,8 @@ struct Enrolling: Sendable {
         do {
             answer = try await post(identity, keys, metadata)
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // The server has deleted the device: retry once as a new device. Stored data of the old one is replaced only if that succeeds.
+            // The server has deleted the device: retry once as a new device. The stored data of the old device is replaced only if the
+            // retry succeeds.
             guard case .known = identity, model?.errorCode == .deviceDeleted || model?.errorCode == .invalidToken else {
                 throw DeviceAuthenticatorError.serverAPIError(result, model)
             }
@@ -150,7 +151,7 @@ struct Enrolling: Sendable {
     private func pushBody(_ keys: Keys) -> JSONValue {
         let isHardwareBacked = device.keys.isHardwareBacked
         var jwks: JSONValue = ["proofOfPossession": keys.possession.jwk(tag: keys.possessionTag, isHardwareBacked: isHardwareBacked)]
-        // Three states: absent if the app did not choose, null if it declined (Documentation/Protocol/Devices.md §2.5.1).
+        // `userVerification` is absent if the app did not choose, and null if the app declined (Documentation/Protocol/Devices.md §2.5.1).
         if let tag = keys.verificationTag, let key = keys.verification {
             jwks["userVerification"] = key.jwk(tag: tag, isHardwareBacked: isHardwareBacked)
         } else if parameters.userVerification == false {
@@ -172,7 +173,7 @@ struct Enrolling: Sendable {
                 device.log.warning("storage", "Part of the older enrollment can't be deleted: \(failure.localizedDescription)")
             }
         } catch {
-            // Otherwise the server would continue to send challenges to a device without the enrollment.
+            // Deletes the enrollment on the server. Otherwise the server would send challenges to a device without the enrollment.
             do {
                 _ = try await device.transport.send(OrgRequests.delete(record.id, of: record.organizationURL, token: token))
             } catch {

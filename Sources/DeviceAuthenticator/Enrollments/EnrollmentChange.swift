@@ -2,7 +2,7 @@ internal import AuthFoundation
 internal import Foundation
 internal import JOSE
 
-/// Changes an enrollment on the server, then on this device (Documentation/Protocol/Devices.md §2.6).
+/// A change of an enrollment on the server, then on this device (Documentation/Protocol/Devices.md §2.6).
 struct EnrollmentChange: Sendable {
     let enrollment: AuthenticatorEnrollment
     let token: AuthToken
@@ -80,7 +80,7 @@ struct EnrollmentChange: Sendable {
     }
 
     /// Sends a change and stores the result. Concurrent changes by other processes are kept. If a response that must be read is invalid,
-    /// the call fails and stores nothing. Cancellation does not interrupt the change; callers check for it afterwards.
+    /// the call fails and stores nothing. Cancellation does not interrupt the change; callers check for cancellation afterwards.
     private func patch(
         _ body: JSONValue, _ record: EnrollmentRecord, readsAnswer: Bool = true,
         change: @Sendable @escaping (inout EnrollmentRecord) -> Void = { _ in }
@@ -102,7 +102,7 @@ struct EnrollmentChange: Sendable {
                     change(&record)
                     record.userName = answer?.userName ?? record.userName
                     record.methodID = answer?.methodID ?? record.methodID
-                    // A missing link in the response keeps the stored one.
+                    // If the response contains no link, the stored link is kept.
                     record.pendingLink = answer?.pendingLink ?? record.pendingLink
                     record.serverErrorCode = nil
                     record.updatedAt = now

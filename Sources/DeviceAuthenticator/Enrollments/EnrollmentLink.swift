@@ -19,7 +19,8 @@ public struct EnrollmentLink: Sendable {
     /// Parses a scanned code.
     /// - Parameter text: The URL in the QR code, of the form `https://id.example.com/enroll/{authenticator}#client_id=…&ticket=…`.
     ///   Surrounding white space is ignored.
-    /// - Throws: ``DeviceAuthenticatorError/genericError(_:)`` if the text is not such a URL, or is neither https nor on this machine.
+    /// - Throws: ``DeviceAuthenticatorError/genericError(_:)`` if the text is not such a URL, or if the URL is neither https nor on this
+    ///   machine.
     public init(_ text: String) throws {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard text.utf8.count <= Self.longest, let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
@@ -52,11 +53,12 @@ extension EnrollmentLink: Redacted {
 
 /// Enrollment by QR code, an extension of this project.
 extension DeviceAuthenticatorProtocol {
-    /// Enrolls this installation for the user whose sign-in page shows the QR code. The user does not sign in on this device; the sign-in
-    /// on the page continues with a push to it. The first request that reaches the org consumes the ticket; if enrollment fails after that,
-    /// the page shows a new code. Otherwise it works like ``enroll(authenticationToken:authenticatorConfig:enrollmentParameters:)``.
+    /// Enrolls this installation for the user whose sign-in page shows the QR code. The user does not sign in on this device. The sign-in
+    /// on the page continues with a push to this device. The first request that reaches the org consumes the ticket. If enrollment fails
+    /// after that, the page shows a new code. Apart from the ticket, the enrollment works like
+    /// ``enroll(authenticationToken:authenticatorConfig:enrollmentParameters:)``.
     /// - Parameters:
-    ///   - link: The scanned code. First show ``EnrollmentLink/organizationURL`` and ask the user whether they are signing in there now.
+    ///   - link: The scanned code. First show ``EnrollmentLink/organizationURL`` and ask whether the user is signing in to this org now.
     ///   - enrollmentParameters: The push token and options of the enrollment.
     /// - Returns: The enrollment; its ``AuthenticatorEnrollmentProtocol/user`` is the enrolled user.
     /// - Throws: ``DeviceAuthenticatorError``; its ``DeviceAuthenticatorError/reason-swift.property`` is
@@ -80,7 +82,7 @@ extension DeviceAuthenticatorProtocol {
 }
 
 extension PushDevice {
-    /// Exchanges the ticket for an access token for one enrollment. It is not stored.
+    /// Exchanges the ticket for an access token, which permits one enrollment. The token is not stored.
     fileprivate func token(for link: EnrollmentLink) async throws -> AuthToken {
         struct Answer: Decodable {
             var accessToken: String

@@ -19,7 +19,7 @@ public struct Organization: Sendable, Equatable {
 public struct User: Sendable, Equatable {
     /// The user's id.
     public let id: String
-    /// The user's name, if the server provided it.
+    /// The user's name; `nil` if the server did not provide it.
     public let name: String?
 
     /// Creates a user, for an app's test doubles.
@@ -95,12 +95,12 @@ public struct Oauth2Credential: Codable, Sendable, Redacted {
     /// The type of the token, such as `Bearer`.
     public let token_type: String
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The lifetime of the token in seconds.
+    /// The lifetime of the token in seconds; `nil` if the server did not provide it.
     public let expires_in: Int?
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// The refresh token; servers do not issue one for these scopes.
+    /// The refresh token; normally `nil`, because servers do not issue refresh tokens for these scopes.
     public let refresh_token: String?
-    /// The scopes of the token, separated by spaces.
+    /// The scopes of the token, separated by spaces; `nil` if the server did not provide them.
     public let scope: String?
 
     /// The type, lifetime and scopes, without the tokens.
@@ -112,7 +112,7 @@ public struct Oauth2Credential: Codable, Sendable, Redacted {
 /// The push token and options of an enrollment.
 public struct EnrollmentParameters: Sendable {
     let deviceToken: DeviceToken
-    /// `nil` if the app did not choose, which differs from `false` in the request.
+    /// Whether the app wants user verification; `nil` if the app did not choose. The request distinguishes `nil` from `false`.
     private(set) var userVerification: Bool?
     private(set) var userVerificationSettings = BiometricEnrollmentSettings.default
     private(set) var isCIBAEnabled = false
@@ -147,7 +147,7 @@ public struct EnrollmentParameters: Sendable {
 
 /// The protection of a user verification key.
 public struct BiometricEnrollmentSettings: Sendable {
-    /// The access constraints of the key. On other platforms than Apple's, the ``UserVerifier`` decides instead.
+    /// The access constraints of the key. On platforms other than Apple's, the ``UserVerifier`` decides instead.
     public let accessControlFlags: SecAccessControlCreateFlags
 
     /// Creates settings with access constraints.
@@ -155,14 +155,15 @@ public struct BiometricEnrollmentSettings: Sendable {
         self.accessControlFlags = accessControlFlags
     }
 
-    /// Requires the biometrics that are enrolled when the key is created. Changing them invalidates the key.
+    /// The settings that require the biometrics enrolled at the creation of the key. A change of these biometrics invalidates the key.
     public static var `default`: BiometricEnrollmentSettings { BiometricEnrollmentSettings(accessControlFlags: .biometryCurrentSet) }
 }
 
 /// A token that authorizes a call to the org. Descriptions redact it.
 public enum AuthToken: Sendable, Redacted {
-    /// An OAuth access token. To enroll, to delete, and to turn user verification on or off, it needs the scope
-    /// `okta.myAccount.appAuthenticator.manage`. Such a token is for one use: do not store it. This module does not store it either.
+    /// An OAuth access token. To enroll, to delete, and to turn user verification on or off, the token needs the scope
+    /// `okta.myAccount.appAuthenticator.manage`. A token with this scope is for one use: do not store it. This module does not store it
+    /// either.
     case bearer(String)
 
     /// The kind of token, without its value.
@@ -185,12 +186,12 @@ public enum DeviceToken: Sendable, Redacted {
     /// The string form that the server expects.
     case tokenString(String)
 
-    /// Whether there is a token, without its value.
+    /// A text that shows whether there is a token, without the token's value.
     public var description: String {
         if case .empty = self { "DeviceToken.empty" } else { "DeviceToken(…)" }
     }
 
-    /// The form for the server: lower-case hexadecimal.
+    /// The form for the server: bytes in lower-case hexadecimal, a string unchanged, and the empty string without a token.
     var wireValue: String {
         switch self {
         case .empty: ""

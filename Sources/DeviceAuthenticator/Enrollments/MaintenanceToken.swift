@@ -28,7 +28,7 @@ struct MaintenanceToken: Sendable {
                     OrgRequests.maintenanceToken(of: org, clientID: record.clientID, scopes: scopes, assertion: signed))
             }
         } catch DeviceAuthenticatorError.serverAPIError(let result, let model) {
-            // The token endpoint rejects every invalid assertion with `invalid_grant`; add a clock error as the probable cause.
+            // The token endpoint rejects every invalid assertion with `invalid_grant`, so a clock error is added as the probable cause.
             throw DeviceAuthenticatorError.serverAPIError(result.with(error: device.clock.error(at: org)), model)
         }
         guard let credential = try? JSONDecoder().decode(Oauth2Credential.self, from: data),
@@ -47,7 +47,7 @@ package actor UpkeepTokens {
 
     package init() {}
 
-    /// Runs the body with a token of the enrollment. If the org rejects a cached token, runs it once more with a new one.
+    /// Runs the body with a token of the enrollment. If the org rejects a cached token, runs the body once more with a new token.
     package func use<Result: Sendable>(
         for enrollment: any AuthenticatorEnrollmentProtocol, _ body: @Sendable (AuthToken) async throws -> Result
     ) async throws -> Result {

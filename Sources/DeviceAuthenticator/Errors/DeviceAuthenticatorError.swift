@@ -10,7 +10,7 @@ public let DeviceAuthenticatorErrorDomain: String = "DeviceAuthenticator.DeviceA
 
 /// The error type of this module. Errors are equal if their ``errorCode`` is equal; use ``reason-swift.property`` for finer distinctions.
 public enum DeviceAuthenticatorError: Error, Sendable {
-    /// The server responded with another status than 2xx.
+    /// The server responded with a status other than 2xx.
     case serverAPIError(HTTPURLResult, ServerAPIErrorModel?)
     /// No response was received.
     case networkError(any Error)
@@ -85,7 +85,7 @@ extension DeviceAuthenticatorError: LocalizedError {
         }
     }
 
-    /// Adds a full stop, which only some systems' messages have.
+    /// Adds a full stop if the text has none. Only some systems end their messages with a full stop.
     private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
     private static func text(of result: HTTPURLResult, _ model: ServerAPIErrorModel?, reason: Reason) -> String {

@@ -13,7 +13,7 @@ extension DeviceAuthenticatorError {
         /// Creates a reason from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The challenge has expired, by this device's clock or by the server's.
+        /// The challenge has expired.
         public static let expired = Reason(rawValue: "expired")
         /// The challenge was already answered, here or on another device.
         public static let alreadyAnswered = Reason(rawValue: "alreadyAnswered")
@@ -21,11 +21,12 @@ extension DeviceAuthenticatorError {
         public static let cancelled = Reason(rawValue: "cancelled")
         /// The challenge is not from the org or was modified.
         public static let untrustedChallenge = Reason(rawValue: "untrustedChallenge")
-        /// The approval needs a number, but none or a wrong choice was provided.
+        /// The approval needs a number, but the app provided no number, or a number that is not among the choices.
         public static let numberNotPicked = Reason(rawValue: "numberNotPicked")
         /// The app released the consent step without an answer.
         public static let notAnswered = Reason(rawValue: "notAnswered")
-        /// The enrollment, device or user was deleted on the server. The local copy is kept; the app decides.
+        /// The enrollment, device or user was deleted on the server. The enrollment on this device is kept; the app decides whether to
+        /// delete it.
         public static let enrollmentGone = Reason(rawValue: "enrollmentGone")
         /// The enrollment, device or user is suspended on the server.
         public static let enrollmentSuspended = Reason(rawValue: "enrollmentSuspended")
@@ -51,7 +52,8 @@ extension DeviceAuthenticatorError {
         public static let notFound = Reason(rawValue: "notFound")
         /// A rate limit was reached.
         public static let tooManyRequests = Reason(rawValue: "tooManyRequests")
-        /// The text is not an enrollment code, or its ticket is expired, consumed, for another app, or of a sign-in that has ended.
+        /// The text is not an enrollment code, or the server rejected its ticket: expired, consumed, for another app, or of a sign-in that
+        /// has ended.
         public static let enrollmentLinkRefused = Reason(rawValue: "enrollmentLinkRefused")
         /// The server rejected the request because this device's clock is wrong. The description contains the difference.
         public static let clockWrong = Reason(rawValue: "clockWrong")
@@ -61,7 +63,7 @@ extension DeviceAuthenticatorError {
         public static let other = Reason(rawValue: "other")
     }
 
-    /// The reason for the error. For a rejected challenge (400 `E0000001`) it is the member `reason` in `errorCauses`: `expired`,
+    /// The reason for the error. For a rejected challenge (400 `E0000001`), the member `reason` in `errorCauses` decides: `expired`,
     /// `answered` or `cancelled`. Without that member, the words of the cause's `errorSummary` decide.
     public var reason: Reason {
         switch self {
@@ -126,12 +128,12 @@ extension DeviceAuthenticatorError {
 
 /// Failures that this module detects; ``DeviceAuthenticatorError/reason-swift.property`` recognizes them by their texts.
 enum LocalFailure {
-    /// Text of Okta's SDK.
+    /// The text that Okta's SDK uses.
     static let expiredText = "Push challenge expired"
     static let expired = DeviceAuthenticatorError.securityError(.jwtError(expiredText))
     static let notVerified = DeviceAuthenticatorError.securityError(.jwtError("JWT verification failed"))
 
-    /// Text of Okta's SDK.
+    /// The text that Okta's SDK uses.
     static let possessionKeyMissing = "Can't find crypto factor silent key in secure storage"
     static let numberNotPicked =
         "This request is approved by picking the number that the sign-in shows. Offer the step's numberChoices, and approve with one of them."

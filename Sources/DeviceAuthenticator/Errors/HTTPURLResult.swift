@@ -6,7 +6,8 @@ public import FoundationNetworking
 #endif
 
 /// A request and its response, for ``DeviceAuthenticatorError/serverAPIError(_:_:)``. Results from this module contain neither the
-/// `Authorization` header nor the request's body, so that an error can be logged. Immutable; safe from any thread.
+/// `Authorization` header nor the request's body, so that an app can log the error. A property is `nil` if its value is unknown. Immutable;
+/// safe from any thread.
 public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     /// The request, without credentials.
     public let request: URLRequest?
@@ -14,8 +15,8 @@ public final class HTTPURLResult: NSObject, NSSecureCoding, Sendable {
     public let response: HTTPURLResponse?
     /// The body of the response.
     public let data: Data?
-    /// A further error besides the response: user verification failed before the server rejected the answer, or this device's clock is
-    /// wrong.
+    /// A further error besides the response; `nil` for none. For example, user verification failed before the server rejected the answer,
+    /// or this device's clock is wrong.
     public let error: (any Error)?
 
     /// Creates a result.

@@ -1,25 +1,26 @@
 public import Foundation
 internal import JOSE
 
-/// Creates, uses and deletes an authenticator's private keys, which never leave the store. All keys are on P-256. A key's tag is the `kid`
-/// of its public JWK. Safe from any thread; functions that are not `async` do only short local work.
+/// A store that creates, uses and deletes an authenticator's private keys. The keys never leave the store. All keys are on P-256. A key's
+/// tag is the `kid` of its public JWK. Safe from any thread; functions that are not `async` do only short local work.
 public protocol DeviceKeyStore: Sendable {
     /// Whether hardware holds the private keys; sent to the server as `okta:kpr`.
     var isHardwareBacked: Bool { get }
 
     /// Creates a key that signs without user verification.
-    /// - Throws: ``SecurityError/keyGenFailed(_:_:)``, ``StorageError``.
+    /// - Throws: ``SecurityError/keyGenFailed(_:_:)``, ``StorageError`` if the store cannot be changed.
     func makeKey(tag: String) throws -> DevicePublicKey
 
     /// Creates a key that signs only after user verification.
     /// - Parameters:
     ///   - tag: The name of the new key.
     ///   - request: The purpose of the verification, and the text for the user.
-    ///   - verifier: Verifies the user if the store cannot.
-    /// - Throws: The ``SecurityError`` cases of local authentication, ``SecurityError/keyGenFailed(_:_:)``, ``StorageError``.
+    ///   - verifier: The verifier of the user; used only if the store itself cannot verify the user.
+    /// - Throws: The ``SecurityError`` cases of local authentication, ``SecurityError/keyGenFailed(_:_:)``, ``StorageError`` if the store
+    ///   cannot be changed.
     func makeGuardedKey(tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?) async throws -> DevicePublicKey
 
-    /// Returns the public key without user verification; `nil` if there is no such key or the system has invalidated it.
+    /// Returns the public key without user verification; `nil` if the key does not exist or the system has invalidated it.
     /// - Throws: ``StorageError`` if the store cannot be read.
     func publicKey(tag: String) throws -> DevicePublicKey?
 
@@ -28,24 +29,25 @@ public protocol DeviceKeyStore: Sendable {
     ///   - message: The message; the store hashes it with SHA-256.
     ///   - tag: The name of the key.
     /// - Returns: The signature, 64 bytes: r and s.
-    /// - Throws: ``SecurityError/keyCorrupted(_:)`` with ``DeviceKeyError``; ``StorageError``.
+    /// - Throws: ``SecurityError/keyCorrupted(_:)`` with ``DeviceKeyError``; ``StorageError`` if the store cannot be read.
     func sign(_ message: Data, tag: String) throws -> Data
 
     /// Verifies the user and signs with a guarded key.
     /// - Parameters:
     ///   - tag: The name of the key.
     ///   - request: The purpose of the verification, and the text for the user.
-    ///   - verifier: Verifies the user if the store cannot.
-    ///   - message: Creates the message for the verification method; the store hashes it with SHA-256.
+    ///   - verifier: The verifier of the user; used only if the store itself cannot verify the user.
+    ///   - message: Creates the message for the verification method; the store hashes the message with SHA-256.
     /// - Returns: The message and its signature.
-    /// - Throws: The ``SecurityError`` cases of local authentication; ``SecurityError/keyCorrupted(_:)`` with ``DeviceKeyError``.
+    /// - Throws: The ``SecurityError`` cases of local authentication; ``SecurityError/keyCorrupted(_:)`` with ``DeviceKeyError``;
+    ///   ``StorageError`` if the store cannot be read.
     func sign(
         guardedTag tag: String, request: UserVerificationRequest, verifier: (any UserVerifier)?,
         message: @Sendable (UserVerification.Method) throws -> Data
     ) async throws -> (message: Data, signature: Data)
 
-    /// Deletes a key permanently; a no-op if there is none.
-    /// - Throws: ``StorageError``.
+    /// Deletes a key permanently; a no-op if the key does not exist.
+    /// - Throws: ``StorageError`` if the store cannot be changed.
     func deleteKey(tag: String) throws
 }
 

@@ -4,23 +4,23 @@ internal import CryptoExtras
 internal import Dispatch
 public import Foundation
 
-/// Stores private keys in encrypted files; the default on systems without a Secure Enclave. Safe from any thread, and across processes.
+/// A store of private keys in encrypted files; the default on platforms other than Apple's. Safe from any thread, and across processes.
 /// Each key is a file of mode 0600 in a folder of mode 0700, sealed with AES-GCM under the folder's key file. A guarded key is also sealed
-/// with the ``UserVerifier``'s secret, stretched with scrypt (RFC 7914); see there for the resulting protection. The server is told that
-/// software holds these keys.
+/// with the ``UserVerifier``'s secret, stretched with scrypt (RFC 7914); see ``UserVerifier`` for the resulting protection. The server is
+/// told that software holds these keys.
 public struct FileDeviceKeyStore: DeviceKeyStore {
     /// The default binary logarithm of the scrypt cost: 32 MiB and some tenths of a second.
     public static let defaultSecretCost = 15
 
     private static let stretching = DispatchQueue(label: "countersign.device-authenticator.secrets")
-    /// Runs file work of asynchronous calls, which may wait for the folder's lock and must not block a cooperative thread.
+    /// The queue for the file work of asynchronous calls. The work may wait for the folder's lock and must not block a cooperative thread.
     private static let filing = DispatchQueue(label: "countersign.device-authenticator.keys", attributes: .concurrent)
 
     private let folder: EntryFolder
     private let secretCost: Int
     private let randomness: Randomness
 
-    /// Creates a store. It does not access files before it creates the first key.
+    /// Creates a store. The initializer does not access files.
     /// - Parameters:
     ///   - directory: The folder, created with the first key. It may also be the authenticator's storage folder.
     ///   - secretCost: The binary logarithm of the scrypt cost for secrets, 10 to 20. It is stored with each key, so changing it does not
@@ -42,7 +42,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
 
     private struct StoredKey: Codable, Sendable {
         let publicKey: DevicePublicKey
-        /// Absent if a secret seals the key.
+        /// The private key; `nil` if a secret seals it.
         var privateKey: Data?
         var isGuarded = false
         var lock: SecretLock?
@@ -89,7 +89,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         } catch { throw StorageError(error) }
     }
 
-    /// Returns the public key; `nil` if there is no such key.
+    /// Returns the public key; `nil` if the key does not exist.
     public func publicKey(tag: String) throws -> DevicePublicKey? {
         do { return try stored(tag)?.publicKey } catch { throw StorageError(error) }
     }
@@ -120,7 +120,7 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
             guard let privateKey = key.privateKey else { throw SecurityError.keyCorrupted(DeviceKeyError.damaged(tag: tag)) }
             return privateKey
         }
-        // Without a secret, a key that was sealed with one cannot be opened.
+        // A key that was sealed with a secret cannot be opened without it.
         guard let secret = verification.secret else { throw UserVerificationFailure.failed.securityError }
         let wrapping = try await stretch(secret, salt: lock.salt, logCost: lock.logCost)
         guard let box = try? AES.GCM.SealedBox(combined: lock.sealed),
@@ -169,7 +169,8 @@ public struct FileDeviceKeyStore: DeviceKeyStore {
         }
     }
 
-    /// Derives a key. One derivation runs at a time, on its own thread, because each takes tenths of a second and tens of MiB.
+    /// Derives a key. One derivation runs at a time, on a queue of its own, because each derivation takes tenths of a second and tens of
+    /// MiB.
     private func stretch(_ secret: Data, salt: Data, logCost: Int) async throws -> SymmetricKey {
         guard (10...20).contains(logCost) else { throw SecurityError.dataEncryptionDecryptionError(nil) }
         return try await withCheckedThrowingContinuation { continuation in

@@ -8,9 +8,9 @@ internal import Security
 internal import LocalAuthentication
 #endif
 
-/// Stores private keys in the Secure Enclave, or in the Keychain of a device without one; the default on Apple platforms. Safe from any
-/// thread. The system itself verifies the user when a guarded key signs; a ``UserVerifier`` is not used. Keys are available after the first
-/// unlock since the device started, and never leave the device.
+/// A store of private keys in the Secure Enclave, or in the Keychain of a device without a Secure Enclave; the default on Apple platforms.
+/// Safe from any thread. The system itself verifies the user when a guarded key signs; a ``UserVerifier`` is not used. Keys are available
+/// after the first unlock since the device started, and never leave the device.
 public struct KeychainDeviceKeyStore: DeviceKeyStore {
     private let group: String?
 
@@ -65,13 +65,14 @@ public struct KeychainDeviceKeyStore: DeviceKeyStore {
             "\(text): \(error.map { ($0 as any Error).localizedDescription } ?? "the system did not say why")")
     }
 
-    /// Returns the public key without user verification; `nil` if there is no such key or the system has invalidated it.
+    /// Returns the public key without user verification; `nil` if the key does not exist or the system has invalidated it.
     public func publicKey(tag: String) throws -> DevicePublicKey? {
         #if canImport(LocalAuthentication) && !os(tvOS) && !os(watchOS)
         let context = LAContext()
         context.interactionNotAllowed = true
         guard let key = try find(tag, context: context) else { return nil }
-        // An invalidated key can be found but not used. A key that requires user verification is valid.
+        // An invalidated key can be found but cannot sign. Any other error, such as a missing user verification, means that the key is
+        // valid.
         do {
             _ = try Self.signature(of: Data(), with: key)
         } catch SecurityError.keyCorrupted {

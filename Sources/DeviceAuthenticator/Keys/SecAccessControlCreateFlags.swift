@@ -1,10 +1,11 @@
 #if canImport(Security)
 public import Security
 #else
-/// The protection of a user verification key, with the names of Apple's Security framework. It exists on other platforms so that the same
-/// code compiles. There the ``UserVerifier`` decides how the user is verified; the flags have no effect.
+/// The protection of a user verification key, with the names of Apple's Security framework. This type exists on platforms other than
+/// Apple's, so that the same code compiles. The flags have no effect on these platforms; the ``UserVerifier`` decides how the user is
+/// verified.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable, Hashable {
-    /// The bit mask.
+    /// The flags as a bit mask.
     public let rawValue: UInt
 
     /// Creates flags from a bit mask.
@@ -34,8 +35,8 @@ extension SecAccessControlCreateFlags {
 
     var bits: UInt { UInt(rawValue) }
 
-    /// Returns the verification method that a signature with such a key proves. Returns ``UserVerification/Method/none`` if several methods
-    /// are possible. `biometry` is the method of the device's biometrics.
+    /// Returns the verification method that a signature proves if its key has these flags. Returns ``UserVerification/Method/none`` if
+    /// several methods are possible. `biometry` is the method of the device's biometrics.
     func provenMethod(biometry: UserVerification.Method) -> UserVerification.Method {
         let isBiometric = contains(.biometryAny) || contains(.biometryCurrentSet)
         // The system does not report which of several methods it accepted.

@@ -1,8 +1,8 @@
 public import Foundation
 public import JOSE
 
-/// Verifies that the owner of the device is present, before a user verification key is created or used. Called from any task; the
-/// resolution of a challenge waits for it. Apple's Keychain verifies the user itself. Elsewhere the app passes a verifier to
+/// A verifier that checks that the owner of the device is present, before a user verification key is created or used. Called from any task;
+/// the resolution of a challenge waits for the result. Apple's Keychain verifies the user itself. Elsewhere the app passes a verifier to
 /// ``DeviceAuthenticatorBuilder/userVerifier(_:)``, which asks for a PIN, a security key or another proof.
 ///
 /// ```swift
@@ -18,7 +18,7 @@ public import JOSE
 /// key without the secret. A short PIN only delays an attacker who has copied the device's files, including the key file. Without a secret,
 /// only this call protects the key: a program that can read the store can use it.
 public protocol UserVerifier: Sendable {
-    /// Verifies the user. Returns the method, and the secret that unlocks the key, if there is one.
+    /// Verifies the user. Returns the method, and the secret that unlocks the key, if the verifier has a secret.
     func verify(_ request: UserVerificationRequest) async throws(UserVerificationFailure) -> UserVerification
 }
 
@@ -26,9 +26,9 @@ public protocol UserVerifier: Sendable {
 public struct UserVerificationRequest: Sendable, Equatable {
     /// The purpose of a verification.
     public enum Purpose: Sendable, Equatable {
-        /// Creates a key. Each use of the key requires the same secret.
+        /// The creation of a key. Each use of the key requires the same secret.
         case makeKey
-        /// Approves a challenge.
+        /// The approval of a challenge.
         case approve
     }
 
@@ -57,17 +57,17 @@ public struct UserVerification: Sendable, Redacted {
         case fingerprint = "fpt"
         /// A PIN or passcode.
         case pin
-        /// Unknown.
+        /// Unknown, or several methods are possible.
         case none
     }
 
     /// The method of the verification.
     public let method: Method
-    /// Unlocks the key, such as a PIN; `nil` if the verifier has no secret.
+    /// The secret that unlocks the key, such as a PIN; `nil` if the verifier has no secret.
     let secret: Data?
 
     /// Creates a result.
-    /// - Parameter secret: Unlocks the key; the same each time. `nil` if the verifier has no secret.
+    /// - Parameter secret: The secret that unlocks the key, the same each time; `nil` if the verifier has no secret.
     public init(method: Method, secret: Data? = nil) {
         self.method = method
         self.secret = secret

@@ -14,8 +14,8 @@ public enum OktaLoggerLogLevel: Int, Sendable, CaseIterable {
     case uiEvent
 }
 
-/// Receives an authenticator's log events, on any thread. The members match those of Okta's logger, so that logger conforms with an empty
-/// extension. Events never contain tokens, keys, challenges or push tokens.
+/// A logger that receives an authenticator's log events, on any thread. The members match those of Okta's logger, so that Okta's logger can
+/// conform with an empty extension. Events never contain tokens, keys, challenges or push tokens.
 public protocol OktaLoggerProtocol: Sendable {
     /// Logs an event of any level. The default implementation calls the function of that level.
     func log(
@@ -49,7 +49,7 @@ extension OktaLoggerProtocol {
     }
 }
 
-/// Writes warnings and errors to standard error. It is the default logger.
+/// The default logger, which writes warnings and errors to standard error.
 public struct ConsoleLogger: OktaLoggerProtocol {
     /// Creates a logger.
     public init() {}
@@ -65,23 +65,23 @@ public struct ConsoleLogger: OktaLoggerProtocol {
         eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String
     ) {}
 
-    /// Writes one line.
+    /// Writes the event as one line.
     public func warning(
         eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String
     ) { write("warning", eventName, message) }
 
-    /// Writes one line.
+    /// Writes the event as one line.
     public func error(eventName: String, message: String?, properties: [AnyHashable: Any]?, file: String, line: NSNumber, funcName: String)
     {
         write("error", eventName, message)
     }
 
     private func write(_ level: String, _ eventName: String, _ message: String?) {
-        // Ignored: standard error may be closed.
+        // Errors are ignored, because standard error may be closed.
         try? FileHandle.standardError.write(contentsOf: Data(Self.line(level, eventName, message).utf8))
     }
 
-    /// Formats one line without terminal control characters, which the message may contain.
+    /// Formats one line. Replaces terminal control characters, which the message may contain.
     static func line(_ level: String, _ eventName: String, _ message: String?) -> String {
         let text = "\(eventName)\(message.map { ": \($0)" } ?? "")"
         return "DeviceAuthenticator \(level): \(PrintableText.line(text))\n"
@@ -106,14 +106,15 @@ struct EventLog: Sendable {
     }
 }
 
-/// Removes characters from texts that could control a terminal or change the text direction.
+/// A filter that replaces the characters in texts that could control a terminal or change the text direction.
 package enum PrintableText {
-    /// Replaces such characters and keeps line breaks.
+    /// Replaces the characters for which ``steers(_:)`` is `true`. Keeps line breaks.
     package static func lines(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { steers($0) ? "\u{FFFD}" : $0 }))
     }
 
-    /// Replaces such characters, and line breaks with spaces, so that the text cannot imitate further lines.
+    /// Replaces the characters for which ``steers(_:)`` is `true`, and line breaks with spaces, so that the text cannot imitate further
+    /// lines.
     package static func line(_ text: String) -> String { lines(text).replacing("\n", with: " ") }
 
     /// Whether a character is a control character other than a line break, a Unicode separator, or a direction mark.

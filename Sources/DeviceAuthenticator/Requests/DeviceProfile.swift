@@ -6,7 +6,7 @@ internal import JOSE
 internal import LocalAuthentication
 #endif
 
-/// The description of the device that the server receives, at enrollment and when a challenge asks for it.
+/// The description of the device for the server. The server receives it at enrollment, and with the answer to a challenge that asks for it.
 public struct DeviceProfile: Sendable, Equatable {
     /// A kind of screen lock.
     public enum ScreenLock: String, Sendable {
@@ -29,18 +29,18 @@ public struct DeviceProfile: Sendable, Equatable {
     public var model: String
     /// The system's version as `major.minor.patch`.
     public var osVersion: String
-    /// Whether hardware can hold keys.
+    /// Whether the device has hardware that can hold keys.
     public var secureHardwarePresent: Bool
     /// The screen lock of the device.
     public var screenLockType: ScreenLock
     /// `FULL`, `NONE`, `USER`, `ALL_INTERNAL_VOLUMES` or `SYSTEM_VOLUME`; `nil` if unknown.
     public var diskEncryptionType: String?
-    /// The serial number, if the app has access to it.
+    /// The serial number; `nil` if the app has no access to it.
     public var serialNumber: String?
-    /// The device's UDID, if the app has access to it.
+    /// The device's UDID; `nil` if the app has no access to it.
     public var udid: String?
 
-    /// Creates a description; see the properties.
+    /// Creates a description. The parameters are documented at the properties.
     public init(
         displayName: String, platform: String, manufacturer: String, model: String, osVersion: String, secureHardwarePresent: Bool = false,
         screenLockType: ScreenLock = .none
@@ -73,7 +73,7 @@ public struct DeviceProfile: Sendable, Equatable {
         return profile
     }
 
-    /// The host name. `ProcessInfo.hostName` is not used, because it may send network requests. Phones have no own host name.
+    /// The host name. `ProcessInfo.hostName` is not used, because it may send network requests. Phones have no host name of their own.
     private static var hostName: String {
         #if os(iOS)
         return machine.hasPrefix("iPad") ? "iPad" : "iPhone"
@@ -103,8 +103,8 @@ enum SystemName {
     static let manufacturer = "UNKNOWN"
     #endif
 
-    /// Returns `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}` (Documentation/Protocol/Devices.md
-    /// §2.1).
+    /// Returns the user agent `{bundle}/{version} DeviceAuthenticator/{version} {system}/{version} {maker}/{model}`
+    /// (Documentation/Protocol/Devices.md §2.1).
     static func userAgent(application: ApplicationConfig, profile: DeviceProfile) -> String {
         let bundle = Bundle.main.bundleIdentifier ?? application.applicationName
         let version = Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String ?? application.applicationVersion

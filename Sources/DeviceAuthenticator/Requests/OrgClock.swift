@@ -14,11 +14,11 @@ final class OrgClock: Sendable {
     static let largestCorrection: TimeInterval = 86_400
     /// The difference in seconds from which servers reject signatures with a wrong time.
     static let tolerance: TimeInterval = 60
-    /// Maximum number of stored origins: those of the orgs and of their key sets.
+    /// The maximum number of stored origins. The origins of orgs and of their key sets are stored.
     private static let mostOrigins = 64
 
     let device: any OAuth2Clock
-    /// Seconds by which each origin's time is ahead of the device's clock.
+    /// The seconds by which each origin's time is ahead of the device's clock.
     private let offsets = Locked<[String: TimeInterval]>([:])
 
     init(_ device: any OAuth2Clock) { self.device = device }
@@ -35,7 +35,7 @@ final class OrgClock: Sendable {
         return offsets.withLock { $0[origin] }
     }
 
-    /// Reads the time of a response, if it comes from the requested origin and not from a cache.
+    /// Reads the time from a response, if the response comes from the requested origin and not from a cache.
     func learn(from response: HTTPURLResponse, to request: URLRequest) {
         guard let origin = request.url?.origin, response.url?.origin == origin,
             response.value(forHTTPHeaderField: "Age").map({ $0 == "0" }) ?? true,
@@ -49,7 +49,7 @@ final class OrgClock: Sendable {
         }
     }
 
-    /// Returns an error with the clock's difference, if it is large enough for the org to reject signatures.
+    /// Returns an error with the clock's difference; `nil` if the difference is too small for the org to reject signatures.
     func error(at org: URL) -> DeviceClockError? {
         guard let offset = offset(of: org), abs(offset) > Self.tolerance else { return nil }
         return DeviceClockError(offset: offset)
@@ -58,7 +58,7 @@ final class OrgClock: Sendable {
 
 /// The error for a device clock that differs from the org's.
 struct DeviceClockError: LocalizedError, Equatable {
-    /// Seconds by which the org's clock is ahead of the device's.
+    /// The seconds by which the org's clock is ahead of the device's.
     let offset: TimeInterval
 
     var errorDescription: String? {

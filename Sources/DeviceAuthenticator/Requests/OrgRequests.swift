@@ -5,7 +5,7 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// Requests with their letters in Documentation/Protocol/Devices.md §2.2.
+/// The requests to an org (Documentation/Protocol/Devices.md §2.2).
 enum OrgRequests {
     static let json = "application/json"
     static let versionedJSON = "application/json; okta-version=1.0.0"
@@ -44,13 +44,13 @@ enum OrgRequests {
         request("GET", link, accept: versionedJSON, token: token)
     }
 
-    /// Answers a challenge. The signed answer is the only proof.
+    /// Answers a challenge. The request has no access token; the signed answer is the only proof.
     static func verify(at uri: URL, answer: String) -> URLRequest {
         let body: JSONValue = ["method": "push", "challengeResponse": .string(answer)]
         return request("POST", uri, contentType: json, accept: versionedJSON, body: body.serialized())
     }
 
-    /// H: gets a maintenance token.
+    /// Gets a maintenance token.
     static func maintenanceToken(of org: URL, clientID: String, scopes: [String], assertion: String) throws -> URLRequest {
         try tokenRequest(
             to: org,
@@ -66,19 +66,19 @@ enum OrgRequests {
         return try tokenRequest(to: org, ["grant_type": grant, "client_id": clientID, "ticket": ticket])
     }
 
-    /// I: gets the discovery document of an issuer.
+    /// Gets the discovery document of an issuer.
     static func discovery(of issuer: URL) throws -> URLRequest {
         keys(at: try url(issuer, "/.well-known/openid-configuration"))
     }
 
-    /// J: gets an issuer's keys.
+    /// Gets an issuer's keys.
     static func keys(at uri: URL) -> URLRequest {
         var request = request("GET", uri)
         request.timeoutInterval = 5
         return request
     }
 
-    /// The fields keep their order, and a space is `%20` (Documentation/Protocol/Devices.md §2.10).
+    /// Returns a token request. The fields keep their order, and a space is `%20` (Documentation/Protocol/Devices.md §2.10).
     private static func tokenRequest(to org: URL, _ fields: KeyValuePairs<String, String>) throws -> URLRequest {
         let body = fields.map { "\($0)=\(escaped($1))" }.joined(separator: "&")
         return request("POST", try url(org, "/oauth2/v1/token"), contentType: form, accept: json, body: Array(body.utf8))
@@ -98,7 +98,7 @@ enum OrgRequests {
 
     private static func path(of enrollmentID: String) -> String { "/idp/myaccount/app-authenticators/\(escaped(enrollmentID))" }
 
-    /// An org's URL has no trailing slash, and `path` starts with one.
+    /// Appends a path to a base URL. The base has no trailing slash; the path starts with a slash.
     private static func url(_ base: URL, _ path: String) throws -> URL {
         guard base.host() != nil, let url = URL(string: base.absoluteString + path) else {
             throw DeviceAuthenticatorError.genericError(
@@ -181,14 +181,14 @@ struct EnrollmentAnswer: Sendable {
     }
 }
 
-/// Reads mandatory members; errors name the missing one.
+/// A reader of mandatory members. Its errors name the missing member.
 private struct AnswerReader {
     let answer: JSONValue
     let name: String
 
     func string(_ path: String...) throws -> String { try string(at: path) }
 
-    /// Returns a URL that must be at the org, because access tokens are sent there.
+    /// Returns a URL that must be at the org, because access tokens are sent to it.
     func url(_ path: String..., of organization: URL) throws -> URL {
         guard let url = URL(string: try string(at: path)), OrganizationURL.isTrusted(url, of: organization) else {
             throw DeviceAuthenticatorError.internalError(

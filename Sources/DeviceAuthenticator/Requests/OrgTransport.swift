@@ -6,16 +6,16 @@ internal import JOSE
 internal import FoundationNetworking
 #endif
 
-/// Sends requests to the org and reads the responses. Never retries.
+/// The transport that sends requests to the org and reads the responses. It never retries.
 struct OrgTransport: Sendable {
-    /// Maximum response size, far larger than any response of this protocol.
+    /// The maximum response size in bytes, far larger than any response of this protocol.
     private static let maximumResponseSize = 1 << 20
-    /// The default session. It stops reading at the limit.
+    /// The default session. It stops reading a response at ``maximumResponseSize``.
     static let ownSession = EphemeralSession(maximumResponseSize: maximumResponseSize)
 
     let session: any URLSessionProtocol
     let userAgent: String
-    /// Reads the time of each org from its responses.
+    /// The clock that reads the time of each org from the org's responses.
     let clock: OrgClock
 
     /// Returns the body of a 2xx response.
@@ -31,7 +31,7 @@ struct OrgTransport: Sendable {
     }
 
     /// Returns the response as JSON, regardless of its media type. Throws the errors of ``send(_:)``, and
-    /// ``DeviceAuthenticatorError/internalError(_:)`` if it is not JSON.
+    /// ``DeviceAuthenticatorError/internalError(_:)`` if the body is not JSON.
     func json(_ request: URLRequest) async throws -> JSONValue {
         let data = try await send(request)
         do throws(JOSEError) {
@@ -137,8 +137,8 @@ enum Callback {
     }
 }
 
-/// Runs work to its end, even if the caller is cancelled, because otherwise keys could be deleted that the server has accepted. A caller
-/// that is already cancelled does not start the work; one that is cancelled later still waits for it. The timeouts of the requests bound
+/// Runs work to its end, even if the caller is cancelled. Otherwise keys could be deleted that the server has accepted. A caller that is
+/// already cancelled does not start the work; a caller that is cancelled later still waits for the work. The timeouts of the requests bound
 /// the wait.
 func seeThrough<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     try Task.checkCancellation()

@@ -8,7 +8,7 @@ internal import JOSE
 final class EnrollmentStore: Sendable {
     private let folder: EntryFolder
     private let keys: any DeviceKeyStore
-    /// Runs file work of asynchronous calls, which must not block a cooperative thread.
+    /// The queue for the file work of asynchronous calls, which must not block a cooperative thread.
     private let queue = DispatchQueue(label: "countersign.device-authenticator.store", attributes: .concurrent)
 
     init(folder: EntryFolder, keys: any DeviceKeyStore) {
@@ -23,7 +23,7 @@ final class EnrollmentStore: Sendable {
         }
     }
 
-    /// Returns the readable enrollments, oldest first, and one error for each unreadable one.
+    /// Returns the readable enrollments, oldest first, and an error for each unreadable enrollment.
     func enrollments() throws -> (records: [EnrollmentRecord], failures: [StorageError]) {
         let (records, failures) = try folder.all(EnrollmentRecord.self, .enrollment)
         return (records.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }, failures)
@@ -55,19 +55,20 @@ final class EnrollmentStore: Sendable {
             let oldDevice = try self.device(of: record.organizationID)
             try writer.write(policy, .policy, PolicyRecord.id(organizationID: policy.organizationID, clientID: policy.clientID))
             if oldDevice != device { try writer.write(device, .device, device.organizationID) }
-            // The last write that can fail: after an error there is no enrollment.
+            // The last write that can fail. After an error in it, the enrollment is not stored.
             try writer.write(record, .enrollment, record.id)
             // An enrollment that could not be removed keeps its keys.
             let removed = replaced.filter { old in old.id == record.id || attempt { try writer.remove(.enrollment, old.id) } }
             let instance = oldDevice.map { [$0.clientInstanceKeyTag] } ?? []
             return (removed.flatMap(\.keyTags) + instance).filter { !(record.keyTags + [device.clientInstanceKeyTag]).contains($0) }
         }
-        // After the entries that use them: if the process is killed in between, unused keys remain, but never an entry without its key.
+        // Keys are deleted after the entries that use them. If the process is killed in between, unused keys remain, but never an entry
+        // without its key.
         for tag in tags { _ = attempt { try keys.deleteKey(tag: tag) } }
         return failures
     }
 
-    /// Returns those keys that no stored entry uses. Throws if an entry cannot be read.
+    /// Returns the tags that no stored entry uses. Throws if an entry cannot be read.
     func unnamed(among tags: [String]) throws -> [String] {
         let (records, unreadable) = try enrollments()
         let (devices, others) = try folder.all(DeviceRecord.self, .device)
@@ -76,7 +77,7 @@ final class EnrollmentStore: Sendable {
         return tags.filter { !named.contains($0) }
     }
 
-    /// Changes a stored enrollment and returns it; `nil` if it is not stored anymore.
+    /// Changes a stored enrollment. Returns the changed enrollment; `nil` if the enrollment is no longer stored.
     @discardableResult
     func update(_ id: String, _ change: (inout EnrollmentRecord) -> Void) throws -> EnrollmentRecord? {
         try folder.change { writer in
@@ -88,8 +89,8 @@ final class EnrollmentStore: Sendable {
         }
     }
 
-    /// Removes an enrollment with its keys. Also removes the org's data with its last enrollment. Throws if the enrollment was not removed,
-    /// or the first error of deleting its keys, after it has tried all.
+    /// Removes an enrollment and its keys. With the last enrollment of an org, also removes the org's data. Throws if the enrollment was
+    /// not removed. If keys cannot be deleted, throws the first error after it has tried to delete all keys.
     func remove(_ id: String) throws {
         let tags = try folder.change { writer -> [String] in
             let all = try enrollments()
@@ -141,23 +142,23 @@ final class EnrollmentStore: Sendable {
 struct EnrollmentRecord: Codable, Sendable, Equatable {
     let id: String
     let organizationID: String
-    /// Normalized; see ``OrganizationURL``.
+    /// The org's normalized URL; see ``OrganizationURL``.
     let organizationURL: URL
     let clientID: String
     let authenticatorID: String
     let userID: String
     var userName: String?
-    /// The device's id when the enrollment was accepted. A later enrollment may have created a new device.
+    /// The device's id at the time of the enrollment. A later enrollment may have created a new device.
     let deviceID: String
     let clientInstanceID: String
     var methodID: String
     var pendingLink: URL?
     let possessionKeyTag: String
     var verificationKeyTag: String?
-    /// The raw value of the ``SecAccessControlCreateFlags`` of the key.
+    /// The raw value of the ``SecAccessControlCreateFlags`` of the user verification key; `nil` without this key.
     var verificationFlags: UInt?
     var transactionTypes: Int
-    /// The error code of the last change if it was rejected; `nil` after an accepted change.
+    /// The server's error code for the last change; `nil` without a change or after an accepted change.
     var serverErrorCode: String?
     let createdAt: Date
     var updatedAt: Date

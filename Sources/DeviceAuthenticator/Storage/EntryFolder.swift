@@ -22,13 +22,13 @@ struct EntryFolder: Sendable {
         try read(type, kind, file: SealedEntry.fileName(kind, id))
     }
 
-    /// Returns the readable entries of a kind, and one error for each unreadable one.
+    /// Returns the readable entries of a kind, and an error for each unreadable entry.
     func all<Content: Decodable>(_ type: Content.Type, _ kind: SealedEntry.Kind) throws -> (contents: [Content], failures: [StorageError]) {
         var contents: [Content] = []
         var failures: [StorageError] = []
         for name in try folder.names(beginning: kind.rawValue + "-", ending: ".json") {
             do {
-                // `nil` if another process has just deleted the entry.
+                // The content is `nil` if another process has just deleted the entry.
                 if let content = try read(type, kind, file: name) { contents.append(content) }
             } catch {
                 failures.append(StorageError(error))
@@ -75,7 +75,7 @@ struct EntryFolder: Sendable {
         }
     }
 
-    /// Runs a change under the folder's lock. Each write is atomic; order the writes so that being killed between them does no harm.
+    /// Runs a change under the folder's lock. Each write is atomic. Order the writes so that a crash between two of them does no harm.
     func change<Result>(_ body: (Writer) throws -> Result) throws -> Result {
         let isOurs = { (name: String) in
             name == VaultKey.fileName || SealedEntry.Kind.allCases.contains { name.hasPrefix($0.rawValue + "-") }
@@ -121,21 +121,21 @@ extension SealedEntry {
         "\(kind.rawValue)-\(SHA256.hash(data: Data(id.utf8)).map { String(format: "%02x", $0) }.joined()).json"
     }
 
-    /// Parses a file. `kind` is the kind in the file's name. Throws ``StorageError`` that names the entry.
+    /// Parses a file. `kind` is the kind in the file's name. Throws a ``StorageError`` that names the entry.
     init(decoding data: Data, kind: Kind, name: String) throws {
         try self.init(decoding: data, kind: kind, name: name) { Self.fileName(kind, $0) == name }
     }
 }
 
-/// Provides the key that seals an authenticator's entries.
+/// A source of the key that seals an authenticator's entries.
 protocol StoreKeySource: Sendable {
-    /// Returns `nil` if there is no key yet.
+    /// Returns the key; `nil` if there is no key yet.
     func key(in folder: VaultFolder) throws -> VaultKey?
     /// Creates the key. The caller must hold the folder's lock and have found no key.
     func makeKey(in folder: VaultFolder) throws -> VaultKey
 }
 
-/// Stores the key in a file of mode 0600 in the same folder: 32 bytes in Base64.
+/// A source that stores the key in a file of mode 0600 in the same folder, as 32 bytes in Base64.
 struct StoreKeyFile: StoreKeySource {
     func key(in folder: VaultFolder) throws -> VaultKey? {
         do {

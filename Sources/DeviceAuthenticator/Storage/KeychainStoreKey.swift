@@ -3,9 +3,10 @@ internal import AuthFoundation
 internal import Foundation
 internal import Security
 
-/// The key that seals the stored enrollments, in the Keychain: available after the first unlock, never leaves the device.
+/// The Keychain item with the key that seals the stored enrollments. The key is available after the first unlock and never leaves the
+/// device.
 struct KeychainStoreKey: StoreKeySource {
-    // Does not contain the folder's path, because an app update may move its container.
+    // The account does not contain the folder's path, because an app update may move the app's container.
     private static let account = "enrollments"
     private static let service = "CountersignDeviceAuthenticator"
 

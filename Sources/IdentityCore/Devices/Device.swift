@@ -6,20 +6,20 @@ package import Store
 package struct Device: Sendable, Equatable, Codable {
     package enum Status: String, Sendable, Codable { case active = "ACTIVE", suspended = "SUSPENDED", deleted = "DELETED" }
 
-    /// `guo` and 17 characters.
+    /// The device's id: `guo` and 17 characters.
     package var id: String
-    /// `cli` and 17 characters: the app's own id, which it uses with its client instance key.
+    /// The id of the app's installation: `cli` and 17 characters. The app uses it with its client instance key.
     package var clientInstanceID: String
-    /// The public key that verifies the attestation of a further enrolment.
+    /// The public key that verifies the attestation of a further enrollment.
     package var clientInstanceKey: JSONValue
     /// The app's self-description: names, versions, platform. Shown to the user, but not trusted.
     package var profile: [String: String]
     package var status: Status
     package var createdAt: Date
     package var updatedAt: Date
-    /// The time when its last enrolment was removed; `nil` while it has one.
+    /// The time when the device lost its last enrollment; `nil` while it has an enrollment.
     package var unusedSince: Date?
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the record from which the device was read; 0 before the device is stored.
     package var version: Int64 = 0
 
     package init(
@@ -34,7 +34,7 @@ package struct Device: Sendable, Equatable, Codable {
         case id, clientInstanceID, clientInstanceKey, profile, status, createdAt, updatedAt, unusedSince
     }
 
-    /// Seconds for which a deleted device, or one without enrolments, is kept.
+    /// Seconds for which a deleted device or a device without enrollments is kept.
     static let retention: TimeInterval = 30 * 86_400
 
     var expiresAt: Date? { unusedSince?.addingTimeInterval(Self.retention) }

@@ -1,32 +1,32 @@
 package import Foundation
 package import Store
 
-/// An enrolment with its device and, if it still exists, its authenticator.
+/// A device enrollment with its device, and with its authenticator if the organization still has it.
 package struct EnrolledDevice: Sendable {
     package let enrollment: Enrollment
     package let method: PushMethod
     package let device: Device
-    /// `nil` if the organization no longer has it.
+    /// The authenticator of the enrollment; `nil` if the organization no longer has it.
     package let authenticator: PushAuthenticator?
 
-    /// Whether the device can respond for the user: device and enrolment are active, and the authenticator is enabled.
+    /// Whether the device can respond for the user: device and enrollment are active, and the authenticator is enabled.
     package var isUsable: Bool { enrollment.status == .active && device.status == .active && authenticator?.isActive == true }
 
-    /// The reason why the device cannot be used or changed; `nil` if it can.
+    /// The reason why the device cannot be used or changed; `nil` for an active device with an active enrollment.
     package var closure: Closure? {
-        // Deleting a device deletes its enrolments.
+        // Deleting a device deletes its enrollments.
         if device.status == .deleted { return .deviceDeleted }
         if enrollment.status == .deleted { return .enrollmentDeleted }
         if device.status == .suspended { return .deviceSuspended }
         return enrollment.status == .active ? nil : .enrollmentSuspended
     }
 
-    /// The state of an account, device or enrolment that prevents its use.
+    /// The state of an account, device or enrollment that prevents its use.
     package enum Closure: Sendable, Equatable {
         case deviceDeleted, deviceSuspended, enrollmentDeleted, enrollmentSuspended
         /// An account that is suspended or staged.
         case accountSuspended(User.Status)
-        /// A deactivated account; `isRemoved` if it no longer exists.
+        /// A deactivated account; `isRemoved` means that the account no longer exists.
         case accountDeleted(isRemoved: Bool)
 
         /// Creates the closure of an account; `nil` for an active one.
@@ -39,7 +39,7 @@ package struct EnrolledDevice: Sendable {
             }
         }
 
-        /// The reason for the log.
+        /// The reason for the system log.
         package var reason: String {
             switch self {
             case .deviceDeleted: "device is deleted"
@@ -53,7 +53,7 @@ package struct EnrolledDevice: Sendable {
     }
 }
 
-/// Finds enrolments and devices in one view of the store.
+/// Finds enrollments and devices in one view of the store.
 package struct DeviceDirectory {
     package let snapshot: OrgSnapshot
     package let view: any StoreView
@@ -65,19 +65,20 @@ package struct DeviceDirectory {
 
     private static let longestID = 100
 
-    /// Returns the device enrolment with an id, including a deleted one during its retention time.
+    /// Returns the device enrollment with an id; `nil` if no enrollment has the id. A deleted enrollment is found during its retention
+    /// time.
     package func enrollment(id: String) throws -> EnrolledDevice? {
         guard id.utf8.count <= Self.longestID, let record = try view.record(.enrollment, id: id) else { return nil }
         return try enrolled(Enrollment(record))
     }
 
-    /// Returns the enrolment with a push method id, unless it is deleted.
+    /// Returns the enrollment with a push method id, unless it is deleted.
     package func enrollment(methodID: String) throws -> EnrolledDevice? {
         guard methodID.utf8.count <= Self.longestID else { return nil }
         return try view.records(.enrollment, where: "method", is: methodID, limit: 1).first.flatMap { try enrolled(Enrollment($0)) }
     }
 
-    /// Returns a device's enrolments that are not deleted, at most `limit`.
+    /// Returns a device's enrollments that are not deleted, at most `limit`.
     package func enrollments(onDevice id: String, limit: Int) throws -> [Enrollment] {
         try view.records(.enrollment, where: "device", is: id, limit: limit).map(Enrollment.init)
     }
@@ -90,7 +91,8 @@ package struct DeviceDirectory {
         return device
     }
 
-    /// Returns the enrolment with its device; `nil` if it is not a device enrolment, or has expired.
+    /// Returns the enrollment with its device; `nil` if the enrollment is not a device enrollment or has expired, or if its device is
+    /// missing.
     package func enrolled(_ enrollment: Enrollment) throws -> EnrolledDevice? {
         guard enrollment.expiresAt.map({ now < $0 }) ?? true, let method = enrollment.push else { return nil }
         guard let device = try view.record(.device, id: method.deviceID).map(Device.init) else { return nil }
@@ -99,7 +101,7 @@ package struct DeviceDirectory {
             authenticator: snapshot.authenticators.first { $0.id == method.authenticatorID })
     }
 
-    /// Returns the enrolments that protect the account in addition to the password.
+    /// Returns the enrollments that protect the account in addition to the password.
     package func factors(among own: [Enrollment]) throws -> [Enrollment] {
         try own.filter { enrollment in
             // A suspended factor counts: suspending a factor must not lower the requirements.
@@ -110,7 +112,7 @@ package struct DeviceDirectory {
         }
     }
 
-    /// Returns the changes that delete push enrolments. A device that loses its last enrolment counts as unused.
+    /// Returns the changes that delete push enrollments. A device that loses its last enrollment counts as unused.
     package func deleting(_ enrollments: [Enrollment]) throws -> [Change] {
         let ids = Set(enrollments.map(\.id))
         let devices = try Set(enrollments.compactMap(\.push?.deviceID)).sorted().compactMap { id -> Change? in
@@ -124,7 +126,7 @@ package struct DeviceDirectory {
 }
 
 extension Enrollment {
-    /// The deleted enrolment. It keeps its public keys, so that the device can still ask for its state.
+    /// Returns the enrollment as deleted. The enrollment keeps its public keys, so that the device can still ask for its state.
     package func deleted(at now: Date) -> Enrollment {
         var deleted = self
         deleted.status = .deleted

@@ -2,7 +2,7 @@ package import Foundation
 package import Store
 
 /// A ticket for enrolling the user's phone during a sign-in, on the hosted pages or by the classic API. It is shown as a QR code and is
-/// part of its ``SignInTransaction``. The app exchanges the ticket, once, for an access token that can only enrol one device of this user
+/// part of its ``SignInTransaction``. The app exchanges the ticket, once, for an access token that can only enroll one device of this user
 /// (``EnrollmentTicketGrant``). Ticket and token are valid only while the sign-in waits for them. Each step (showing, exchanging,
 /// enrolling) checks ``StoreView/awaitedPhone(signIn:snapshot:now:)`` again and writes the sign-in, so that a concurrent step causes a
 /// version conflict.
@@ -10,16 +10,16 @@ package struct PhoneTicket: Sendable, Equatable, Codable {
     /// Seconds until the ticket expires.
     package static let lifetime: TimeInterval = 600
 
-    /// The authenticator in which the phone is enrolled.
+    /// The id of the authenticator in which the phone is enrolled.
     package var authenticatorID: String
     package var digest: [UInt8]
-    /// The secret, encrypted for the sign-in, so that a reload of the page can show it again.
+    /// The ticket's secret, encrypted for the sign-in, so that a reload of the page can show it again.
     package var sealedSecret: [UInt8]
-    /// Expiry of the ticket and of the token that it was exchanged for.
+    /// The expiry of the ticket and of the token for which it is exchanged.
     package var expiresAt: Date
-    /// The grant that it was exchanged for; `nil` until then.
+    /// The id of the grant for which the ticket was exchanged; `nil` before the exchange.
     package var grantID: String?
-    /// The id of the future push method, if the classic API announced it before enrolment; `nil` on the hosted pages.
+    /// The id of the future push method, if the classic API announced it before enrollment; `nil` on the hosted pages.
     package var methodID: String?
 
     package init(
@@ -29,16 +29,17 @@ package struct PhoneTicket: Sendable, Equatable, Codable {
         (self.grantID, self.methodID) = (grantID, methodID)
     }
 
-    /// Returns the URL of the QR code. A browser that opens it shows instructions. The secret is in the fragment, which browsers do not
-    /// send and servers do not log.
+    /// Returns the URL of the QR code. A browser that opens the URL shows instructions. The secret is in the fragment, which browsers do
+    /// not send and servers do not log.
     package static func uri(origin: String, authenticator: PushAuthenticator, secret: String) -> String {
         origin + path(reference(authenticator: authenticator, secret: secret))
     }
 
-    /// Returns the path of that URL.
+    /// Returns the QR code's URL without the origin.
+    /// - Parameter reference: The URL's last part, as ``reference(authenticator:secret:)`` returns it.
     package static func path(_ reference: String) -> String { "/enroll/\(reference)" }
 
-    /// Returns the last part of that URL.
+    /// Returns the last part of the QR code's URL: the authenticator's id, and the fragment with the app's client id and the secret.
     package static func reference(authenticator: PushAuthenticator, secret: String) -> String {
         let id = authenticator.id.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
         let client = authenticator.clientID.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
@@ -56,17 +57,17 @@ package struct AwaitedPhone: Sendable {
     package let user: StoredUser
     let subject: SignInTransaction.Subject
 
-    /// When the user completed the factor that permits the enrolment.
+    /// The time of the sign-in's last proof; the start of the sign-in if it has no proof.
     package var provedAt: Date { signIn.value.proofs.last?.time ?? signIn.value.createdAt }
 
-    /// Returns the write of the sign-in with a changed ticket.
+    /// Returns the change that stores the sign-in with a changed ticket.
     package func writing(_ ticket: PhoneTicket) throws -> Change {
         var next = signIn.value
         next.phone = ticket
         return try signIn.writing(next)
     }
 
-    /// Returns the write of the sign-in after the phone was enrolled.
+    /// Returns the change that stores the sign-in after the phone was enrolled.
     package func enrolled(_ enrollment: Enrollment, now: Date) throws -> Change {
         var (next, _, _) = signIn.value.step(.phoneEnrolled(enrollment.id, methods: authenticator.methods, subject), now: now)
         next.phone = nil
@@ -75,8 +76,8 @@ package struct AwaitedPhone: Sendable {
 }
 
 extension SignInTransaction {
-    /// Returns the transaction after a phone was enrolled with its ticket. On the pages, a push to the phone follows. In the classic API
-    /// the enrolment counts as a proof, like the first code of an authenticator app; the client learns of it when it polls.
+    /// Returns the transaction after a phone was enrolled with its ticket. On the pages, a push to the phone follows. In the classic API,
+    /// the enrollment counts as a proof, like the first code of an authenticator app, and the client learns of it by polling.
     func phoneEnrolled(_ proof: Proof, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard now < expiresAt, isAbout(subject.user), let phone, allowsEnrollment(of: subject, now: now) else {
             return (self, .tooLate(.replaced), [])
@@ -93,8 +94,8 @@ extension SignInTransaction {
 }
 
 extension StoreView {
-    /// Returns the sign-in that waits for a phone. `nil` if it does not exist, has expired, another factor was enrolled meanwhile, or its
-    /// proofs no longer permit enrolment.
+    /// Returns the sign-in that waits for a phone. `nil` if the sign-in is unknown or has expired, does not wait for a phone, belongs to an
+    /// inactive or locked account, or no longer permits the enrollment.
     package func awaitedPhone(signIn id: String, snapshot: OrgSnapshot, now: Date) throws -> AwaitedPhone? {
         guard let stored = try record(.transaction, id: id).map(StoredTransaction.init), let ticket = stored.value.phone,
             now < ticket.expiresAt, now < stored.value.expiresAt,
@@ -114,7 +115,7 @@ extension StoreView {
 
 extension OrgSnapshot {
     /// Returns the active authenticators in which the user's phone can be enrolled during a sign-in. The authenticator's app must be
-    /// allowed to use enrolment tickets, and the user must be permitted to sign in to it.
+    /// allowed to use enrollment tickets, and the user must be permitted to sign in to the app.
     package func phoneAuthenticators(for user: User) -> [PushAuthenticator] {
         authenticators.filter { authenticator in
             guard authenticator.isActive, let application = application(authenticator.clientID) else { return false }

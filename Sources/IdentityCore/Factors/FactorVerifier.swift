@@ -1,7 +1,7 @@
 package import Foundation
 
 /// The class of a factor. Two factors count as two only if their classes differ. For example, a `knowledge` factor after a password is not
-/// a second factor: the sign-in asks for another one.
+/// a second factor: the sign-in asks for another factor.
 package enum FactorClass: String, Sendable, Codable {
     case knowledge, possession, inherence
     /// A fact about the user, such as the answer to a security question. Weaker than a password. It counts only in the classic API
@@ -12,7 +12,7 @@ package enum FactorClass: String, Sendable, Codable {
 /// The user's input for a factor.
 package enum FactorResponse: Sendable {
     case password(String)
-    /// A code of an authenticator app, or one that was sent.
+    /// A code that an authenticator app shows, or that the server sent.
     case code(String)
     /// The user opened the link that was sent with a code, and confirmed the sign-in there.
     case confirmedLink
@@ -22,19 +22,20 @@ package enum FactorResponse: Sendable {
 
 /// The result of checking a response.
 package enum FactorVerdict: Sendable, Equatable {
-    /// The response is correct. `passwordHash` replaces the stored hash if its parameters are outdated; `enrollment` replaces the stored
-    /// one if the response was consumed.
-    /// `sessionsEndedAt` is the account's value when a first factor was checked. A different stored value means that the user was signed
-    /// out everywhere since. `nil` for other factors.
+    /// The response is correct.
+    /// - `passwordHash` replaces a stored hash with outdated parameters; otherwise `nil`.
+    /// - `enrollment` replaces the stored enrollment, with the consumed response; `nil` for a password.
+    /// - `sessionsEndedAt` is the account's value when a first factor was checked; `nil` for other factors. If the stored value differs,
+    ///   all sessions of the user were ended in between.
     case proved(passwordHash: String?, enrollment: Enrollment? = nil, sessionsEndedAt: Date? = nil)
     /// The response is wrong, or the factor does not exist.
     case failed
-    /// The response is wrong, and the enrolment to store counts it.
+    /// The response is wrong. The enrollment, which counts the wrong response, must be stored.
     case wrong(Enrollment)
 }
 
-/// Checks one kind of factor. It is the asynchronous part of a sign-in: it computes or calls out, and neither decides nor writes.
-/// ``SignInTransaction`` turns the verdict into an outcome. Conforming types are safe from any task.
+/// Checks responses to one kind of factor. This is the asynchronous part of a sign-in: a verifier may take time to compute, but it neither
+/// decides nor writes. ``SignInTransaction`` turns the verdict into an outcome. Conforming types are safe from any task.
 package protocol FactorVerifier: Sendable {
     var kind: FactorKind { get }
     /// The class that a correct answer proves; see ``FactorClass`` for what a second factor must add.
@@ -42,13 +43,13 @@ package protocol FactorVerifier: Sendable {
     /// The `amr` values that the factor adds (RFC 8176).
     var methods: [String] { get }
 
-    /// Checks a response. The time does not reveal whether the user exists; `user` is `nil` for an unknown name. Throws if no verdict is
+    /// Checks a response. `user` is `nil` for an unknown name; the duration of the check does not reveal this. Throws if no verdict is
     /// possible, for example ``PasswordHasher/Overloaded``.
     func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict
 }
 
-/// A kind of factor: what the user presents. Several kinds can have the same ``FactorClass``. Not an enum, so that stored kinds that this
-/// version does not know still decode. ARCHITECTURE.md, “To add a factor”, lists the places that a new kind needs.
+/// A kind of factor. Several kinds can have the same ``FactorClass``. Not an enum, so that stored kinds that this version does not know
+/// still decode. ARCHITECTURE.md, “To add a factor”, lists the changes that a new kind needs.
 package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package var rawValue: String
 
@@ -67,7 +68,7 @@ package struct FactorKind: RawRepresentable, Hashable, Sendable, Codable {
     package static let hotp = FactorKind(rawValue: "hotp")
     /// A token that an external system manages.
     package static let token = FactorKind(rawValue: "token")
-    /// The activation token of an administrator, in place of a password; never requested from the user.
+    /// The activation token that an administrator gives to the user, in place of a password; never offered as a factor.
     static let activation = FactorKind(rawValue: "activation")
 
     /// Whether the user answers on another channel than the sign-in (NIST SP 800-63B section 5.1.3).
@@ -89,10 +90,10 @@ package struct PasswordVerifier: FactorVerifier {
     package var factorClass: FactorClass { .knowledge }
     package var methods: [String] { ["pwd"] }
 
-    /// The maximum length; a longer password is wrong, and only its beginning is hashed.
+    /// The maximum length in bytes; a longer password is wrong, and only its beginning is hashed.
     static let maximumBytes = 1_024
 
-    /// The part of an oversized password that is hashed. Cut by bytes, because one character can have any number of them.
+    /// Returns the part of an oversized password that is hashed. Counts bytes, because one character can have any number of bytes.
     static func beginning(of password: String) -> String { String(decoding: password.utf8.prefix(64), as: UTF8.self) }
 
     package func verify(_ response: FactorResponse, of user: User?, policy: PasswordPolicy) async throws -> FactorVerdict {

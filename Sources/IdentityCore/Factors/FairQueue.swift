@@ -2,7 +2,7 @@
 package struct HashingShare: Sendable, Hashable {
     /// The origin of the requests; `nil` for the server's own work.
     let origin: String?
-    /// Whether the user has signed in from there before, an authenticated back end asks, or the work is the server's own.
+    /// Whether the user has signed in from the origin before, an authenticated back end sends the request, or the work is the server's own.
     let isKnown: Bool
 
     /// The share of work that no unauthenticated request can cause.
@@ -10,7 +10,7 @@ package struct HashingShare: Sendable, Hashable {
 
     init(origin: String?, isKnown: Bool) { (self.origin, self.isKnown) = (origin, isKnown) }
 
-    /// The place of a request that checks a user's password.
+    /// Creates the place of a request that checks a user's password.
     init(_ origin: RequestOrigin, of user: User?) {
         let isKnown = user?.knows(origin) ?? false
         // A back end is authenticated, so an attacker cannot take turns from its users.
@@ -27,17 +27,18 @@ package struct HashingShare: Sendable, Hashable {
 
 /// A bounded queue that serves its callers in turn. Half of the turns belong to known origins, the other half to unknown origins. Within
 /// each half, origins take turns. If the queue is full, an origin with fewer waiting elements displaces the newest element of the origin
-/// with the most. Known origins displace unknown ones until half of the places are theirs. Not safe from several threads: the owner locks.
+/// with the most elements. Known origins displace unknown origins until known origins have half of the places. Not thread-safe: the
+/// owner must hold a lock.
 struct FairQueue<Element> {
     /// The waiting elements of one origin, the oldest first.
     private typealias Line = [(id: Int, element: Element)]
 
-    /// Origins in the order of their turns.
+    /// The waiting elements of several origins, which take turns.
     private struct Ring {
         var turns: [HashingShare] = []
         var lines: [HashingShare: Line] = [:]
 
-        /// The longest line; of several, the one whose last element is the newest.
+        /// The longest line; of several with the same length, the line whose last element is the newest.
         var longest: Line? { lines.values.max { ($0.count, $0.last?.id ?? 0) < ($1.count, $1.last?.id ?? 0) } }
         var count: Int { lines.values.reduce(0) { $0 + $1.count } }
 
@@ -75,8 +76,8 @@ struct FairQueue<Element> {
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
 
-    /// Adds an element of an origin. Returns its id, and the displaced element, if any. If the queue is full, returns `nil` unless another
-    /// origin has more waiting elements, or a place is reserved for a known origin.
+    /// Adds an element of an origin. Returns its id, and the displaced element, if any. Returns `nil` if the queue is full, no other origin
+    /// has at least two more waiting elements, and no place is reserved for a known origin.
     mutating func append(_ element: Element, for share: HashingShare, limit: Int) -> (id: Int, displaced: Element?)? {
         var displaced: Element?
         if count >= limit {

@@ -5,7 +5,7 @@ internal import JOSE
 
 /// A scrypt hash (RFC 7914) with its parameters: `$scrypt$ln=15,r=8,p=1$salt$hash`, salt and hash in base64 without padding.
 struct PasswordHash: Sendable, Equatable, Redacted {
-    /// The cost as a power of two; memory is 128 · r · 2^ln bytes.
+    /// The binary logarithm of the cost. A derivation needs 128 · r · 2^ln bytes of memory.
     var logN: Int
     var blockSize = 8
     var parallelism = 1
@@ -49,7 +49,7 @@ struct PasswordHash: Sendable, Equatable, Redacted {
     private func derive(_ password: String) throws -> [UInt8] {
         // Normalizes the password, because keyboards compose characters differently (RFC 8265 section 4.2.2).
         var bytes = Data(password.precomposedStringWithCanonicalMapping.utf8)
-        // The derivation requires a non-empty buffer. No user has either password, because both are shorter than any policy permits.
+        // The derivation requires a non-empty buffer. The empty password and a single NUL share a hash, but every policy requires more.
         if bytes.isEmpty { bytes = Data([0]) }
         let key = try KDF.Scrypt.deriveKey(
             from: bytes, salt: Data(salt), outputByteCount: 32, rounds: 1 << logN, blockSize: blockSize, parallelism: parallelism)

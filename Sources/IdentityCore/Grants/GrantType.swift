@@ -22,7 +22,7 @@ package enum GrantType {
         package let name: String
         /// The short name in the org file; `nil` for none.
         package let alias: String?
-        /// Whether tokens of this grant can enrol and remove keys of devices, because the user just proved a factor to the server.
+        /// Whether tokens of this grant can enroll and remove keys of devices, because the user just proved a factor to the server.
         package let isInteractive: Bool
 
         fileprivate init(_ name: String, alias: String? = nil, isInteractive: Bool = false) {

@@ -7,7 +7,8 @@ package struct RefreshTokenSuccessor: Sendable, Redacted {
     package let secret: String
     package let ticket: Ticket
 
-    /// Creates a token: consumed by one use in a rotating family, otherwise valid until closed. A family keeps its initial mode.
+    /// Creates a token. A token of a rotating family is consumed by one use; a static token is valid until it is closed. A family never
+    /// changes its mode.
     package init(of grant: Grant, use: Ticket.Use, now: Date, random: any RandomSource) throws {
         secret = try random.secret(prefix: "rt_")
         // A static token's idle expiry moves with each use, which the grant records; a rotating token is replaced at each use.
@@ -29,8 +30,9 @@ extension Grant.RefreshFamily {
 }
 
 extension Grant {
-    /// Extends the record's expiry beyond that of a refresh token issued now, and of the access tokens issued with it. Extends by two idle
-    /// times, so that a family in use rewrites its grant once per idle time. Returns whether the record must be written.
+    /// Extends the record's expiry if a refresh token issued now, or a token issued with it, would outlive the record. The new expiry is
+    /// two idle times from now, or the family's end if that is earlier, plus the lifetime of access or ID tokens. So a family in use
+    /// rewrites its grant once per idle time. Returns whether the record must be written.
     @discardableResult
     package mutating func keepForRefresh(now: Date) -> Bool {
         guard let refresh else { return false }

@@ -14,7 +14,7 @@ package struct RevokedTokens: Sendable, Equatable {
     }
 
     private var entries: [Entry] = []
-    /// Tokens issued up to this time are revoked too; seconds since 1970.
+    /// The time, in seconds since 1970, up to which all issued tokens are revoked; `nil` for none.
     private var through: Int?
 
     init() {}
@@ -53,18 +53,18 @@ package struct RevokedTokens: Sendable, Equatable {
 }
 
 extension Engine {
-    /// Revokes every grant of the user. First marks the account, so that no earlier grant is valid, nor one that a concurrent sign-in is about
-    /// to create; then marks each stored grant. If the store fails in between, no grant is valid either. A repeated call revokes newer grants.
-    /// Returns the number of revoked grants.
+    /// Revokes every grant of the user. First marks the account, which closes all existing grants and those that sign-ins in progress
+    /// create. Then marks each stored grant. If the store fails in between, the grants stay closed. A repeated call also revokes newer
+    /// grants. Returns the number of grants that were marked.
     @discardableResult
     package func revokeAllGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
-        // Marks the account first, which closes all grants. Then each grant is marked, for readers that check the grant alone.
+        // Each grant is marked too, for readers that check only the grant.
         if case .unknownUser = try await markGrantsEnded(ofUser: userID, context: context) { return 0 }
         return try await revokeEndedGrants(ofUser: userID, context: context)
     }
 
-    /// Marks the user's stored grants as revoked. Skips grants that are created after the call starts; the mark on the account already
-    /// closes those of earlier sign-ins. Returns the number of newly marked grants.
+    /// Marks the user's stored grants as revoked. Skips grants that are created after the call starts: if their sign-in is older, the mark
+    /// on the account closes them. Returns the number of newly marked grants.
     @discardableResult
     func revokeEndedGrants(ofUser userID: String, context: RequestContext) async throws -> Int {
         try await inBatches(.grant, ofUser: userID) { ids in

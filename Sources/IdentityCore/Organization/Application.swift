@@ -14,7 +14,7 @@ package struct Application: Sendable, Equatable, Codable {
         case service
     }
 
-    /// How the client authenticates at the token endpoint (OpenID Connect Core section 9); `none` for a public client.
+    /// The method by which the client authenticates at the token endpoint (OpenID Connect Core section 9); `none` for a public client.
     package enum Authentication: String, Sendable, Codable {
         case none
         /// A secret, either in the `Authorization` header or in the body.
@@ -29,17 +29,17 @@ package struct Application: Sendable, Equatable, Codable {
         case privateKeyJWT = "private_key_jwt"
     }
 
-    /// Whether users are asked for consent.
+    /// The rule for asking users for consent.
     package enum Consent: String, Sendable, Codable {
         case none
         /// Users are asked once for each set of scopes, because the application belongs to a third party.
         case required
     }
 
-    /// When the application gets a code from a browser session alone, without a page.
+    /// The condition under which the application gets a code from a browser session alone, without a page.
     package enum SilentSignIn: String, Sendable, Codable {
-        /// Only if another program cannot receive the response: the client authenticates, uses an https redirect URI, or sends an id token
-        /// that it was issued before. Otherwise the user is asked first (RFC 8252 section 8.6).
+        /// Only if no other program can receive the response: the client authenticates, uses an https redirect URI, or sends an ID token
+        /// that was issued to it. Otherwise the user is asked first (RFC 8252 section 8.6).
         case assured
         /// Whenever the session is sufficient. Any program on the user's device can then get tokens in the application's name.
         case always
@@ -80,9 +80,9 @@ package struct Application: Sendable, Equatable, Codable {
     package var kind: Kind
     package var isActive: Bool
     package var authentication: Authentication
-    /// The client secret, for the methods that need one. Encrypted in the store; never displayed.
+    /// The client secret; `nil` for a method without one. Encrypted in the store; never displayed.
     package var secret: String?
-    /// The public keys of a `private_key_jwt` client.
+    /// The public keys of a `private_key_jwt` client; `nil` for other clients.
     package var keys: JSONWebKeySet?
     /// The `grant_type` values that are enabled.
     package var grantTypes: [String]
@@ -91,12 +91,12 @@ package struct Application: Sendable, Equatable, Codable {
     /// The permitted redirect URIs after sign-out, compared exactly.
     package var postLogoutRedirectURIs: [String]
     package var assignment: Assignment
-    /// The name of its sign-on policy.
+    /// The name of the application's sign-on policy; empty for a service without one.
     package var signOnPolicy: String
-    /// Scopes of the organization's own API (`okta.*`) that it may be granted.
+    /// The scopes of the organization's own API (`okta.*`) that the application may be granted.
     package var grantedAPIScopes: [String]
     package var refreshTokenRotation: RefreshTokenRotation
-    /// `RS256` unless the client registered another algorithm.
+    /// The signing algorithm of ID tokens: `RS256` or `ES256`.
     package var idTokenAlgorithm: JWSAlgorithm
     /// Whether a token request without a DPoP proof is rejected (RFC 9449 section 5.2).
     package var dpopBoundAccessTokens: Bool {
@@ -140,14 +140,14 @@ package struct Application: Sendable, Equatable, Codable {
         set { hasStrictAudience = newValue ? true : nil }
     }
 
-    /// Whether a client assertion needs a `jti`, which is accepted once. If `false`, the default, an assertion without one is valid until
-    /// its `exp`.
+    /// Whether a client assertion needs a `jti`, which is accepted once. If `false`, the default, an assertion without a `jti` can be
+    /// reused until its `exp`.
     package var requiresAssertionID: Bool {
         get { needsAssertionID ?? false }
         set { needsAssertionID = newValue ? true : nil }
     }
 
-    /// The audiences of the access tokens that the client may introspect; `nil` for all. It may always introspect its own tokens.
+    /// The audiences of the access tokens that the client may introspect; `nil` for all. A client may always introspect its own tokens.
     package var introspectionAudiences: [String]?
 
     // Storage of the computed properties: `nil` for the default, and in records of earlier versions.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import JOSE
 
 extension DefinitionCheck {
-    /// The length in bytes of a prefix, a dot and a bundle id.
+    /// The maximum length in bytes of an Apple app id: a prefix, a dot and a bundle id.
     private static let longestAppleAppID = 10 + 1 + 155
 
     mutating func application(_ application: Application, at index: Int) {

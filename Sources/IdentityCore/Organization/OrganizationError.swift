@@ -1,4 +1,4 @@
-/// The definition contradicts itself or uses an unsupported feature.
+/// The errors of an organization's definition.
 package struct OrganizationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// One error in the definition.
     package struct Problem: Sendable, Equatable {
@@ -31,7 +31,7 @@ package struct OrganizationError: Error, Sendable, Equatable, CustomStringConver
         }
     }
 
-    /// All errors, in the order of the definition.
+    /// All errors of the definition.
     package var problems: [Problem]
 
     /// One line per error.

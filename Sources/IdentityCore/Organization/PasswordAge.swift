@@ -3,11 +3,11 @@ internal import JOSE
 
 /// The validity of a password by its age.
 package enum PasswordStanding: Sendable, Equatable {
-    /// The password is valid, or there is none.
+    /// The password is valid, or the user has none.
     case good
     /// The password is valid for this many days, including the current one, and the policy requires a warning.
     case endsSoon(days: Int)
-    /// The password must be changed first: it is too old, or an administrator expired it.
+    /// The password must be changed before the sign-in continues: it is too old, or an administrator expired it.
     case expired
 }
 
@@ -32,8 +32,8 @@ package enum NewPassword: Sendable, Equatable {
 }
 
 extension Engine {
-    /// Returns the check of a new password that the user chose. It hashes once for each remembered password, so the caller limits the
-    /// attempts. The verdict can throw ``PasswordHasher/Overloaded``.
+    /// Returns the check of a new password that the user chose. The check hashes once for each remembered password, so the caller must
+    /// limit the attempts. The check can throw ``PasswordHasher/Overloaded``.
     package func newPasswordCheck(
         _ password: String, of user: User, from origin: RequestOrigin, policy: PasswordPolicy, now: Date
     ) -> Check<NewPassword> {
@@ -83,7 +83,7 @@ extension User {
         return now < changed.addingTimeInterval(TimeInterval(policy.age.minimumMinutes) * 60)
     }
 
-    /// The hashes that a new password is compared with: the current one, and earlier ones as the policy requires.
+    /// Returns the hashes with which a new password is compared: the current hash, and as many earlier hashes as the policy requires.
     fileprivate func rememberedPasswords(under policy: PasswordPolicy) -> [String] {
         Array(([passwordHash].compactMap { $0 } + (earlierPasswords ?? [])).prefix(max(policy.age.history, 1)))
     }

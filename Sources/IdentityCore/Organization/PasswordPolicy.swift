@@ -24,8 +24,8 @@ package struct PasswordPolicy: Sendable, Equatable, Codable {
         package var warningDays: Int
         /// Minutes before the user may change a password again, 0 to 43,200. An expired password can always be changed.
         package var minimumMinutes: Int
-        /// The number of recent passwords, including the current one, that a new password must differ from, 0 to 24. The current password
-        /// is always excluded.
+        /// The number of recent passwords, including the current one, from which a new password must differ, 0 to 24. A new password must
+        /// always differ from the current one.
         package var history: Int
 
         package init(maximumDays: Int? = nil, warningDays: Int = 0, minimumMinutes: Int = 0, history: Int = 0) {
@@ -35,11 +35,11 @@ package struct PasswordPolicy: Sendable, Equatable, Codable {
 
     /// The minimum number of characters, 8 to 72.
     package var minimumLength: Int
-    /// Failed attempts that lock the account; 0 for never.
+    /// The number of failed attempts that locks the account; 0 for never.
     package var lockoutAttempts: Int
     /// Minutes until a locked account unlocks by itself; `nil` for never.
     package var lockoutMinutes: Int?
-    /// The scrypt cost as a power of two, 14 to 20: 15 uses 32 MiB. (Tests and the sandbox go down to 10.)
+    /// The binary logarithm of the scrypt cost, 10 to 20; 15 uses 32 MiB. Values below 14 are only for tests and the sandbox.
     package var scryptLogN: Int
     package var complexity: Complexity {
         get { kinds ?? Complexity() }
@@ -50,12 +50,12 @@ package struct PasswordPolicy: Sendable, Equatable, Codable {
         set { times = newValue == Age() ? nil : newValue }
     }
 
-    /// `nil` for the default, and in records of earlier versions.
+    /// The storage of ``complexity``: `nil` for the default, and in records of earlier versions.
     private var kinds: Complexity?
-    /// `nil` for the default, and in records of earlier versions.
+    /// The storage of ``age``: `nil` for the default, and in records of earlier versions.
     private var times: Age?
 
-    /// The defaults are suitable for production.
+    /// Creates a policy. The defaults are suitable for production.
     package init(
         minimumLength: Int = 8, lockoutAttempts: Int = 10, lockoutMinutes: Int? = 15, scryptLogN: Int = 15,
         complexity: Complexity = Complexity(), age: Age = Age()

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// A rule for new passwords, as pages list it and errors report it. The number of a character rule is the minimum.
+/// A rule for new passwords, which pages list and errors report. The number in a character rule is the minimum.
 package enum PasswordRule: Sendable, Equatable, Codable {
     case characters(Int)
     /// The maximum length.
@@ -11,15 +11,15 @@ package enum PasswordRule: Sendable, Equatable, Codable {
     case digits(Int)
     /// Characters that are neither letter nor digit nor space.
     case symbols(Int)
-    /// Not a common password.
+    /// The password must not be a common password.
     case uncommon
-    /// Not exposed in a data breach.
+    /// The password must not be known from a data breach.
     case unexposed
-    /// Not a repetition of a few characters.
+    /// The password must not be a repetition of a few characters.
     case varied
-    /// Does not contain the user name.
+    /// The password must not contain the user name.
     case withoutLogin
-    /// Does not contain the user's given or family name.
+    /// The password must not contain the user's given or family name.
     case withoutNames
     /// Differs from the user's last passwords, including the current one.
     case unused(last: Int)
@@ -100,8 +100,8 @@ extension PasswordRule {
 
 /// A lookup of passwords that were exposed in data breaches. Safe from any task.
 package protocol BreachedPasswordSource: Sendable {
-    /// Returns whether the password with this SHA-1 digest (20 bytes) is known, in bounded time. It fails open: if the lists are
-    /// unavailable, the password counts as unknown.
+    /// Returns, in bounded time, whether the password with this SHA-1 digest (20 bytes) is known. If the lists are unavailable, the
+    /// password counts as unknown.
     func contains(sha1: [UInt8]) async -> Bool
 }
 

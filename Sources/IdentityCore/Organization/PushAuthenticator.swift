@@ -9,18 +9,18 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         case oktaVerify = "okta_verify"
     }
 
-    /// Whether an enrolment needs a key that the user unlocks.
+    /// The rule for keys that the user must unlock.
     package enum UserVerification: String, Sendable, Codable {
-        /// The enrolment has such a key if the device supports it.
+        /// An enrollment has a key that the user unlocks, if the device supports it.
         case preferred = "PREFERRED"
-        /// Without such a key, enrolments and approvals are rejected.
+        /// Enrollments and approvals without a key that the user unlocks are rejected.
         case required = "REQUIRED"
     }
 
-    /// When the user must pick the number that the app shows.
+    /// The condition under which the app shows three numbers, of which the user must pick the one that the sign-in shows.
     package enum NumberChallenge: String, Sendable, Codable {
         case never
-        /// When the user signs in from a new address or device.
+        /// Only if the user signs in from a new address or device.
         case risky
         case always
     }
@@ -35,7 +35,7 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         package var privateKey: String?
         /// The bundle id of the released app.
         package var topic: String
-        /// The bundle id of the app under development; `nil` for the same.
+        /// The bundle id of the app under development; `nil` if the app has the bundle id of the released app.
         package var developmentTopic: String?
 
         package init(teamID: String, keyID: String, privateKey: String?, topic: String, developmentTopic: String? = nil) {
@@ -44,7 +44,7 @@ package struct PushAuthenticator: Sendable, Equatable, Codable {
         }
     }
 
-    /// `aut` and a unique suffix.
+    /// The authenticator's id: `aut` and a unique suffix.
     package var id: String
     package var kind: Kind
     /// The name that users see.

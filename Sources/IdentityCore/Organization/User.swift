@@ -7,9 +7,9 @@ package struct UserDefinition: Sendable, Equatable, Codable {
     /// Profile attributes by their OpenID Connect claim names (`given_name`, `email`, …) or custom names.
     package var profile: [String: JSONValue]
     package var groups: [String]
-    /// The initial password.
+    /// The initial password; `nil` for none.
     package var password: String?
-    /// The initial secret of the authenticator app, in Base32; encrypted in the store.
+    /// The initial secret of the authenticator app, in Base32; `nil` for none. Encrypted in the store.
     package var totpSecret: String?
     /// The HOTP device of the user; `nil` for none.
     package var hardwareDevice: HardwareDevice?
@@ -20,7 +20,7 @@ package struct UserDefinition: Sendable, Equatable, Codable {
         set { isPasswordDue = newValue ? true : nil }
     }
 
-    /// `nil` for `false`, and in records of earlier versions.
+    /// The storage of ``mustChangePassword``: `nil` for `false`, and in records of earlier versions.
     private var isPasswordDue: Bool?
 
     /// The definition as it is stored, without secrets. A new field that holds a secret must be set to `nil` here.
@@ -35,7 +35,7 @@ package struct UserDefinition: Sendable, Equatable, Codable {
         package var secret: String
         /// The identifier of the device, such as its serial number.
         package var credentialID: String
-        /// The counter of its next code, from 0.
+        /// The counter of the device's next code, at least 0.
         package var counter: Int64
 
         package init(secret: String, credentialID: String, counter: Int64 = 0) {
@@ -56,15 +56,15 @@ package struct UserDefinition: Sendable, Equatable, Codable {
 package struct User: Sendable, Equatable, Codable {
     package enum Status: String, Sendable, Codable {
         case active
-        /// Must be activated with a token first.
+        /// Cannot sign in until the account is activated with a token.
         case staged
         /// Cannot sign in until an administrator permits it.
         case suspended
-        /// Deleted, but the record is kept.
+        /// Cannot sign in; all earlier grants are closed permanently. The record is kept.
         case deactivated
     }
 
-    /// `00u` and 17 characters; the `sub` of id tokens, the `uid` of access tokens.
+    /// The user's id: `00u` and 17 characters. It is the `sub` of ID tokens and the `uid` of access tokens.
     package var id: String
     /// The user name, compared without regard to case.
     package var login: String
@@ -74,7 +74,7 @@ package struct User: Sendable, Equatable, Codable {
     package var groups: [String]
     /// The password's hash with its parameters; `nil` without a password.
     package var passwordHash: String?
-    /// When the password was last set. A later change closes earlier grants.
+    /// The time when the password was last set; `nil` if never. A change closes earlier grants.
     package var passwordChangedAt: Date?
     /// Whether the password must be changed at the next sign-in with it.
     package internal(set) var mustChangePassword: Bool {
@@ -83,37 +83,37 @@ package struct User: Sendable, Equatable, Codable {
     }
     /// The hashes of earlier passwords that the policy remembers, the latest first; `nil` for none.
     var earlierPasswords: [String]?
-    /// Consecutive wrong passwords from origins that the user has never signed in from.
+    /// The number of consecutive wrong passwords from unknown origins, from which the user has never signed in.
     package var failedAttempts: Int
-    /// Consecutive wrong answers to other first factors from such origins, by factor; `nil` for none.
+    /// The numbers of consecutive wrong answers to other first factors from unknown origins, by factor; `nil` for none.
     var failedCodes: [String: Int]?
-    /// Consecutive wrong answers to second factors from such origins, by factor; `nil` for none.
+    /// The numbers of consecutive wrong answers to second factors from unknown origins, by factor; `nil` for none.
     var failedFurther: [String: Int]?
-    /// Wrong answers to the user's question at any endpoint since the last correct one; `nil` for none.
+    /// The wrong answers to the user's question at any endpoint since the last correct answer; `nil` for none.
     var guessedAnswers: RecoveryGuesses?
     /// Wrong recovery codes since the last correct one; `nil` for none.
     package var guessedCodes: RecoveryGuesses?
-    /// The time when wrong answers from unknown origins locked the account for these origins; `nil` if it is not locked.
+    /// The time when wrong answers from unknown origins locked the account for these origins; `nil` if it is not locked for them.
     package var lockedAt: Date?
-    /// When the account was last deactivated. Earlier grants stay closed after a reactivation.
+    /// The time when the account was last deactivated; `nil` if never. Earlier grants stay closed after a reactivation.
     package var deactivatedAt: Date?
-    /// When all sessions and pending sign-ins were last ended at once; `nil` if never.
+    /// The time when all sessions and pending sign-ins were last ended at once; `nil` if never.
     package var sessionsEndedAt: Date?
-    /// When all grants were last closed at once; `nil` if never.
+    /// The time when all grants were last closed at once; `nil` if never.
     var grantsEndedAt: Date?
-    /// The latest pending activation of the account; `nil` for none.
+    /// The id of the account's latest pending activation; `nil` for none.
     package var activationID: String?
-    /// Digests of the origins of earlier sign-ins, the latest last; `nil` before the first sign-in with two factors.
+    /// The digests of the origins of sign-ins that the user approved by push, the latest last; `nil` for none.
     var knownOrigins: [String]?
-    /// The times of unproved pushes from unknown origins in the last day; `nil` for none.
+    /// The times of pushes in the last day that unknown origins requested without a proof and that were not approved; `nil` for none.
     var strangersPushes: [Date]?
     /// The networks and devices from which the user completed a sign-in, the most recent last; `nil` for none.
     var usedOrigins: [KnownOrigin]?
     package var createdAt: Date
-    /// When the profile last changed.
+    /// The time when the profile last changed.
     package var updatedAt: Date
 
-    /// `nil` for `false`, and in records of earlier versions.
+    /// The storage of ``mustChangePassword``: `nil` for `false`, and in records of earlier versions.
     private var isPasswordDue: Bool?
 
     /// Creates a user who has never signed in.

@@ -18,20 +18,20 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
     /// The token lifetimes of a rule, in seconds.
     package struct Lifetimes: Sendable, Equatable {
         package var accessToken: Int
-        /// From the first issue; `nil` for no limit.
+        /// The lifetime of refresh tokens from the first issue; `nil` for no limit.
         package var refreshToken: Int?
-        /// Time without use.
+        /// The time without use after which a refresh token expires.
         package var refreshTokenIdle: Int
 
         /// The lifetimes of the org server.
         static let ofOrganization = Lifetimes(accessToken: 3600, refreshToken: nil, refreshTokenIdle: 7 * 86400)
     }
 
-    /// The first failed condition of a rule, or of a whole policy.
+    /// A rule or a policy that did not match, with its first failed condition.
     struct Miss: Sendable, Equatable, CustomStringConvertible {
         enum Condition: String, Sendable { case client, grantType, user, scope }
         var policy: String
-        /// `nil` if the policy's own condition failed.
+        /// The rule's name; `nil` if the policy's own condition failed.
         var rule: String?
         var condition: Condition
 
@@ -41,7 +41,7 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
     /// The rule that decided, as `policy/rule`; `organization` on the org server; `nil` if none matched.
     let decidedBy: String?
     package let lifetimes: Lifetimes?
-    /// The rules and policies that were tried before, in order.
+    /// The rules and policies that did not match, in the order in which they were tried.
     let misses: [Miss]
 
     package init(of server: AuthorizationServerDefinition, for question: Question) {
@@ -89,7 +89,7 @@ package struct AccessPolicyEvaluation: Sendable, Equatable {
         return misses.isEmpty ? "no access policy" : misses.map(\.description).joined(separator: "; ")
     }
 
-    /// Returns the lifetimes. Throws ``Refusal`` with `access_denied` if no rule matched.
+    /// Returns the lifetimes of the rule that decided. Throws ``Refusal`` with `access_denied` if no rule matched.
     package func permitted() throws(Refusal) -> Lifetimes {
         guard let lifetimes else {
             throw Refusal(
@@ -131,7 +131,7 @@ extension Engine {
 /// The result of a sign-on policy for one user.
 package struct SignOnDecision: Sendable, Equatable, Codable {
     package var assurance: SignOnRule.Assurance
-    /// Seconds after which the user of a session must authenticate again.
+    /// Seconds after which the user of a session must authenticate again; `nil` for the session's lifetime.
     package var reauthenticateAfter: Int?
     /// The policy and the rule, or the reason why no rule matched; for the log.
     package var reason: String

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Selects the devices for a push challenge, and its content.
+/// A push challenge and the enrollments of the devices that receive it.
 package struct ChallengePlan: Sendable {
     /// Seconds for which the user can respond.
     package static let lifetime: TimeInterval = 300
@@ -13,17 +13,18 @@ package struct ChallengePlan: Sendable {
         var application: Application
         var transactionType = PushMethod.TransactionType.login
         var bindingMessage: String?
-        /// The authenticator that is preferred if the user has enrolled in it.
+        /// The id of the authenticator that is preferred if the user has enrolled in it; `nil` for none.
         var preferredAuthenticator: String?
         var lifetime = ChallengePlan.lifetime
         var asker = PushChallenge.Asker.entitled
-        /// The origin that started the sign-in.
+        /// The origin that started the sign-in; `nil` for a back-channel request.
         var askedFrom: RequestOrigin?
         /// Whether this challenge alone must prove two factors.
         var mustVerifyUser = false
     }
 
-    /// Selects among the user's usable enrolments. Throws ``Refusal`` with `access_denied` and status 403 if none is suitable.
+    /// Plans a challenge for the user's usable enrollments that are suitable. Throws ``Refusal`` with `access_denied` and status 403
+    /// if none is suitable.
     init(
         _ question: Question, to user: User, enrollments: [Enrollment], snapshot: OrgSnapshot, random: any RandomSource,
         context: RequestContext
@@ -32,7 +33,7 @@ package struct ChallengePlan: Sendable {
         let preferred = able.filter { $0.push?.authenticatorID == question.preferredAuthenticator }
         if !preferred.isEmpty { able = preferred }
         guard !able.isEmpty else { throw Self.unusable("no device is enrolled for it") }
-        // An enrolment without the required key (lost, or older than the policy) does not prove enough.
+        // An enrollment without the required key (lost, or older than the policy) does not prove enough.
         able = able.filter { enrollment in
             guard let push = enrollment.push, let authenticator = snapshot.authenticator(push.authenticatorID) else { return false }
             return authenticator.userVerification != .required || push.userVerification != nil
@@ -93,7 +94,7 @@ package struct ChallengePlan: Sendable {
         return PushChallenge.Numbers(choices: choices, right: choices[Int(place % 3)])
     }
 
-    /// The user cannot be challenged: not enrolled, or excluded by policy.
+    /// Returns the refusal of a challenge to a user who has no suitable device, or whom the policy excludes.
     package static func unusable(_ reason: String) -> Refusal {
         Refusal(
             .accessDenied, "The authenticator cannot be used: it is not set up for this user, or the policy excludes it.",

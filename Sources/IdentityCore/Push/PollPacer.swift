@@ -4,16 +4,16 @@ package import Store
 
 /// Tells clients that poll too fast to slow down (RFC 8628 section 3.5). The interval counts from one poll to the next, not from a response
 /// (CIBA Core 1.0 section 7.3). After a poll that the server held for longer than the interval, the next may follow at once. State is in
-/// memory, in this process only, because polls must not write. Bounded: when full, the oldest half is evicted, and each of those clients
-/// can poll too fast once. Safe from any thread.
+/// memory, in this process only, because polls must not write. The state is limited: at the limit, the oldest half is evicted, and each of
+/// the evicted clients can poll too fast once. Safe from any thread.
 package final class PollPacer: Sendable {
     /// Seconds between polls that challenges announce if the server does not hold polls.
     package static let interval: TimeInterval = 5
     /// Seconds between polls that challenges announce if the server holds polls. Some clients, such as the official Swift client, sleep for
-    /// the interval after each response. The server holds their polls for five seconds. With this interval they wait for the decision in
-    /// five of six seconds, and poll less often than every five.
+    /// the interval after each response. The server holds their polls for five seconds. With this interval, such a client polls every six
+    /// seconds and waits for the decision during five of them.
     package static let intervalOfHeldPolls: TimeInterval = 1
-    /// Tolerates early polls, because timers and networks are inexact.
+    /// The number of seconds by which a poll may be early, because timers and networks are inexact.
     private static let tolerance: TimeInterval = 0.5
 
     private struct Pace {
@@ -41,8 +41,8 @@ package final class PollPacer: Sendable {
 
     func forgetAll() { state.withLockedValue { $0.paces = [:] } }
 
-    /// Counts a poll without a result, by the digest of its token. Returns whether it came too early. An early poll adds
-    /// five seconds to the interval of its token.
+    /// Counts a poll without a result, by the digest of its token. Returns whether the poll came too early. An early poll adds five seconds
+    /// to the interval of its token.
     package func isTooFast(_ digest: TicketDigest, now: Date) -> Bool {
         state.withLockedValue { state in
             var pace = state.paces[digest] ?? Pace(last: .distantPast, interval: state.interval)
@@ -68,7 +68,7 @@ package final class PollPacer: Sendable {
         }
     }
 
-    /// Removes a transaction that has ended.
+    /// Removes the state of a token whose transaction has ended.
     package func forget(_ digest: TicketDigest) {
         state.withLockedValue { _ = $0.paces.removeValue(forKey: digest) }
     }

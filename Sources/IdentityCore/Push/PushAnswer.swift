@@ -12,16 +12,16 @@ package struct PushAnswer: Sendable, Equatable {
         case abandoned = "USER_ABANDONED"
     }
 
-    /// The challenge target that it responds to.
+    /// The id of the challenge target to which the device responds.
     package var targetID: String
     package var consent: Consent
-    /// The role of the key that signed it.
+    /// The role of the key that signed the response.
     package var keyRole: PushMethod.KeyRole
-    /// The number that the user picked in a number challenge.
+    /// The number that the user picked in a number challenge; `nil` for none.
     package var selectedNumber: String?
     /// Whether the user denied the sign-in and reported that they did not start it.
     package var isSuspicious = false
-    /// How the user unlocked the key, as reported by the device: `fpt`, `face`, `pin`.
+    /// The methods by which the user unlocked the key, as the device reports them: `fpt`, `face`, `pin`.
     package var verificationMethods: [String] = []
 
     package init(
@@ -44,7 +44,7 @@ extension PushChallenge {
         case invalid(reason: String)
     }
 
-    /// Returns the result of a response to one of the targets (Documentation/Protocol/Devices.md §5.5), without checking whether the
+    /// Returns the result of a response to one of the targets (Documentation/Protocol/Devices.md §5.5). Does not check whether the
     /// challenge is open.
     func judge(_ answer: PushAnswer) -> Verdict {
         guard let target = targets.first(where: { $0.id == answer.targetID }) else { return .invalid(reason: "other challenge") }

@@ -1,22 +1,22 @@
 package import Foundation
 
 /// A challenge that was sent to the user's devices, and its result; a part of a ``SignInTransaction``. Each enrolled device has a target
-/// with its own id and nonce. The first final response decides for all.
+/// with its own id and nonce. The first final response decides for all targets.
 package struct PushChallenge: Sendable, Equatable, Codable {
     /// The challenge for one device.
     package struct Target: Sendable, Equatable, Codable {
-        /// `ft` and 17 characters: the `transactionId` of the challenge, and the last part of its verification URI.
+        /// The target's id: `ft` and 17 characters. It is the `transactionId` of the challenge and part of its verification URI.
         package var id: String
         package var enrollmentID: String
         package var methodID: String
-        /// Repeated in the response.
+        /// The random value that the response must repeat.
         package var nonce: String
         var userVerification: UserVerification
         /// The `amr` values that an approval by this device adds.
         var methods: [String]
     }
 
-    /// Whether the user must unlock a key to approve.
+    /// The rule for unlocking a key to approve the challenge.
     enum UserVerification: String, Sendable, Codable {
         case discouraged = "DISCOURAGED"
         case preferred = "PREFERRED"
@@ -35,18 +35,18 @@ package struct PushChallenge: Sendable, Equatable, Codable {
         case stranger
     }
 
-    /// The two-digit numbers to choose from, and the correct one, which the application displays.
+    /// The two-digit numbers from which the user chooses on the device, and the correct one, which the application shows.
     package struct Numbers: Sendable, Equatable, Codable {
         var choices: [String]
         package var right: String
     }
 
-    /// The origin of the request, as shown to the user.
+    /// The origin of the request, as the device shows it to the user.
     struct Origin: Sendable, Equatable, Codable {
         var applicationName: String
-        /// From the client's `User-Agent`, for example `MAC_OS_X`.
+        /// The operating system from the client's `User-Agent`, for example `MAC_OS_X`; `nil` if unknown.
         var clientOS: String?
-        /// The IP address of the request.
+        /// The IP address of the request; `nil` if unknown.
         var clientLocation: String?
     }
 
@@ -79,19 +79,19 @@ package struct PushChallenge: Sendable, Equatable, Codable {
         case pending
         case approved(targetID: String, userVerified: Bool, methods: [String], at: Date)
         case denied(targetID: String, isSuspicious: Bool, at: Date)
-        /// An approval that proves nothing: the user cancelled the verification, or picked a wrong number.
+        /// The challenge ended without a proof: the user did not unlock the key, or picked a wrong number.
         case failed(targetID: String, reason: String, at: Date)
     }
 
     package var transactionType: PushMethod.TransactionType
     package var targets: [Target]
-    /// The text that the user confirms; CIBA only.
+    /// The text that the user confirms; `nil` except for CIBA.
     var bindingMessage: String?
     package var numbers: Numbers?
     var origin: Origin
     /// The proof behind the request; `nil` in records of earlier versions.
     var asker: Asker?
-    /// The origin that started the sign-in; `nil` if the origin proves nothing, and in records of earlier versions.
+    /// The origin that started the sign-in; `nil` for a back-channel request, and in records of earlier versions.
     var askedFrom: RequestOrigin?
     /// The origin that an approval adds to the user's known origins; `nil` for none.
     var fingerprint: String?
@@ -99,7 +99,7 @@ package struct PushChallenge: Sendable, Equatable, Codable {
     package var expiresAt: Date
     package var state = State.pending
 
-    /// The target whose device approved; `nil` without an approval.
+    /// The target whose device approved the challenge; `nil` without an approval.
     package var approver: Target? {
         guard case .approved(let id, _, _, _) = state else { return nil }
         return targets.first { $0.id == id }

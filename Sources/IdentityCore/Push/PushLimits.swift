@@ -1,15 +1,16 @@
 internal import Foundation
 
 /// Limits on pushes that the user does not approve, because many of them indicate a push fatigue attack. Each kind of request has its own
-/// budget, so that an attacker cannot exhaust the user's.
+/// budget, so that an attacker cannot exhaust the user's budget.
 struct PushLimits: Sendable {
-    /// The maximum in ``ChallengePlan/lifetime`` for sign-ins with a proof and for the back channel.
+    /// The maximum number of pushes in ``ChallengePlan/lifetime`` for sign-ins with a proof and for the back channel.
     static let most = 5
-    /// The maximum in that time without a proof from one known device or browser, and the maximum from known networks.
+    /// The maximum number of pushes without a proof in ``ChallengePlan/lifetime`` from one known device or browser, or from all known
+    /// networks together.
     static let mostFromKnownOrigins = 4
-    /// The maximum in that time from one unknown network.
+    /// The maximum number of pushes without a proof in ``ChallengePlan/lifetime`` from one unknown network.
     static let mostFromStranger = 2
-    /// The maximum in a day without a proof from one known network, and the maximum from all unknown origins together.
+    /// The maximum number of pushes without a proof in a day from one known network, or from all unknown origins together.
     static let mostUnprovedInDay = 10
     /// The length of the daily window in seconds.
     static let day: TimeInterval = 86_400
@@ -70,7 +71,7 @@ struct PushLimits: Sendable {
 }
 
 extension PushChallenge.Asker {
-    /// The proof behind the pushes of a sign-in.
+    /// Determines the proof behind the pushes of a sign-in.
     init(of transaction: SignInTransaction, _ subject: SignInTransaction.Subject) {
         if !transaction.isUnproved {
             self = .entitled
@@ -81,7 +82,7 @@ extension PushChallenge.Asker {
         }
     }
 
-    /// The group of callers whose pushes are counted for a day; `nil` if there is no daily limit.
+    /// Returns the group of callers whose pushes are counted for a day; `nil` if there is no daily limit.
     fileprivate func cappedCallers(from origin: RequestOrigin) -> Callers? {
         switch self {
         case .entitled, .knownOrigin: nil
@@ -97,7 +98,7 @@ extension SignInTransaction {
 }
 
 extension User {
-    /// The times in the last day when callers without a proof sent pushes that the user did not approve.
+    /// The times of pushes that callers without a proof sent in the last day, and that the user did not approve.
     fileprivate subscript(unprovedPushesOf callers: Callers) -> [Date] {
         get {
             switch callers {
@@ -129,6 +130,6 @@ extension User {
 }
 
 extension PushChallenge {
-    /// The group of callers whose pushes are counted for a day.
+    /// The group of callers whose pushes are counted for a day; `nil` if there is no daily limit.
     fileprivate var cappedCallers: Callers? { asker?.cappedCallers(from: askedFrom ?? .unknown) }
 }

@@ -3,19 +3,19 @@ internal import JOSE
 
 /// A push to one device. Sending may fail; the device can still fetch pending challenges.
 package struct PushMessage: Sendable {
-    /// The enrolment that the push token belongs to.
+    /// The id of the enrollment to which the push token belongs.
     package var enrollmentID: String
-    /// Lower-case hexadecimal.
+    /// The push token in lower-case hexadecimal.
     package var pushToken: String
     /// Whether the token belongs to the development environment.
     package var isDevelopment: Bool
     /// The credentials for the push gateway.
     package var credentials: PushAuthenticator.Credentials
-    /// JSON, at most 4,096 bytes.
+    /// The payload: JSON of at most 4,096 bytes.
     package var payload: [UInt8]
-    /// When the gateway may discard it.
+    /// The time after which the gateway may discard the push.
     package var expiresAt: Date
-    /// The id of the challenge: a repeated push replaces the earlier one on the screen.
+    /// The id of the challenge target: a repeated push replaces the earlier push on the screen.
     package var collapseID: String
 
     /// The maximum size that Apple's gateways accept, in bytes.
@@ -58,6 +58,6 @@ extension PushMessage {
 }
 
 extension PushMessage: Redacted {
-    /// Contains the enrolment id only, not the push token or the challenge.
+    /// Contains the enrollment id only, not the push token or the challenge.
     package var description: String { "PushMessage(\(enrollmentID))" }
 }

@@ -16,7 +16,7 @@ enum SignInOrigin {
         return Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8)).prefix(12)))
     }
 
-    /// Whether the user signed in from this origin before.
+    /// Whether the user approved a push for a sign-in from this origin before.
     static func isKnown(_ fingerprint: String?, to user: User) -> Bool {
         fingerprint.flatMap { user.knownOrigins?.contains($0) } ?? false
     }
@@ -31,7 +31,7 @@ enum SignInOrigin {
         return user
     }
 
-    /// The description that the device shows.
+    /// Returns the description of the origin that the device shows.
     static func description(of context: RequestContext, application: Application) -> PushChallenge.Origin {
         PushChallenge.Origin(
             applicationName: String(application.name.prefix(60)), clientOS: operatingSystem(context.userAgent),
@@ -39,10 +39,10 @@ enum SignInOrigin {
     }
 
     /// Returns the browser and operating system of a `User-Agent`, in fixed words: text from an unauthenticated request must not appear on
-    /// a confirmation page.
+    /// a confirmation page. `nil` if both are unknown.
     package static func browser(_ userAgent: String?) -> String? {
         guard let text = userAgent?.prefix(300).lowercased() else { return nil }
-        // The order matters, because most browsers also name the browsers they are compatible with.
+        // The order matters, because most browsers also name the browsers with which they are compatible.
         let browsers = [
             ("edg", "Edge"), ("opr/", "Opera"), ("firefox/", "Firefox"), ("fxios/", "Firefox"), ("crios/", "Chrome"), ("chrome/", "Chrome"),
             ("safari/", "Safari"),
@@ -54,7 +54,7 @@ enum SignInOrigin {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// Returns the operating system of a `User-Agent`.
+    /// Returns the operating system of a `User-Agent`; `nil` if unknown.
     static func operatingSystem(_ userAgent: String?) -> String? {
         guard let text = userAgent?.prefix(300).lowercased() else { return nil }
         let names = [

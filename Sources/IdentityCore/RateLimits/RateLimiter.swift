@@ -8,7 +8,7 @@ package struct RateLimitStatus: Sendable, Equatable {
     package var limit: Int
     /// The number of requests left in this window.
     package var remaining: Int
-    /// When the next window begins.
+    /// The time when the next window begins.
     package var reset: Date
     /// Whether the counted request is within the limit.
     package var isAdmitted: Bool
@@ -56,7 +56,8 @@ package final class RateLimiter: Sendable {
 
     func forgetAll() { window.withLockedValue { $0 = Window() } }
 
-    /// Counts one request and returns the state of the limit, which is per minute.
+    /// Counts one request and returns the state of the limit.
+    /// - Parameter limit: The number of requests allowed per minute.
     package func count(_ subject: Subject, limit: Int, now: Date) -> RateLimitStatus {
         let minute = Int(clamping: (now.timeIntervalSince1970 / 60).rounded(.down))
         let used = window.withLockedValue { window in

@@ -4,8 +4,8 @@ internal import JOSE
 
 extension Engine {
     /// Counts one request against the limits of its client and its address. Returns the limit with the fewest requests left, for the
-    /// response headers; if it is not admitted, the response has status 429. `clientID` may be unverified; it is `nil` if the request names
-    /// no client.
+    /// response headers; if the request is not admitted, the response has status 429. `clientID` may be unverified; it is `nil` if the
+    /// request names no client.
     package func countRequest(clientID: String?, snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus {
         let limits = snapshot.rateLimits
         // Only known clients are counted, because an attacker could fill the table with invented names.
@@ -21,9 +21,9 @@ extension Engine {
         return nearest ?? rateLimiter.count(.address("unknown"), limit: limits.perAddress, now: context.now)
     }
 
-    /// Counts one sign-in attempt for its address and, if that is within its limit, for the user name, so that one peer cannot exhaust a
-    /// user's attempts. Attempts with a known device or browser of the user have their own limit, which an attacker elsewhere cannot
-    /// exhaust.
+    /// Counts one sign-in attempt for its address. If the address is within its limit, also counts the attempt for the user name: one peer
+    /// cannot exhaust a user's attempts. Attempts with a known device or browser of the user have their own limit, which an attacker
+    /// elsewhere cannot exhaust.
     package func countAttempt(
         login: String, of user: User? = nil, from origin: RequestOrigin = .unknown, snapshot: OrgSnapshot, context: RequestContext
     ) -> RateLimitStatus {
@@ -42,7 +42,7 @@ extension Engine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
     }
 
-    /// Counts an attempt that starts a sign-in, for a user who was read already; `nil` for an unknown name.
+    /// Counts an attempt that starts a sign-in, for a user who was read already. `user` is `nil` for an unknown name.
     package func countFirstAttempt(
         login: String, of user: User?, from origin: RequestOrigin, snapshot: OrgSnapshot, context: RequestContext
     ) -> RateLimitStatus {
@@ -53,7 +53,7 @@ extension Engine {
         return rateLimiter.count(.signIn(as: login, by: user, from: origin), limit: limit, now: context.now)
     }
 
-    /// Counts an attempt for its address. Returns the exceeded limit; `nil` if it is within the limit.
+    /// Counts an attempt for its address. Returns the exceeded limit; `nil` if the attempt is within the limit.
     private func refusedAddress(_ snapshot: OrgSnapshot, _ context: RequestContext) -> RateLimitStatus? {
         guard let address = context.address else { return nil }
         let status = rateLimiter.count(.signIns(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
@@ -63,7 +63,7 @@ extension Engine {
 
 extension Engine {
     /// Counts a sign-in that starts on the pages against the limit of its address, so that an attacker cannot fill the disk. Returns the
-    /// exceeded limit; `nil` if it is within the limit.
+    /// exceeded limit; `nil` if the sign-in is within the limit.
     package func countBeginning(snapshot: OrgSnapshot, context: RequestContext) -> RateLimitStatus? {
         guard let address = context.address else { return nil }
         let status = rateLimiter.count(.beginnings(from: address), limit: snapshot.rateLimits.perAddressSignIns, now: context.now)
@@ -72,33 +72,34 @@ extension Engine {
 }
 
 extension RateLimiter.Subject {
-    /// The sign-ins with a user name. Long names are counted by their digest, so that invented names cannot fill the memory.
+    /// Returns the subject of the limit on sign-ins with a user name. Long names are counted by their digest, so that invented names cannot
+    /// fill the memory.
     static func signIn(as login: String) -> Self {
         let key = User.key(forLogin: login)
         return .user(key.utf8.count <= 64 ? key : Base64URL.encode(Array(SHA256.hash(data: Array(key.utf8)))))
     }
 
-    /// The sign-ins of a user; those with a known device or browser are counted separately.
+    /// Returns the subject of the limit on sign-ins of a user. Sign-ins with a known device or browser are counted separately.
     static func signIn(as login: String, by user: User?, from origin: RequestOrigin) -> Self {
         guard let user, let id = user.knownDevice(of: origin) else { return signIn(as: login) }
         return .user("\(user.id) \(id)")
     }
 
-    /// The sign-in attempts from an address.
+    /// Returns the subject of the limit on sign-in attempts from an address.
     static func signIns(from address: String) -> Self {
         if case .address(let key) = from(address) { .signIns(key) } else { .signIns(address) }
     }
 
-    /// The sign-ins that start on the hosted pages from an address.
+    /// Returns the subject of the limit on sign-ins that start on the hosted pages, from an address.
     static func beginnings(from address: String) -> Self {
         if case .address(let key) = from(address) { .beginnings(key) } else { .beginnings(address) }
     }
 
-    /// The network of an address that the limits count: for IPv6 the /64.
+    /// Returns the network of an address, as the limits count it: the /64 of an IPv6 address.
     static func network(of address: String) -> String { if case .address(let key) = from(address) { key } else { address } }
 
-    /// The requests from an address. IPv6 addresses are counted per /64, because a subscriber usually controls the whole /64. An
-    /// IPv4-mapped IPv6 address counts as IPv4.
+    /// Returns the subject of the limit on requests from an address. IPv6 addresses are counted per /64, because a subscriber usually
+    /// controls the whole /64. An IPv4-mapped IPv6 address counts as IPv4.
     package static func from(_ address: String) -> Self {
         guard address.utf8.contains(UInt8(ascii: ":")) else { return .address(address) }
         var bytes = [UInt8](repeating: 0, count: 16)
@@ -112,7 +113,7 @@ extension RateLimiter.Subject {
 }
 
 extension Refusal {
-    /// An error for a request over a limit: `E0000047`, status 429. `reason` names the limit's subject for the log.
+    /// Returns the error for a request over a limit: `E0000047`, status 429. `reason` names the limit's subject for the log.
     package static func tooManyRequests(_ status: RateLimitStatus?, reason: String) -> Refusal {
         Refusal(.tooManyRequests, "Too many requests. Wait and try again.", reason: reason, rateLimit: status)
     }

@@ -1,8 +1,9 @@
 internal import Foundation
 internal import JOSE
 
-/// Decodes a stored JSON value with less work than `JSONDecoder`, which took a seventh of a code exchange. Supports what
-/// `RecordCoding.encode` writes. Errors carry no path: after an error, the caller decodes with `JSONDecoder`, whose error names the member.
+/// Decodes a stored JSON value with less work than `JSONDecoder`, which took a seventh of the time of a code exchange. Supports the JSON
+/// that `RecordCoding.encode` writes. Errors carry no path: after an error, the caller decodes with `JSONDecoder`, whose error names the
+/// member.
 struct RecordDecoder: Decoder {
     struct Unsupported: Error {}
 
@@ -65,7 +66,7 @@ struct RecordDecoder: Decoder {
 }
 
 extension JSONValue.Limits {
-    /// The server wrote the payloads of its store, some of which are large.
+    /// The limits for stored payloads. The size is unlimited, because the server itself wrote the payloads.
     fileprivate static let records = JSONValue.Limits(maximumSize: .max, maximumDepth: 64)
 }
 
@@ -140,7 +141,7 @@ private struct Elements: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try next() }
 }
 
-/// A value without members.
+/// A single value, such as a number or a string.
 private struct Single: SingleValueDecodingContainer {
     let decoder: RecordDecoder
     var codingPath: [any CodingKey] { [] }

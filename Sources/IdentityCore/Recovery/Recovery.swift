@@ -14,7 +14,7 @@ package struct Recovery: Sendable, Equatable, Codable {
         case activation = "ACCOUNT_ACTIVATION"
     }
 
-    /// The input that the recovery waits for.
+    /// The input for which the recovery waits.
     package enum Stage: String, Sendable, Codable {
         /// The token that was mailed, or given to a back end.
         case token
@@ -27,7 +27,7 @@ package struct Recovery: Sendable, Equatable, Codable {
 
     package var kind: Kind
     package var stage: Stage
-    /// The channel of the code.
+    /// The channel of the message; `nil` if the server sends none.
     package var channel: CodeChannel?
     /// The address to which an activation link was mailed. The link is valid only on the pages, and only while this is the user's address.
     /// `nil` for other recovery tokens.
@@ -39,7 +39,7 @@ package struct Recovery: Sendable, Equatable, Codable {
         (self.kind, self.stage, self.channel, self.mailedTo) = (kind, stage, channel, mailedTo)
     }
 
-    /// Whether the token was mailed, so that it is valid only on the pages.
+    /// Whether the token is part of a mailed activation link, so that it is valid only on the pages.
     package var isMailed: Bool { mailedTo != nil }
 }
 
@@ -47,7 +47,7 @@ package struct Recovery: Sendable, Equatable, Codable {
 extension SignInTransaction {
     private static let recoveryType = "user.account.recovery"
 
-    /// The token or the code was correct: the user's security question follows, if any.
+    /// Handles a correct token or code: asks the user's security question, if any.
     func recoveryProved(hasQuestion: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.token, .code], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
@@ -59,7 +59,7 @@ extension SignInTransaction {
         return (next, .recovering, [.log(type: Self.recoveryType, .success, reason: "the question is asked")])
     }
 
-    /// The user answered the security question. Wrong answers count like wrong codes and lock the account. They also count over all
+    /// Handles the answer to the security question. Wrong answers count towards the lock of the account. They also count over all
     /// recoveries: after too many, every answer is rejected without an explanation.
     func recoveryAnswered(isRight: Bool, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.question], now: now) else {
@@ -83,7 +83,7 @@ extension SignInTransaction {
         return recoveryFailed("wrong code", [.writeUser(user)])
     }
 
-    /// The code was wrong, or the user is unknown.
+    /// Handles a wrong code or answer, or an unknown user. The user may try again until too many answers were wrong.
     func recoveryFailed(_ reason: String, _ effects: [Effect] = []) -> (SignInTransaction, Outcome, [Effect]) {
         guard end == nil, recovery != nil else { return refused(.overTransaction, Self.recoveryType, []) }
         var next = self
@@ -93,7 +93,7 @@ extension SignInTransaction {
         return (next, .tryAgain(refusal), effects + [.log(type: Self.recoveryType, .failure, reason: reason)])
     }
 
-    /// The user set a new password, and the sign-in continues with it.
+    /// Sets the user's new password. At an API, the sign-in continues with it; on the pages, the recovery ends.
     func passwordReset(_ hash: String, _ subject: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         guard let recovery = recovery(of: subject, at: [.reset], now: now) else {
             return refused(.overTransaction, Self.recoveryType, [])
@@ -180,6 +180,6 @@ extension SignInTransaction {
 }
 
 extension User {
-    /// Whether the user can sign in with an activation token: they have never been able to sign in otherwise.
+    /// Whether the user can sign in with an activation token, because the account is staged or has no password.
     package var awaitsActivation: Bool { status == .staged || (status == .active && passwordHash == nil) }
 }

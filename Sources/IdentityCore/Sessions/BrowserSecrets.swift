@@ -7,17 +7,18 @@ package struct BrowserSecrets: Sendable, Equatable {
     /// Seconds for which a browser keeps ``signIn``: the time limit of a sign-in.
     package static let signInLifetime = 1_800
 
-    /// Identifies this browser, so that a sign-in without a proof continues only in the browser that started it. It does not identify the
-    /// user, and an attacker may have planted it: after the first proof, ``signIn`` replaces it for that sign-in. Other pending sign-ins in
-    /// the same browser keep it.
+    /// The secret that identifies this browser, so that a sign-in without a proof continues only in the browser that started it. An
+    /// attacker may have planted this secret, so a sign-in uses ``signIn`` in its place after the first proof. Other pending sign-ins in
+    /// the same browser still use this secret.
     package var browser: String?
-    /// Identifies the session.
+    /// The secret that identifies the session; `nil` for none.
     package var session: String?
-    /// A new secret that identifies this device for a year; requests carry it in ``RequestContext/browserDevice``. It grants no access: it
-    /// prevents an attacker from locking the user out.
+    /// A new secret that identifies this device for a year, but grants no access. Requests carry the secret in
+    /// ``RequestContext/browserDevice``. Wrong answers of the user's device and of attackers are counted separately by this secret, so that
+    /// attackers cannot lock the user out.
     package var device: String?
-    /// The secret of one sign-in or recovery. The engine gives it to the browser that proved the first factor; only this secret continues
-    /// from there (session fixation, RFC 9700 section 4.7).
+    /// The secret of one sign-in or recovery, which the engine gives to the browser that proved the first factor. Only a browser with this
+    /// secret can continue, which prevents session fixation (RFC 9700 section 4.7).
     package var signIn: String?
 
     package init(browser: String? = nil, session: String? = nil, signIn: String? = nil) {
@@ -27,10 +28,10 @@ package struct BrowserSecrets: Sendable, Equatable {
     /// Whether the length is plausible for a secret that the engine generated.
     static func isPossible(_ secret: String) -> Bool { (40...64).contains(secret.utf8.count) }
 
-    /// The browser's secret if it is well-formed.
+    /// The browser's secret if it is well-formed; otherwise `nil`.
     package var possibleBrowser: String? { browser.flatMap { Self.isPossible($0) ? $0 : nil } }
 
-    /// The sign-in's secret if it is well-formed.
+    /// The sign-in's secret if it is well-formed; otherwise `nil`.
     var possibleSignIn: String? { signIn.flatMap { Self.isPossible($0) ? $0 : nil } }
 }
 

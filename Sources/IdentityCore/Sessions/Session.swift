@@ -1,10 +1,10 @@
 package import Foundation
 package import Store
 
-/// A user's session in a browser, with the proofs and their times; the payload of a session record. Each sign-in that uses it evaluates the
-/// proofs again. It ends by expiry, by a password change or deactivation of the account, or by a sign-out.
+/// A user's session in a browser, with the proofs and their times; the payload of a session record. Each sign-in that uses the session
+/// evaluates the proofs again. A session ends by expiry, by a password change or deactivation of the account, or by a sign-out.
 package struct Session: Sendable, Equatable, Codable {
-    /// A client that signed in with the session, and is notified when it ends.
+    /// A client that signed in with the session, and that is notified when the session ends.
     package struct Client: Sendable, Equatable, Codable {
         package var id: String
         /// The authorization server's id; `nil` for the org server.
@@ -19,25 +19,25 @@ package struct Session: Sendable, Equatable, Codable {
     /// The maximum number of clients that a session records.
     static let mostClients = 100
 
-    /// `ses` and 17 characters; not a secret.
+    /// The session's id: `ses` and 17 characters; not a secret.
     package var id: String
     package var userID: String
     /// Snapshot of the account; a later change ends the session.
     package var account: Grant.AccountState
-    /// The account's ``User/sessionsEndedAt`` at the start; a later value ends the session.
+    /// The account's ``User/sessionsEndedAt`` at the start of the session; a different value ends the session.
     package var sessionsEndedAt: Date?
     /// The latest proof of each factor, ordered by time.
     package var proofs: [SignInTransaction.Proof]
     package var createdAt: Date
     package var lastUsedAt: Date
-    /// Seconds without use after which it expires.
+    /// Seconds without use after which the session expires.
     package var idle: Int
     /// The absolute expiry, regardless of use.
     package var endsAt: Date
     package var clients: [Client] = []
     /// The digest of the secret in the browser's cookie.
     package var ticket: [UInt8]
-    /// The version of the record that it was read from; 0 before it is stored.
+    /// The version of the record from which the session was read; 0 before the session is stored.
     var version: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
@@ -96,7 +96,7 @@ extension Session {
 }
 
 extension StoreView {
-    /// Returns the session of a cookie's secret and its user; `nil` if there is none or it has ended.
+    /// Returns the session of a cookie's secret and its user; `nil` if no session has this secret, or the session has ended.
     package func session(secret: String?, now: Date) throws -> (Session, StoredUser)? {
         guard let secret, BrowserSecrets.isPossible(secret),
             case .fresh(let ticket) = try ticket(.session, digest: TicketDigest(of: secret), now: now)
@@ -104,7 +104,7 @@ extension StoreView {
         return try openSession(id: ticket.owner.id, now: now)
     }
 
-    /// Returns a session by its id; `nil` if there is none or it has ended.
+    /// Returns a session by its id, and its user; `nil` if no session has this id, or the session has ended.
     package func openSession(id: String, now: Date) throws -> (Session, StoredUser)? {
         guard let session = try record(.session, id: id).map(Session.init),
             let user = try record(.user, id: session.userID).map(StoredUser.init), !session.isOver(for: user.value, now: now)
@@ -112,7 +112,7 @@ extension StoreView {
         return (session, user)
     }
 
-    /// Returns whether a session is open. `user` is its expected user, who was read before.
+    /// Whether a session is open. `user` was read before; if the session belongs to another user, that user is read too.
     package func isSessionOpen(id: String, of user: User?, now: Date) throws -> Bool {
         guard let session = try record(.session, id: id).map(Session.init) else { return false }
         guard let user, user.id == session.userID else { return try openSession(id: id, now: now) != nil }

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Store
 
-/// A sign-in on the pages with all required proofs, and the state that its code depends on.
+/// A sign-in on the pages with all required proofs, and the state from which its code is issued.
 package struct ProvedSignIn: Sendable {
     package var transaction: SignInTransaction
-    /// The stored version; 0 for a new transaction.
+    /// The version of the stored transaction; 0 for a new one.
     package var version: Int64
     package var user: StoredUser
-    /// The open session of the browser; it can belong to another user.
+    /// The open session of the browser, which can belong to another user; `nil` for none.
     package var session: Session?
     package var snapshot: OrgSnapshot
     package var server: AuthorizationServerDefinition
-    /// The writes to commit with it, except for the user.
+    /// The writes to commit with the sign-in, except the user record.
     package var writes = Writes()
     /// Whether the user record differs from the stored one.
     package var isUserChanged = false
@@ -32,7 +32,7 @@ extension Engine {
         let now = context.now
         let user = proved.user.value
         let client = Session.Client(id: proved.transaction.applicationID, server: proved.transaction.server)
-        // After an earlier issue, the browser may not have received the secret.
+        // If a code was issued before, the browser may not have received the secret.
         let isNew = proved.transaction.proofs.count > proved.transaction.inherited || proved.transaction.authorization?.code != nil
         var writes = Writes()
         if var session = proved.session, session.userID == user.id {

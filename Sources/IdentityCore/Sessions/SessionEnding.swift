@@ -10,15 +10,15 @@ package struct SessionSummary: Sendable, Equatable {
         package var server: String?
     }
 
-    /// `ses` and 17 characters.
+    /// The session's id: `ses` and 17 characters.
     package var id: String
     package var userID: String
     package var createdAt: Date
-    /// When a client last signed in with it.
+    /// The time when a client last signed in with the session.
     package var lastUsedAt: Date
     /// The absolute expiry, regardless of use.
     package var endsAt: Date
-    /// The clients that signed in with it, the latest last. They are notified when it ends.
+    /// The clients that signed in with the session, the latest last. They are notified when the session ends.
     package var clients: [Client]
 
     package init(_ session: Session) {
@@ -48,7 +48,8 @@ extension Engine {
         return try await removeEndedSessions(ofUser: userID, context: context)
     }
 
-    /// Removes the sessions that started before the last sign-out everywhere, and notifies their applications. Returns their number.
+    /// Removes the sessions that started before the last sign-out everywhere, and notifies their applications. Returns the number of
+    /// removed sessions.
     @discardableResult
     func removeEndedSessions(ofUser userID: String, context: RequestContext) async throws -> Int {
         try await inBatches(.session, ofUser: userID) { ids in
@@ -67,8 +68,8 @@ extension Engine {
         }
     }
 
-    /// Lists the ids of the user's records once and calls `body` with at most 100 at a time, so that each commit stays small. Records created
-    /// after the listing are skipped. Returns the sum of the results of `body`.
+    /// Lists the ids of the user's records once, and calls `body` with at most 100 ids at a time, so that each commit stays small. Records
+    /// that are created after the listing are skipped. Returns the sum of the results of `body`.
     func inBatches(_ kind: RecordKind, ofUser userID: String, _ body: ([String]) async throws -> Int) async throws -> Int {
         let ids = try await store.read { view in try view.records(kind, where: "user", is: userID, limit: .max).map(\.id) }
         var sum = 0

@@ -3,12 +3,12 @@ package import Store
 
 /// A one-time token that starts a session without a page (Documentation/Protocol/OAuth.md §2.3, `sessionToken`). It is a ticket for a
 /// completed sign-in, whose proofs count like those of a session. An attacker could open the authorize endpoint in a user's browser with
-/// the attacker's own token. Therefore it is short-lived and single-use, and clients check `state`.
+/// the attacker's own token. Therefore a token is short-lived and single-use, and clients check `state`.
 package enum SessionToken {
     /// Seconds for which a token is valid.
     package static let lifetime: TimeInterval = 300
 
-    /// Returns the sign-in of a token and its user; `nil` if there is none, or the account changed since.
+    /// Returns the sign-in of a token and its user; `nil` if the token is invalid, or the account changed since the sign-in.
     package static func proved(
         _ digest: TicketDigest, in view: any StoreView, now: Date
     ) throws -> (transaction: SignInTransaction, user: StoredUser)? {

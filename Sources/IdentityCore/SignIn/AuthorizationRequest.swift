@@ -17,36 +17,36 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable {
     package enum ResponseMode: String, Sendable, Codable, CaseIterable {
         case query
         case fragment
-        /// In a form that the browser posts to the redirect URI.
+        /// A form that the browser posts to the redirect URI.
         case formPost = "form_post"
     }
 
     package var clientID: String
     /// The id of the authorization server; `nil` for the org server.
     package var server: String?
-    /// As requested. A loopback address includes the client's port.
+    /// The redirect URI as requested. A loopback address includes the client's port.
     package var redirectURI: String
     package var responseMode: ResponseMode
     /// The scopes that will be granted, which can differ from the requested ones.
     package var scopes: [String]
     package var state: String
     package var nonce: String?
-    /// The base64url SHA-256 digest of the code verifier (RFC 7636 section 4.2). No other method is supported.
+    /// The base64url SHA-256 digest of the code verifier (RFC 7636 section 4.2); `nil` without PKCE. No other method is supported.
     package var codeChallenge: String?
-    /// The thumbprint of the key that the code is bound to (`dpop_jkt`, RFC 9449 section 10).
+    /// The thumbprint of the key to which the code is bound (`dpop_jkt`, RFC 9449 section 10); `nil` if the code is not bound.
     package var keyThumbprint: String?
     package var prompts: Set<Prompt> = []
     /// The maximum age of each proof in seconds; `nil` if the client sets no limit.
     package var maxAge: Int?
-    /// The user name to fill in on the page. It does not identify the user.
+    /// The user name that the page fills in; `nil` for none. The user can change it.
     package var loginHint: String?
-    /// The user that `id_token_hint` names. No other user may sign in.
+    /// The id of the user that `id_token_hint` names; `nil` without a hint. No other user may sign in.
     package var hintedUserID: String?
-    /// The session in which that ID token was issued; `nil` for none.
+    /// The id of the session that `id_token_hint` names; `nil` for none.
     package var hintedSessionID: String?
     /// The requested `acr_values`, in order of preference.
     package var contextClasses: [String] = []
-    /// The digest of the one-time token that starts a session without a page.
+    /// The digest of the one-time token that starts a session without a page; `nil` for none.
     package var sessionToken: [UInt8]?
     /// The requested `ui_locales`, in order of preference.
     package var locales: [String] = []
@@ -67,7 +67,7 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable {
 
 /// The parameters of an authorization or logout request, not validated.
 package struct AuthorizationParameters: Sendable {
-    /// The parameters that have a value. Of a repeated parameter, the first value.
+    /// The values of the parameters by name, without empty values. A repeated parameter has its first value.
     package var values: [String: String]
     /// The names of the parameters that were sent more than once.
     package var repeated: Set<String>
@@ -79,7 +79,7 @@ package struct AuthorizationParameters: Sendable {
 }
 
 extension AuthorizationParameters: Redacted {
-    /// The client id only, because other parameters can contain tokens and hints.
+    /// Contains the client id only, because other parameters can contain tokens and hints.
     package var description: String { "AuthorizationParameters(client: \(values["client_id"] ?? "none"))" }
 }
 
@@ -96,7 +96,8 @@ package enum RedirectURI {
         }
     }
 
-    /// The host of a loopback address and the part after the port. `localhost` is excluded because it can resolve to another host.
+    /// Returns the host of a loopback address and the part after the port; `nil` for other URIs. `localhost` is excluded because it can
+    /// resolve to another host.
     private static func loopback(_ uri: String) -> (host: String, rest: Substring)? {
         for host in ["127.0.0.1", "[::1]"] {
             let prefix = "http://" + host

@@ -3,7 +3,7 @@ package import Foundation
 /// The steps of push challenges in a sign-in.
 extension SignInTransaction {
     private static let pushType = "user.authentication.push"
-    /// The time in seconds in which no further challenge is sent: the form can be sent twice, or the user is still reading the request.
+    /// Seconds after a challenge in which no further challenge is sent. A form can be sent twice, and the user needs time to read.
     private static let youth: TimeInterval = 10
 
     /// Whether the last challenge is open and was sent only a few seconds ago.
@@ -70,7 +70,7 @@ extension SignInTransaction {
         replacedChallenges = open.isEmpty ? nil : Array(open)
     }
 
-    /// The challenge of a target, including replaced and withdrawn challenges.
+    /// Returns the challenge of a target, including replaced and withdrawn challenges; `nil` for an unknown target.
     package func challenge(ofTarget id: String) -> PushChallenge? {
         ([challenge].compactMap(\.self) + (replacedChallenges ?? [])).first { $0.targets.contains { $0.id == id } }
     }
@@ -137,7 +137,7 @@ extension SignInTransaction {
     /// ordinary sign-in after a first factor.
     private var outlivesChallenges: Bool { rules.contains(.outlivesChallenges) || (purpose == .signIn && !proofs.isEmpty) }
 
-    /// Whether a denial ends the sign-in. If the user may present another factor, only a report of suspicious activity does.
+    /// Whether a denial ended the sign-in. If the user may present another factor, only a report of suspicious activity ends it.
     package var isRejectedForGood: Bool {
         guard let challenge, challenge.isRejected else { return false }
         guard outlivesChallenges else { return true }
@@ -151,10 +151,11 @@ extension SignInTransaction {
     /// The maximum number of times that are kept: more than the limits on unanswered challenges allow.
     private static let mostChallengeTimes = 10
 
-    /// The times when challenges were sent, the most recent last. For records of earlier versions, the most recent time repeated.
+    /// The times when challenges were sent, the most recent last. Records of earlier versions contain only the most recent time, which is
+    /// repeated.
     var challengeTimes: [Date] { sentChallenges ?? challenge.map { Array(repeating: $0.createdAt, count: challengeCount) } ?? [] }
 
-    /// The number of challenges that these sign-ins sent within ``ChallengePlan/lifetime`` and that were not approved.
+    /// Returns the number of challenges that these sign-ins sent within the last ``ChallengePlan/lifetime`` and that were not approved.
     static func unansweredChallenges(_ transactions: [SignInTransaction], now: Date) -> Int {
         transactions.reduce(0) { count, transaction in
             let isApproved = transaction.challenge?.approver != nil
@@ -163,7 +164,7 @@ extension SignInTransaction {
         }
     }
 
-    /// The refusal if the policy denies access. Before any proof, the response is the same as for a user who cannot receive a push.
+    /// Returns the refusal for a policy that denies access. Before any proof, it equals the refusal for a user who cannot receive a push.
     package func denied(by decision: SignOnDecision) -> Refusal {
         guard !proofs.isEmpty else { return ChallengePlan.unusable(decision.reason) }
         return Refusal(.accessDenied, "You are not allowed to sign in to this application.", reason: decision.reason)

@@ -4,27 +4,28 @@ internal import Store
 /// The settings of the classic sign-in API, where users sign in to the organization itself (Documentation/Protocol/Authn.md §1.2, §6.3 and
 /// §6.4).
 package struct ClassicPolicy: Sendable, Equatable, Codable {
-    /// How long a device replaces the second factor after the user proved it there.
+    /// The time for which a device replaces the second factor after the user proved the factor there.
     package enum Remembering: Sendable, Equatable, Codable {
         case never
-        /// While the device presents its token, for at most one year.
+        /// As long as the device presents its token, at most one year.
         case device
-        /// For 1 to 525,600 minutes.
+        /// A number of minutes, 1 to 525,600.
         case time(minutes: Int)
     }
 
     /// A trusted back end, which may name the user's device and address.
     package struct TrustedCaller: Sendable, Equatable, Codable {
-        /// Its name in the system log.
+        /// The caller's name in the system log.
         package var name: String
-        /// The SHA-256 digest of its token.
+        /// The SHA-256 digest of the caller's token.
         package var tokenDigest: [UInt8]
-        /// The addresses and networks, such as `10.0.0.0/8`, from which its `X-Forwarded-For` is trusted; `nil` for none.
+        /// The addresses and networks, such as `10.0.0.0/8`, from which the caller's `X-Forwarded-For` is trusted; `nil` for none.
         package var gateways: [String]?
-        /// Whether it may read the system log; `nil` for no.
+        /// Whether the caller may read the system log; `nil` for no.
         package var readsLogs: Bool?
 
-        /// Stores only the digest of `token`, which the caller sends in `Authorization: SSWS`. Invalid `gateways` are ignored.
+        /// Creates a caller, which sends `token` in `Authorization: SSWS`. Only the digest of the token is kept. Invalid `gateways` are
+        /// ignored.
         package init(name: String, token: String, gateways: [String]? = nil, readsLogs: Bool = false) {
             self.name = name
             tokenDigest = TicketDigest(of: token).bytes
@@ -35,12 +36,12 @@ package struct ClassicPolicy: Sendable, Equatable, Codable {
 
     /// The name of the sign-on policy for these sign-ins.
     package var signOnPolicy: String
-    /// Whether responses distinguish a locked account from a wrong password. That reveals which accounts exist.
+    /// Whether responses distinguish a locked account from a wrong password. The difference reveals which accounts exist.
     package var showsLockout: Bool
     package var remembering: Remembering
-    /// Which factors users can enrol. By default, authenticator apps and push are optional, and all other factors are not allowed.
+    /// The rules for the enrollment of factors. By default, authenticator apps and push are optional, and other factors are not allowed.
     package var factors: [Factor: Enrolling]
-    /// Whether a user without a factor is offered the optional ones at every sign-in.
+    /// Whether a user without a factor is offered the optional factors at every sign-in.
     package var offersOptional: Bool
     /// The channels for the recovery of a forgotten password; empty if users cannot recover it.
     package var recovery: Set<CodeChannel>
@@ -80,7 +81,7 @@ extension OrgSnapshot {
 }
 
 extension ClassicPolicy {
-    /// The application id of sign-ins to the organization. No application can have it, because their ids contain no colon.
+    /// The application id of sign-ins to the organization. No application can have this id, because ids of applications contain no colon.
     static let applicationID = "authn:api"
 }
 
@@ -94,7 +95,7 @@ extension OrgSnapshot {
         }
     }
 
-    /// The application of a transaction; `nil` if it no longer exists.
+    /// Returns the application of a transaction; `nil` if the application no longer exists.
     func application(of transaction: SignInTransaction) -> Application? {
         transaction.isForOrganization ? classicApplication : application(transaction.applicationID)
     }

@@ -16,11 +16,11 @@ package struct DoorRules: OptionSet, Sendable, Hashable, Codable {
     package static let changesPassword = DoorRules(rawValue: 1 << 3)
     /// The user is asked to change a password that expires soon.
     package static let warnsOfPassword = DoorRules(rawValue: 1 << 4)
-    /// A user without a second factor can enrol one.
+    /// A user without a second factor can enroll one.
     package static let enrollsFactors = DoorRules(rawValue: 1 << 5)
-    /// After a required enrolment, the user is offered the optional factors too.
+    /// After a required enrollment, the user is offered the optional factors too.
     package static let offersOptionalFactors = DoorRules(rawValue: 1 << 6)
-    /// The enrolment of a phone proves the phone. Without this rule, a push to it follows.
+    /// The enrollment of a phone proves the phone. Without this rule, a push to it follows.
     package static let countsEnrolledPhone = DoorRules(rawValue: 1 << 7)
     /// The answer to the security question counts as a second factor.
     package static let countsRecollection = DoorRules(rawValue: 1 << 8)

@@ -66,7 +66,7 @@ extension SignInTransaction {
 }
 
 extension SignInTransaction.Outcome {
-    /// Whether all required factors are proved. An enrolment may still be required.
+    /// Whether all required factors are proved. An enrollment may still be required.
     var isProvedWhole: Bool {
         switch self {
         case .authenticated, .enrollmentOffered, .passwordDue: true
@@ -76,7 +76,7 @@ extension SignInTransaction.Outcome {
 }
 
 extension SignInTransaction.Subject {
-    /// The group of callers that a wrong answer to this request counts for.
+    /// The group of callers for which a wrong answer to this request counts.
     var callers: Callers { user.callers(from: origin) }
 
     /// Whether wrong answers locked the account for this request.
@@ -84,7 +84,7 @@ extension SignInTransaction.Subject {
 }
 
 extension User.Consequence {
-    /// The entry in the system log; empty without a consequence.
+    /// Returns the entry for the system log; empty without a consequence.
     func log(of factor: FactorKind) -> [SignInTransaction.Effect] {
         switch self {
         case .none: []

@@ -15,7 +15,7 @@ extension Engine {
 package struct FirstFactor: Sendable {
     package let transaction: SignInTransaction
     package let account: NamedAccount
-    /// `nil` for an unknown name.
+    /// The requirements of the sign-in; `nil` for an unknown name.
     let subject: SignInTransaction.Subject?
     package let origin: RequestOrigin
     package let snapshot: OrgSnapshot
@@ -23,8 +23,8 @@ package struct FirstFactor: Sendable {
     private let lacksFactors: Bool
     private let earlier: FactorVerdict?
 
-    /// Reads the account of the typed name, for a factor of some kind. `withEnrollments` reads the enrolments, for a factor that is checked
-    /// against them. `earlier` is the verdict after an earlier read of the same request.
+    /// Reads the account of the typed name, for a first factor of this kind. `withEnrollments` reads the enrollments, for a factor that is
+    /// checked against them. `earlier` is the verdict that followed an earlier read of the same request; `nil` for none.
     package init(
         _ username: String, by kind: FactorKind, of transaction: SignInTransaction, withEnrollments: Bool = false,
         after earlier: FactorVerdict?, view: any StoreView, snapshot: OrgSnapshot, context: RequestContext, engine: Engine
@@ -75,7 +75,7 @@ package struct FirstFactor: Sendable {
     package func step(
         _ verdict: FactorVerdict, by verifier: some FactorVerifier, now: Date
     ) throws -> (SignInTransaction, SignInTransaction.Outcome, Writes, user: User?) {
-        // Signing out everywhere also ends sign-ins that it overtook.
+        // A sign-out everywhere during the check also ends this sign-in.
         let (next, outcome, effects) =
             isOvertaken(verdict)
             ? transaction.wrong("signed out everywhere since", "user.authentication.\(verifier.kind.rawValue)", [])
@@ -94,7 +94,7 @@ package struct FirstFactor: Sendable {
 }
 
 extension Check<FactorVerdict> {
-    /// The check of an answer. Its verdict depends on the user's password and enrolments.
+    /// Creates the check of an answer. Its verdict depends on the user's password and enrollments.
     package init(
         _ response: FactorResponse, of user: User?, enrollments: [Enrollment], policy: PasswordPolicy, by verifier: some FactorVerifier
     ) {
@@ -119,6 +119,6 @@ extension SignInTransaction {
 }
 
 extension StoredUser {
-    /// The condition that the stored user has not changed.
+    /// The condition that the stored user has not changed since the read.
     package var unchanged: Change { .unchanged(RecordReference(.user, value.id), version: version) }
 }

@@ -7,7 +7,7 @@ struct FailureCounts: Sendable, Equatable, Codable {
     var first: [String: Int] = [:]
     /// Wrong answers after another factor was proved, by factor.
     var further: [String: Int] = [:]
-    /// When the last of them locked the account for these callers; `nil` if it is not locked for them.
+    /// The time when the last wrong answer locked the account for these callers; `nil` if the account is not locked for them.
     var lockedAt: Date?
 
     /// The maximum number of consecutive wrong answers to one factor. Further answers are ignored (NIST SP 800-63B section 5.2.2).
@@ -24,7 +24,7 @@ struct FailureCounts: Sendable, Equatable, Codable {
         }
     }
 
-    /// The wrong answers that count towards the next lock. Closed factors are excluded, because they can no longer be guessed.
+    /// The number of wrong answers that count towards the next lock. Closed factors are excluded, because they can no longer be guessed.
     var total: Int { [first, further].flatMap(\.values).filter { $0 < Self.most }.reduce(0, +) }
 
     /// Whether too many wrong answers closed a factor. A password policy without lockout never closes the password.
@@ -43,7 +43,8 @@ struct FailureCounts: Sendable, Equatable, Codable {
         return now < lockedAt.addingTimeInterval(time)
     }
 
-    /// Adds the counts of a forgotten origin. They already include its wrong codes for factors that were never proved there.
+    /// Adds the counts of a forgotten origin to these counts, which already include the wrong codes for factors that were never proved at
+    /// that origin.
     mutating func add(_ other: FailureCounts, of origin: KnownOrigin) {
         func add(_ counts: inout [String: Int], _ others: [String: Int]) {
             for (factor, count) in others {
@@ -67,7 +68,7 @@ extension PasswordPolicy {
     /// The durations in seconds of the first consecutive locks.
     static let lockTimes: [TimeInterval] = [30, 60, 120, 300, 900]
 
-    /// Returns the duration of a lock in seconds; `nil` for a permanent lock. It grows with each further wrong answer, up to
+    /// Returns the duration of a lock in seconds; `nil` for a permanent lock. The duration grows with each further wrong answer, up to
     /// ``lockoutMinutes``. `failures` includes the wrong answer that caused the lock.
     func lockTime(failures: Int) -> TimeInterval? {
         guard let lockoutMinutes else { return nil }
@@ -115,12 +116,12 @@ extension User {
         self[callers(from: origin)].isLocked(policy: policy, now: now)
     }
 
-    /// Whether a correct answer lets the user continue. If not, it must not cause more work than a wrong answer.
+    /// Whether a correct answer lets the user continue. If not, a correct answer must not cause more work than a wrong one.
     func isOpen(to origin: RequestOrigin, policy: PasswordPolicy, now: Date) -> Bool {
         status == .active && !isLocked(for: origin, policy: policy, now: now)
     }
 
-    /// Whether wrong answers locked the account for any callers. Includes expired locks that no sign-in followed.
+    /// Whether wrong answers locked the account for any callers. Includes expired locks that no sign-in has removed yet.
     package var hasLock: Bool { allCallers.contains { self[$0].lockedAt != nil } }
 
     /// Removes an expired lock. Returns `false` if the lock is still in effect.
@@ -131,7 +132,7 @@ extension User {
         return true
     }
 
-    /// Whether an unlock would change the account.
+    /// Whether wrong answers locked the account or closed a factor or the recovery, which an unlock by an administrator would reopen.
     func isClosedByMistakes(at now: Date) -> Bool {
         hasLock || allCallers.contains { !self[$0].closed.isEmpty } || guessedAnswers?.isClosed(at: now) == true
             || guessedCodes?.isClosed(at: now) == true
@@ -164,8 +165,8 @@ extension User {
         case closed
     }
 
-    /// The groups of callers that wrong answers to a factor count for. An attacker with the password can make any origin known. So wrong
-    /// codes from a known origin without a correct one also count for unknown origins: a new origin gives no new attempts.
+    /// Returns the groups of callers for which wrong answers to a factor count. An attacker with the password can make any origin known. So
+    /// wrong codes from a known origin where the factor was never proved also count for unknown origins: a new origin gives no attempts.
     private func counted(_ factor: FactorKind, from callers: Callers) -> [Callers] {
         guard case .known(let id) = callers, factor != .password,
             usedOrigins?.first(where: { $0.id == id })?.proved.contains(factor.rawValue) == false
@@ -203,8 +204,8 @@ extension User {
         return self[callers].lockedAt == now && !wasLocked ? .locked(total) : .none
     }
 
-    /// Resets the wrong answers to a factor after a correct one from the same callers. Wrong codes of other callers stay counted: if each
-    /// sign-in of the owner reset them, an attacker would eventually guess six digits. Wrong passwords are reset for all callers.
+    /// Resets the wrong answers to a factor after a correct answer from the same callers. Wrong codes of other callers stay counted: if
+    /// each sign-in of the owner reset them, an attacker would eventually guess six digits. Wrong passwords are reset for all callers.
     mutating func forgetFailures(of factor: FactorKind, from callers: Callers = .others) {
         for group in counted(factor, from: callers) { self[group].forget(factor) }
         guard factor == .password else {
@@ -233,12 +234,12 @@ extension User {
 package struct RecoveryGuesses: Sendable, Equatable, Codable {
     /// The length in seconds of the time window in which wrong answers are limited.
     static let window: TimeInterval = 86_400
-    /// The maximum number of wrong answers in that window.
+    /// The maximum number of wrong answers in ``window``.
     static let mostInWindow = 10
     /// The maximum number of consecutive wrong answers. After that, only a correct password or an administrator permits further answers.
     static let most = FailureCounts.most
 
-    /// The times of the wrong answers in the last window.
+    /// The times of the wrong answers within the last ``window``.
     private(set) var times: [Date] = []
     private(set) var count = 0
 
@@ -257,7 +258,7 @@ package struct RecoveryGuesses: Sendable, Equatable, Codable {
 }
 
 extension StoredUser {
-    /// The change that stores the user after a factor was enrolled again, with its wrong answers reset.
+    /// Returns the change that stores the user after a factor was enrolled again, with the factor's wrong answers reset.
     func renewing(_ factor: FactorKind) throws -> Change {
         var user = value
         user.forgetFailures(ofReplaced: factor)

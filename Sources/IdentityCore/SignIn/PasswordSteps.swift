@@ -5,8 +5,8 @@ extension SignInTransaction {
     private static let changeType = "user.account.update_password"
     private static let signInType = "user.authentication.password"
 
-    /// The requirement to change the password that the user typed; `nil` for none. Only the age at the time of typing matters: an expired
-    /// password does not end a session that it started.
+    /// Returns the requirement to change the password that the user typed; `nil` for none. Only the password's age at the time of typing
+    /// matters: a later expiry does not end a session.
     func passwordRequirement(of subject: Subject) -> Requirement? {
         guard let typed = proofs.dropFirst(inherited).last(where: { $0.factor == .password }) else { return nil }
         let standing = subject.user.passwordStanding(under: subject.passwordPolicy, at: typed.time)

@@ -2,16 +2,16 @@ internal import Crypto
 internal import Foundation
 internal import JOSE
 
-/// The network and the device that a request comes from, as digests. The lockout, the limits on pushes and the queue for password hashing
+/// The network and the device from which a request comes, as digests. The lockout, the limits on pushes and the queue for password hashing
 /// treat a user's known origins separately.
 package struct RequestOrigin: Sendable, Hashable, Codable {
-    /// The address, for IPv6 its /64; `nil` if it is unknown.
+    /// The digest of the address, or of its /64 for IPv6; `nil` if the address is unknown.
     var network: String?
-    /// The secret of a device; `nil` if the request has no trusted one.
+    /// The digest of a device's secret; `nil` if the request has no trusted secret.
     var device: String?
-    /// The secret that the hosted pages gave the browser; `nil` if the request has none.
+    /// The digest of the secret that the hosted pages gave to the browser; `nil` if the request has none.
     package var browser: String?
-    /// Whether the network is that of a client's back end, which all users of the client share; `nil` if not.
+    /// `true` if the request comes from a back end, whose network all its users share; otherwise `nil`.
     var isBackEnd: Bool?
     /// The name of the authenticated client or caller whose back end sends the request; `nil` for none. It is not stored.
     var backEnd: String?
@@ -27,9 +27,9 @@ package struct RequestOrigin: Sendable, Hashable, Codable {
         (self.network, self.device) = (network, device)
     }
 
-    /// The origin of a request to sign in to `application`. Only a confidential client can name a device in `X-Device-Token`; `device` is
-    /// the digest of a device secret from another source. `isOnPages` means that the user's browser sends the request to the hosted pages.
-    /// Other requests of a confidential client come from its back end.
+    /// Creates the origin of a request to sign in to `application`. Only a confidential client can name a device in `X-Device-Token`;
+    /// `device` is the digest of a device secret from another source. `isOnPages` means that the user's browser sends the request to the
+    /// hosted pages. Other requests of a confidential client come from its back end.
     package init(_ context: RequestContext, application: Application, device: [UInt8]? = nil, isOnPages: Bool = false) {
         network = context.address.map { Self.digest(of: RateLimiter.Subject.network(of: $0)) }
         let named = application.isConfidential ? context.deviceToken.map { Self.digest(of: $0) } : nil
@@ -40,12 +40,13 @@ package struct RequestOrigin: Sendable, Hashable, Codable {
         isBackEnd = backEnd == nil ? nil : true
     }
 
-    /// The origin with only the browser of a request.
+    /// Creates an origin that contains only the browser of a request.
     package init(browserOf context: RequestContext) {
         browser = context.browserDevice.flatMap { BrowserSecrets.isPossible($0) ? Self.digest(of: $0) : nil }
     }
 
-    /// The names by which an account remembers the origin, the device before the network. A back end's network is excluded: it is shared.
+    /// The names by which an account remembers the origin, the device before the network. The network of a back end is excluded, because
+    /// its users share it.
     var ids: [String] { [browser.map { "b" + $0 }, device.map { "d" + $0 }, isBackEnd == true ? nil : networkID].compactMap(\.self) }
 
     var networkID: String? { network.map { "n" + $0 } }
@@ -55,24 +56,24 @@ package struct RequestOrigin: Sendable, Hashable, Codable {
     }
 }
 
-/// An origin from which the user completed a sign-in, with the wrong answers from there since then.
+/// An origin from which the user completed a sign-in, with the wrong answers from this origin since then.
 struct KnownOrigin: Sendable, Equatable, Codable {
     /// The maximum number of origins per account. Origins with only a password proof are forgotten first, then the least recently used.
     static let most = 20
 
     /// One of ``RequestOrigin/ids``.
     var id: String
-    /// The factors that the user proved in completed sign-ins from there.
+    /// The factors that the user proved in completed sign-ins from this origin.
     var proved: Set<String> = []
     var failures: FailureCounts?
-    /// The times in the last day of pushes from this network that were sent without a proof and not approved; `nil` for none.
+    /// The times of pushes in the last day that this network requested without a proof and that were not approved; `nil` for none.
     var pushes: [Date]?
 
     /// Whether an attacker who knows only the password could have created this entry.
     fileprivate var isProvedByPasswordAlone: Bool { proved.isSubset(of: [FactorKind.password.rawValue]) }
 }
 
-/// The requests whose wrong answers are counted together.
+/// A group of callers whose wrong answers are counted together.
 enum Callers: Hashable, Sendable {
     /// One origin that the user has used before.
     case known(String)
@@ -81,19 +82,20 @@ enum Callers: Hashable, Sendable {
 }
 
 extension User {
-    /// The group of callers of a request. A known device takes precedence over a known network, which others may share.
+    /// Returns the group of callers of a request. A known device takes precedence over a known network, which others may share.
     func callers(from origin: RequestOrigin) -> Callers {
         origin.ids.first { id in usedOrigins?.contains { $0.id == id } == true }.map(Callers.known) ?? .others
     }
 
-    /// The name of the request's known device or browser; `nil` for none. Networks are excluded, because others may share them: a response
-    /// that depends on one would reveal that the user has signed in from there.
+    /// Returns the name of the request's known device or browser; `nil` for none. Networks are excluded, because others may share them: a
+    /// response that depends on the network would reveal that the user has signed in from it.
     func knownDevice(of origin: RequestOrigin) -> String? {
         guard case .known(let id) = callers(from: origin), id != origin.networkID else { return nil }
         return id
     }
 
-    /// The name of the request's device or browser where the user proved more than the password, which an attacker can know.
+    /// Returns the name of the request's device or browser, if the user proved more there than the password, which an attacker can know;
+    /// otherwise `nil`.
     func provedDevice(of origin: RequestOrigin) -> String? {
         knownDevice(of: origin).flatMap { id in
             usedOrigins?.contains { $0.id == id && !$0.isProvedByPasswordAlone } == true ? id : nil
@@ -119,7 +121,7 @@ extension User {
         return usedOrigins?.contains { $0.id == "b" + browser } == true
     }
 
-    /// Whether the user completed a sign-in from there before.
+    /// Whether the user completed a sign-in from the origin before.
     package func knows(_ origin: RequestOrigin) -> Bool { callers(from: origin) != .others }
 
     /// Remembers an origin from which the user completed a sign-in, with its factors. No-op if it is already the most recent one.
@@ -155,7 +157,7 @@ extension User {
         usedOrigins = kept.isEmpty ? nil : kept
     }
 
-    /// Adds the counts of a forgotten origin to those of unknown origins.
+    /// Adds the counts of a forgotten origin to the counts of unknown origins.
     private mutating func addCounts(of forgotten: KnownOrigin) {
         if let failures = forgotten.failures { self[.others].add(failures, of: forgotten) }
         if let pushes = forgotten.pushes { strangersPushes = ((strangersPushes ?? []) + pushes).sorted() }

@@ -7,16 +7,16 @@ extension SignInTransaction {
         case satisfied(AuthenticationContext)
         /// A proof of one of these factors.
         case factor([FactorKind])
-        /// The enrolment of a second factor.
+        /// The enrollment of a second factor.
         case enrollment
-        /// The enrolment of further factors.
+        /// The enrollment of further factors.
         case enrollmentOffer(canSkip: Bool)
         /// A new password, or the decision to keep one that expires soon.
         case newPassword(PasswordStanding)
         /// The user cannot meet the requirements.
         case refused(Refusal)
 
-        /// Whether the user must or can enrol a factor.
+        /// Whether the user must or can enroll a factor.
         package var isEnrollment: Bool {
             switch self {
             case .enrollment, .enrollmentOffer: true
@@ -40,7 +40,8 @@ extension SignInTransaction {
         let needsTwo = decision.assurance == .twoFactors || extra == .twoFactors || subject.demandsTwoFactors
         if needsTwo && factorClasses.count < 2 {
             if canAddFactor { return .factor(further) }
-            // Only if the policy, not the client, requires it. With proofs of a session, an attacker who finds it open could add a key.
+            // Enrolling is possible only if the policy, not the client, requires two factors. With proofs of a session, an attacker who
+            // finds the session open could add a key.
             guard subject.canEnroll, inherited == 0, factorClasses == [.knowledge], decision.assurance == .twoFactors else {
                 return .refused(.noSecondFactor(decision: decision, demanded: subject.demandsTwoFactors))
             }
@@ -60,7 +61,10 @@ extension SignInTransaction {
                     methods: methods, contextClass: asked?.rawValue))
     }
 
-    /// Takes the step after a proof, and ends the sign-in if all requirements are met. `type` is the log event's, `effects` the proof's.
+    /// Takes the step after a proof, and ends the sign-in if all requirements are met.
+    /// - Parameters:
+    ///   - type: The type of the log event.
+    ///   - effects: The effects of the proof.
     package func proved(_ subject: Subject, _ type: String, _ effects: [Effect]) -> (SignInTransaction, Outcome, [Effect]) {
         func step(_ outcome: Outcome, reason: String? = nil) -> (SignInTransaction, Outcome, [Effect]) {
             (self, outcome, effects + [.log(type: type, .success, reason: reason ?? subject.decision.reason)])
@@ -78,7 +82,7 @@ extension SignInTransaction {
         }
     }
 
-    /// The factors that the user can prove next.
+    /// Returns the factors that the user can prove next.
     private func furtherFactors(_ subject: Subject) -> [FactorKind] {
         // A session may lack a recent proof of the password. Pages can ask for it again.
         let canTypePassword =
@@ -93,9 +97,9 @@ extension SignInTransaction {
 /// The result of a completed sign-in: the source of `auth_time`, `amr` and `acr`.
 package struct AuthenticationContext: Sendable, Equatable, Codable {
     package var userID: String
-    /// When the last factor was proved.
+    /// The time when the last factor was proved.
     package var time: Date
-    /// When the first factor was proved, if that was earlier. The proofs of a session can be old.
+    /// The time when the first factor was proved; `nil` if it equals ``time``. The proofs of a session can be old.
     package var earliestTime: Date?
     /// The methods, in the order of the proofs (Documentation/Protocol/OAuth.md §4.2: `pwd`, `swk`, `mfa`, …).
     package var methods: [String]
@@ -112,8 +116,8 @@ package struct AuthenticationContext: Sendable, Equatable, Codable {
 }
 
 extension Refusal {
-    /// The refusal of a wrong answer. It is the same for a wrong password, an unknown name, and an account that is locked, closed or
-    /// without a password.
+    /// Returns the refusal of a wrong answer. The refusal is the same for a wrong password, an unknown name, and an account that is locked,
+    /// closed or without a password.
     static func wrongCredentials(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The credentials provided were invalid.", reason: reason)
     }
@@ -122,7 +126,7 @@ extension Refusal {
     static let otherPerson = Refusal(
         .loginRequired, "Another person than the one that the application named signed in.", reason: "id_token_hint names another user")
 
-    /// The refusal if two factors are required and no second factor can be used.
+    /// Returns the refusal if two factors are required and no second factor can be used.
     static func noSecondFactor(decision: SignOnDecision, demanded: Bool) -> Refusal {
         guard decision.assurance == .twoFactors || demanded else {
             return Refusal(

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A sign-in in progress. It is a value with one pure transition, ``step(_:now:)``: the engine reads the stored data, a ``FactorVerifier``
-/// judges an answer, and the engine commits the result.
+/// A sign-in in progress: a value with one pure transition, ``step(_:now:)``. The engine reads the stored data, a ``FactorVerifier`` judges
+/// an answer, and the engine commits the result.
 package struct SignInTransaction: Sendable, Equatable, Codable {
     /// The kind of request that started the sign-in.
     package enum Purpose: String, Sendable, Codable {
@@ -15,11 +15,11 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
     /// The proof of one factor.
     package struct Proof: Sendable, Equatable, Codable {
         package var factor: FactorKind
-        /// Several classes if the user unlocked the key of a device.
+        /// The proved classes; several if the user unlocked the key of a device.
         package var factorClasses: Set<FactorClass>
         package var methods: [String]
         package var time: Date
-        /// The enrolment that was used; `nil` for a password, and in records of earlier versions.
+        /// The id of the enrollment that was used; `nil` for a password, and in records of earlier versions.
         package var enrollmentID: String?
     }
 
@@ -50,15 +50,15 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
     var presentable: Set<FactorKind>?
     package var rules: DoorRules
     package var contextClasses: [String]
-    /// `nil` until the user is identified.
+    /// The user's id; `nil` until the user is identified.
     package var userID: String?
-    /// Snapshot of the account when the user was identified. A new password or a deactivation ends the transaction.
+    /// Snapshot of the account when the user was identified; `nil` before. A new password or a deactivation ends the transaction.
     package var account: Grant.AccountState?
-    /// When all sessions of the account had last been ended at that time. Ending them again ends the transaction.
+    /// The account's ``User/sessionsEndedAt`` when the user was identified. A different value ends the transaction.
     package var sessionsEndedAt: Date?
-    /// In the order in which the user proved them.
+    /// The proofs, ordered by time.
     package var proofs: [Proof] = []
-    /// The last push challenge.
+    /// The last push challenge; `nil` for none.
     package var challenge: PushChallenge?
     /// The challenges that were replaced or withdrawn while devices could still answer them; `nil` for none.
     var replacedChallenges: [PushChallenge]?
@@ -72,14 +72,14 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
     var origin: RequestOrigin?
     /// Whether the expiry warning is skipped because the user kept or changed the password; `nil` if not.
     var keepsPassword: Bool?
-    /// The digest of the secret with which the client polls for the result of the challenge.
+    /// The digest of the secret with which the client polls for the result of the challenge; `nil` without a challenge.
     package var challengeTicket: [UInt8]?
     package var createdAt: Date
     package var expiresAt: Date
     package var end: End?
-    /// The number of proofs that came from a session. They are the first ones.
+    /// The number of proofs that came from a session. They are the first elements of ``proofs``.
     package var inherited = 0
-    /// The session whose proofs count, or that the sign-in started. The sign-in ends with it.
+    /// The id of the session whose proofs count, or that the sign-in started; `nil` for none. The sign-in ends with this session.
     package var sessionID: String?
     /// The number of the challenge whose approval is among the proofs; 0 for none.
     package var countedChallenge = 0
@@ -87,21 +87,21 @@ package struct SignInTransaction: Sendable, Equatable, Codable {
     package var reportedChallenge = 0
     /// The number of factors that the user enrolled in this sign-in.
     package var enrolledCount = 0
-    /// Whether the user skipped the enrolment of optional factors.
+    /// Whether the user skipped the enrollment of optional factors.
     package var skipsOffer = false
-    /// The ticket of the phone that is being enrolled.
+    /// The ticket of the phone that is being enrolled; `nil` for none.
     package var phone: PhoneTicket?
-    /// The push method of the phone that was enrolled last, if its id was announced.
+    /// The id of the push method of the phone that was enrolled last; `nil` if the id was not announced.
     package var enrolledPhone: String?
     package var presentedDevice: PresentedDevice?
-    /// Set once all requirements are met.
+    /// The result of a sign-in on the hosted pages, or for a confirmed device; `nil` until all requirements are met.
     package var authentication: AuthenticationContext?
     package var authorization: Authorization?
-    /// The digest of the user code of a waiting device (RFC 8628).
+    /// The digest of the user code of a waiting device (RFC 8628); `nil` for none.
     package var userCode: [UInt8]?
-    /// The recovery that precedes the sign-in; `nil` once a password is set.
+    /// The recovery that precedes the sign-in; `nil` for none, and after the recovery.
     package var recovery: Recovery?
-    /// The state of the protocol module that the sign-in runs on.
+    /// The state that the protocol module keeps in the sign-in; `nil` for none.
     package var door: DoorState?
 
     package init(
@@ -129,17 +129,17 @@ extension SignInTransaction {
         package var origin = RequestOrigin.unknown
         /// The factors that the user can present now as the second factor, sorted.
         package var secondFactors: [FactorKind]
-        /// Those that prove more than possession, for a user who has already proved possession.
+        /// The second factors that prove more than possession, for a user who has already proved possession.
         var verifyingFactors: [FactorKind] = []
         /// Whether two factors are required regardless of the policy. A user with a second factor must prove it before enrolling another.
         var demandsTwoFactors = false
         /// Whether the user can set a new password during the sign-in. If not, an expired password refuses the sign-in.
         var canChangePassword = false
-        /// Whether the user is warned of a password that expires soon. The policy says how soon.
+        /// Whether the user is warned of a password that expires soon, as the policy defines it.
         var warnsOfPassword = false
-        /// Whether the user may enrol a second factor during the sign-in. A user with a suspended factor may not.
+        /// Whether the user may enroll a second factor during the sign-in. A user with a suspended factor may not.
         package var canEnroll = false
-        /// The offer to enrol further factors after all proofs, by the policy of the classic API.
+        /// The offer to enroll further factors after all proofs, by the policy of the classic API.
         package var offer = FactorOffer.none
         package var enrollments = UserEnrollments()
     }
@@ -150,7 +150,7 @@ extension SignInTransaction {
         case judged(FactorKind, FactorClass, methods: [String], FactorVerdict, Subject?)
         /// The sign-in starts with the recent proofs of a session.
         case resumed([Proof], Subject)
-        /// A factor was enrolled and confirmed. `after` is the subject after the enrolment, if it differs.
+        /// A factor was enrolled and confirmed. `after` is the subject after the enrollment, if it differs.
         case enrolled(FactorKind, FactorClass, methods: [String], Subject, after: Subject? = nil)
         /// A phone was enrolled with the ticket of this sign-in.
         case phoneEnrolled(_ enrollmentID: String, methods: [String], Subject)
@@ -184,9 +184,9 @@ extension SignInTransaction {
         case authenticated(AuthenticationContext)
         /// One of these factors is required next.
         case factorRequired([FactorKind])
-        /// The user must enrol a second factor. The proofs of a session do not count for this.
+        /// The user must enroll a second factor. The proofs of a session do not permit an enrollment.
         case enrollmentRequired
-        /// All required factors are proved, and the user can enrol further factors. If `canSkip` is `false`, the user must.
+        /// All required factors are proved, and the user can enroll further factors. If `canSkip` is `false`, the user must.
         case enrollmentOffered(canSkip: Bool)
         /// All required factors are proved, but the password has expired or expires soon.
         case passwordDue(PasswordStanding)
@@ -202,6 +202,7 @@ extension SignInTransaction {
         case judged(PushChallenge.Verdict)
         /// A device's answer came too late and has no effect.
         case tooLate(PushChallenge.Lateness)
+        /// The recovery continues.
         case recovering
         /// A recovery unlocked the account or, on the pages, set a new password. The user is not signed in.
         case unlocked
@@ -212,7 +213,7 @@ extension SignInTransaction {
     /// A change besides the transaction. The effects of a step are committed with it, in order.
     package enum Effect: Sendable, Equatable {
         case writeUser(User)
-        /// Replaces the enrolment that was read, because a code was consumed or a wrong one was counted.
+        /// Replaces the enrollment that was read, because a code was consumed or a wrong one was counted.
         case writeEnrollment(Enrollment)
         case log(type: String, LogEvent.Outcome, reason: String)
     }
@@ -250,7 +251,8 @@ extension SignInTransaction {
         }
     }
 
-    /// Whether the sign-in belongs to this user, and the account has not changed. `true` for every user until the sign-in is bound to one.
+    /// Whether the sign-in belongs to this user, and the account has not changed. Before the sign-in is bound to a user, `true` for
+    /// every user.
     package func isAbout(_ user: User) -> Bool {
         guard let account else { return (userID ?? user.id) == user.id }
         // A recovery token that was not exchanged yet is not a sign-in in progress, so ending all sessions does not invalidate it.
@@ -274,13 +276,13 @@ extension SignInTransaction {
         var next = self
         next.meet(subject.user)
         next.proofs = proofs
-        // An enrolment requires proofs of this sign-in, so it starts without those of the session.
+        // An enrollment requires proofs of this sign-in, so it starts without those of the session.
         if next.requirement(for: subject) == .enrollment { return (self, .enrollmentRequired, []) }
         next.inherited = proofs.count
         return next.proved(subject, type, [])
     }
 
-    /// Handles an enrolment that the sign-in required or offered. The factor counts as proved, unless it is only known, such as the answer
+    /// Handles an enrollment that the sign-in required or offered. The factor counts as proved, unless it is only known, such as the answer
     /// to a security question.
     private func enrolled(_ proof: Proof, _ subject: Subject, after: Subject, now: Date) -> (SignInTransaction, Outcome, [Effect]) {
         let type = "user.authentication.\(proof.factor.rawValue)"
@@ -293,8 +295,8 @@ extension SignInTransaction {
     }
 
     /// The classes of all proofs. The answer to a security question (`recollection`) counts only with the rule
-    /// ``DoorRules/countsRecollection``, which the classic API has. After a password and an answer there, an application whose policy requires
-    /// two factors asks for another one.
+    /// ``DoorRules/countsRecollection``, which only the classic API has. After a password and an answer there, an application whose policy
+    /// requires two factors still asks for another one.
     package var factorClasses: Set<FactorClass> {
         let classes: Set<FactorClass> = proofs.reduce(into: []) { $0.formUnion($1.factorClasses) }
         return rules.contains(.countsRecollection) ? classes : classes.subtracting([.recollection])
@@ -320,7 +322,7 @@ extension SignInTransaction {
     /// Whether the user signs in to the organization itself, in the classic API or in a recovery.
     package var isForOrganization: Bool { applicationID == ClassicPolicy.applicationID }
 
-    /// Returns the transaction with a later expiry; `nil` if that is not worth a write.
+    /// Returns the transaction with a later expiry; `nil` if the sign-in has ended, or the extension is too short for a write.
     package func extended(now: Date) -> SignInTransaction? {
         let latest = createdAt.addingTimeInterval(Self.longestLifetime)
         let wanted = min(now.addingTimeInterval(Self.idleLifetime), latest)
@@ -330,7 +332,7 @@ extension SignInTransaction {
         return next
     }
 
-    /// Withdraws the open challenge. It still counts as sent.
+    /// Withdraws the open challenge, which still counts as sent.
     package mutating func withdrawChallenge(now: Date) {
         guard let challenge, challenge.isOpen(at: now) else { return }
         keepReplacedChallenge(now: now)
@@ -353,9 +355,9 @@ package struct PresentedDevice: Sendable, Equatable, Codable {
 /// The authorization request that a sign-in answers, and its code.
 package struct Authorization: Sendable, Equatable, Codable {
     package var request: AuthorizationRequest
-    /// The digest of the last code.
+    /// The digest of the last code; `nil` for none.
     package var code: [UInt8]?
-    /// When the first code was issued.
+    /// The time when the first code was issued; `nil` for none.
     package var firstCodeAt: Date?
 
     package init(_ request: AuthorizationRequest) { self.request = request }

@@ -1,8 +1,8 @@
 internal import Store
 
 extension Writes {
-    /// The writes of a step's effects, in order. `user` is the user as read; `nil` if the step writes none. Log events name `userID`, or by
-    /// default the transaction's user.
+    /// Creates the writes of a step's effects, in order. `user` is the user as read; `nil` if the step writes no user. Log events name
+    /// `userID`, or by default the transaction's user.
     package init(
         _ effects: [SignInTransaction.Effect], of transaction: SignInTransaction, user: StoredUser?, userID: String? = nil
     ) throws {

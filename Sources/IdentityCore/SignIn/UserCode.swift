@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The code that a device shows and the user types (RFC 8628 section 6.1; Documentation/Protocol/OAuth.md §2.8). It has eight of twenty
-/// consonants, so codes form no words and contain no similar letters. There are 2.5 × 10¹⁰ codes. ``Engine/countUserCode(_:)`` limits
-/// guesses to 30,000 from all addresses together during the ten minutes of a code's lifetime.
+/// The code that a device shows and the user types (RFC 8628 section 6.1; Documentation/Protocol/OAuth.md §2.8). Its eight letters are from
+/// a set of twenty consonants, so codes form no words and contain no similar letters. There are 2.5 × 10¹⁰ codes.
+/// ``Engine/countUserCode(_:)`` limits guesses to 30,000 from all addresses together during the ten minutes of a code's lifetime.
 package enum UserCode {
     static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
     static let length = 8
@@ -45,7 +45,7 @@ extension Engine {
 }
 
 extension RateLimiter.Subject {
-    /// The user codes from an address, grouped by network as its requests are.
+    /// Returns the subject of the limit on user codes from an address. IPv6 addresses are counted per /64, as for other requests.
     fileprivate static func userCodes(from address: String) -> Self {
         if case .address(let key) = from(address) { .userCodes(key) } else { .userCodes(address) }
     }

@@ -26,7 +26,8 @@ package struct TokenFinder {
         (self.snapshot, self.server, self.view, self.now) = (snapshot, server, view, now)
     }
 
-    /// The rows of a presented token: its grant and the user. The claims are not verified here; they only say which rows to read.
+    /// Returns the rows of a presented token: its grant and the user. The claims are not verified here; they only determine the rows to
+    /// read.
     package static func lookup(_ token: String) -> Lookup {
         guard token.utf8.contains(UInt8(ascii: ".")) else {
             return Lookup(.ticket(.refreshToken, TicketDigest(of: token), .owner(.named(.user, byKey: "user"))))
@@ -36,13 +37,13 @@ package struct TokenFinder {
         return Lookup(.record(.grant, id: id.grantID, .named(.user, byKey: "user")))
     }
 
-    /// Returns the token's kind and grant; `nil` if it is unknown, expired, revoked, or another server issued it.
+    /// Returns the token's kind and grant; `nil` if the token is unknown, expired or revoked, or another server issued it.
     package func find(_ token: String) throws -> IssuedToken? {
         // Refresh tokens contain no dots, signed tokens two.
         token.utf8.contains(UInt8(ascii: ".")) ? try signed(token) : try refresh(token)
     }
 
-    /// Returns the claims, grant and user of a valid access token.
+    /// Returns the claims, grant and user of a valid access token; `nil` for any other token.
     package func access(_ token: String) throws -> (ClaimSet, Grant, User?)? {
         if case .access(let claims, let grant, let user) = try signed(token) { (claims, grant, user) } else { nil }
     }
@@ -70,7 +71,7 @@ package struct TokenFinder {
         return .refresh(ticket, grant, user)
     }
 
-    /// Returns a grant of this server whose client is active, and its user.
+    /// Returns a grant and its user; `nil` unless the grant belongs to this server and to an active client.
     private func grant(_ id: String) throws -> (Grant, User?)? {
         guard let grant = try view.record(.grant, id: id).map(Grant.init), grant.server == server.id,
             snapshot.application(grant.clientID)?.isActive == true

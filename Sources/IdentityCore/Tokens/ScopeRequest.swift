@@ -8,7 +8,8 @@ package struct ScopeRequest: Sendable, Equatable {
     package static let openID = "openid"
     package static let offlineAccess = "offline_access"
     static let groups = "groups"
-    /// Requests a device secret (Documentation/Protocol/OAuth.md §3.4): on custom servers, for apps that may exchange it.
+    /// The scope that requests a device secret (Documentation/Protocol/OAuth.md §3.4): on custom servers, for apps that may exchange the
+    /// secret.
     package static let deviceSSO = "device_sso"
     /// The scopes that every server offers.
     static let reserved: Set<String> = ["openid", "profile", "email", "address", "phone", "offline_access"]
@@ -44,7 +45,7 @@ package struct ScopeRequest: Sendable, Equatable {
         self.names = names
     }
 
-    /// `scope-token` of RFC 6749 section 3.3.
+    /// Whether a byte is permitted in a `scope-token` (RFC 6749 section 3.3).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         byte == 0x21 || (0x23...0x5B).contains(byte) || (0x5D...0x7E).contains(byte)
     }
@@ -72,7 +73,7 @@ package struct ScopeRequest: Sendable, Equatable {
         return granted
     }
 
-    /// Returns the scopes of a grant for the client itself: the server's own and those of the organization's API
+    /// Returns the scopes of a grant for the client itself: the server's own scopes and the scopes of the organization's API
     /// (Documentation/Protocol/OAuth.md §2.4.3). Throws ``Refusal`` with `invalid_scope` if a scope is not offered, or none was requested
     /// and the server has no default scopes.
     package func grantedToClient(_ application: Application, by server: AuthorizationServerDefinition) throws(Refusal) -> [String] {

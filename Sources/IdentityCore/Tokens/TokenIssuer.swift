@@ -3,15 +3,15 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// Creates the signed tokens of a grant (Documentation/Protocol/OAuth.md §3.1 to §3.3, §3.6). A value without state. Signing is expensive:
-/// call it between the store's read and its commit.
+/// Creates the signed tokens of a grant (Documentation/Protocol/OAuth.md §3.1 to §3.3, §3.6). Signing is expensive: create tokens between
+/// the store's read and its commit.
 package struct TokenIssuer: Sendable {
     package let snapshot: OrgSnapshot
     package let server: AuthorizationServerDefinition
     package let application: Application
     package let random: any RandomSource
     package let now: Date
-    /// The thumbprint of the key that access tokens are bound to (RFC 9449 section 6); `nil` for bearer tokens.
+    /// The thumbprint of the key to which access tokens are bound (RFC 9449 section 6); `nil` for bearer tokens.
     package var keyThumbprint: String?
 
     package init(
@@ -22,16 +22,16 @@ package struct TokenIssuer: Sendable {
         self.keyThumbprint = keyThumbprint
     }
 
-    /// Lifetime of id tokens in seconds.
+    /// The lifetime of ID tokens in seconds.
     package static let idTokenLifetime = 3600
-    /// RFC 9068 section 2.1; id tokens have no `typ`.
+    /// The `typ` of access tokens (RFC 9068 section 2.1). ID tokens have none.
     private static let accessTokenType = "at+jwt"
 
     private var issuedAt: Int { Int(now.numericDate) }
 
     /// Signs the tokens of one response. Throws ``Refusal`` if a claim cannot be created; ``StoreError`` if there is no signing key.
     /// - Parameters:
-    ///   - user: `nil` for a client that acts for itself.
+    ///   - user: The user; `nil` for a client that acts for itself.
     ///   - scopes: A subset of the grant's scopes.
     ///   - nonce: The `nonce` of an authorize request; `nil` for a refresh or a grant without one.
     package func response(

@@ -2,18 +2,18 @@ internal import JOSE
 
 /// A successful response of the token endpoint (RFC 6749 section 5.1).
 package struct TokenResponse: Sendable {
-    /// `Bearer`, or `DPoP`.
+    /// The type of the access token: `Bearer` or `DPoP`.
     package var tokenType: String
-    /// Lifetime of the access token in seconds.
+    /// The lifetime of the access token in seconds.
     package var expiresIn: Int
     package var accessToken: String
     /// The granted scopes, in the requested order.
     package var scopes: [String]
-    /// Present if `offline_access` was granted.
+    /// The refresh token; `nil` unless `offline_access` was granted.
     package var refreshToken: String?
-    /// Present if `openid` was granted.
+    /// The ID token; `nil` unless `openid` was granted.
     package var idToken: String?
-    /// The device secret; present if `device_sso` was granted.
+    /// The device secret; `nil` unless `device_sso` was granted.
     package var deviceSecret: String?
     /// The type of the access token in the response to a token exchange (RFC 8693 section 2.2.1); otherwise `nil`.
     package var issuedTokenType: String?

@@ -29,7 +29,7 @@ extension JSONValue {
         /// The maximum nesting that any limit allows, because each level uses stack space.
         static let deepest = 128
 
-        /// The maximum nesting of arrays and objects. A scalar has depth 0.
+        /// The maximum nesting of arrays and objects. A scalar has depth 0. Values above 128 count as 128.
         public var maximumDepth: Int
 
         /// Creates limits.
@@ -41,7 +41,7 @@ extension JSONValue {
             self.maximumDepth = min(maximumDepth, Self.deepest)
         }
 
-        /// 1 MiB, 16 levels.
+        /// The default limits: 1 MiB and 16 levels.
         public static let standard = Limits()
     }
 
@@ -81,7 +81,7 @@ extension JSONValue {
     /// The Boolean, or `nil` for other types.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number, if it is a whole number that fits in 64 bits.
+    /// The number, if it is a whole number that fits in 64 bits; otherwise `nil`.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -90,7 +90,7 @@ extension JSONValue {
         }
     }
 
-    /// The number, if it is a whole number that fits in an `Int`.
+    /// The number, if it is a whole number that fits in an `Int`; otherwise `nil`.
     public var intValue: Int? { integerValue.flatMap { Int(exactly: $0) } }
 
     /// The number, or `nil` for other types. Large integers are rounded.
@@ -118,9 +118,9 @@ extension JSONValue {
     /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
 
-    /// The member of an object with a name.
+    /// The object's member with this name.
     /// Reading returns `nil` if the member is missing or the value is not an object. Writing `nil` removes the member. Writing to a value
-    /// that is not an object replaces it with an object.
+    /// that is not an object replaces the value with an object.
     public subscript(name: String) -> JSONValue? {
         get { if case .object(let members) = self { members[name] } else { nil } }
         set {
@@ -130,7 +130,7 @@ extension JSONValue {
         }
     }
 
-    /// The element of an array at an index; `nil` if the index is out of range or the value is not an array.
+    /// The array's element at this index; `nil` if the index is out of range or the value is not an array.
     public subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }
@@ -203,7 +203,7 @@ extension JSONValue: Codable {
     }
 }
 
-/// Serializes JSON values deterministically; see ``JSONValue/serialized()``.
+/// A deterministic serializer of JSON values; see ``JSONValue/serialized()``.
 struct JSONSerializer {
     private(set) var bytes: [UInt8] = []
 

@@ -2,9 +2,9 @@ internal import Crypto
 internal import CryptoExtras
 
 /// A public, private or secret JSON Web Key (RFC 7517): RSA, EC on P-256, P-384 or P-521, Ed25519, or an HMAC secret.
-/// Only the form is checked here, such as the lengths of numbers. ``SigningKey`` and ``VerificationKey`` check that a point is on its
-/// curve, and ``SigningKey`` checks that the private part matches the public part. Descriptions show only public data;
-/// ``json(includingPrivateMembers:)`` alone exports private members.
+/// This type checks only the form of a key, such as the lengths of numbers. ``SigningKey`` and ``VerificationKey`` check that a point is on
+/// its curve, and ``SigningKey`` checks that the private part matches the public part. Descriptions show only public data; only
+/// ``json(includingPrivateMembers:)`` exports private members.
 public struct JSONWebKey: Sendable, Hashable {
     /// The type of a key (`kty`).
     public enum KeyType: String, Sendable, Hashable, CaseIterable {
@@ -47,13 +47,13 @@ public struct JSONWebKey: Sendable, Hashable {
     }
 
     let material: Material
-    /// The key's id (`kid`).
+    /// The key's ID (`kid`); `nil` if the key has none.
     public var keyID: String?
-    /// The intended use of the key (`use`), if stated: `sig` or `enc`.
+    /// The intended use of the key (`use`): `sig` or `enc`; `nil` if the key does not state it.
     public var use: String?
-    /// The name of the intended algorithm (`alg`), if stated. It may be unknown to ``JWSAlgorithm``.
+    /// The name of the intended algorithm (`alg`); `nil` if the key does not state it. The name may be unknown to ``JWSAlgorithm``.
     public var algorithmName: String?
-    /// The permitted operations (`key_ops`), if stated.
+    /// The permitted operations (`key_ops`); `nil` if the key does not state them.
     public var keyOperations: [String]?
 
     init(material: Material, keyID: String? = nil, algorithm: JWSAlgorithm? = nil, use: String? = nil) {
@@ -68,7 +68,7 @@ public struct JSONWebKey: Sendable, Hashable {
         self.init(material: .oct(Array(secret)), keyID: keyID, algorithm: algorithm)
     }
 
-    /// The intended algorithm (`alg`), if stated and known.
+    /// The intended algorithm (`alg`); `nil` if it is not stated or unknown.
     public var algorithm: JWSAlgorithm? {
         get { algorithmName.flatMap(JWSAlgorithm.init(rawValue:)) }
         set { algorithmName = newValue?.rawValue }
@@ -84,7 +84,7 @@ public struct JSONWebKey: Sendable, Hashable {
         }
     }
 
-    /// The key's curve (`crv`), for EC and OKP keys.
+    /// The key's curve (`crv`), for EC and OKP keys; `nil` for other keys.
     public var curve: Curve? {
         switch material {
         case .ec(let curve, _, _, _), .okp(let curve, _, _): curve
@@ -92,7 +92,7 @@ public struct JSONWebKey: Sendable, Hashable {
         }
     }
 
-    /// The modulus length of an RSA key, in bits.
+    /// The modulus length of an RSA key, in bits; `nil` for other keys.
     public var modulusSize: Int? { if case .rsa(let numbers) = material { numbers.modulusSize } else { nil } }
 
     /// Whether the key has a private part. Always true for a secret.
@@ -120,8 +120,8 @@ public struct JSONWebKey: Sendable, Hashable {
     }
 
     /// The key's thumbprint (RFC 7638): the SHA-256 hash of its required members, in base64url.
-    /// A public key and its private key have the same thumbprint. The thumbprint of a secret is a hash of it: keep it private if the secret
-    /// could be guessed.
+    /// A public key and its private key have the same thumbprint. The thumbprint of a secret is a hash of the secret: keep the thumbprint
+    /// private if the secret could be guessed.
     public var thumbprint: String {
         let required: JSONValue
         switch material {
@@ -164,7 +164,7 @@ extension JSONWebKey {
         self.init(material: material, keyID: keyID)
     }
 
-    /// Tries each key type in turn, so a failure to parse one type is not an error.
+    /// Tries each key type in turn, and returns the first match or `nil`. A text that one type cannot parse may be a key of another type.
     private static func material(publicKeyPEM pem: String) -> Material? {
         if let key = try? _RSA.Signing.PublicKey(pemRepresentation: pem), let numbers = try? RSAKeyNumbers(key) { return .rsa(numbers) }
         if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return elliptic(.p256, point: Array(key.rawRepresentation)) }
@@ -197,8 +197,8 @@ extension JSONWebKey {
 extension JSONWebKey {
     /// Parses the JSON text of one key (RFC 7517 §4).
     /// - Throws: ``JOSEError/Code/malformed`` if the text is not a JSON object or a member has the wrong form; ``JOSEError/Code/tooLarge``
-    ///   or ``JOSEError/Code/tooDeep`` if it exceeds ``JSONValue/Limits/standard``; ``JOSEError/Code/invalidKey`` if the type or curve is
-    ///   not supported or a number has the wrong length.
+    ///   or ``JOSEError/Code/tooDeep`` if the text exceeds ``JSONValue/Limits/standard``; ``JOSEError/Code/invalidKey`` if the type or
+    ///   curve is not supported or a number has the wrong length.
     public init(parsing json: some Collection<UInt8>) throws(JOSEError) {
         try self.init(JSONValue(parsing: json))
     }
@@ -230,8 +230,8 @@ extension JSONWebKey {
     }
 
     /// Returns the key as a JSON object (RFC 7517 §4).
-    /// - Parameter includingPrivateMembers: Whether to include the private part. Without it, only the type and the metadata of a secret are
-    ///   returned.
+    /// - Parameter includingPrivateMembers: Whether to include the private part. If false, the result for a secret contains only its type
+    ///   and metadata.
     public func json(includingPrivateMembers: Bool = false) -> JSONValue {
         var object: JSONValue = ["kty": .string(keyType.rawValue)]
         switch material {
@@ -266,7 +266,7 @@ extension JSONWebKey {
     }
 }
 
-/// Reads the members of a key. Errors name the member, never its value.
+/// A reader of the members of a key. Errors name the member, never its value.
 private struct Reader {
     let members: [String: JSONValue]
 
@@ -353,7 +353,7 @@ public struct JSONWebKeySet: Sendable, Hashable {
 
     /// Parses the JSON text of a set. Keys of an unknown type and malformed keys are skipped (RFC 7517 §5).
     /// - Throws: ``JOSEError/Code/malformed`` if the text is not a JSON object with an array `keys`; ``JOSEError/Code/tooLarge`` or
-    ///   ``JOSEError/Code/tooDeep`` if it exceeds ``JSONValue/Limits/standard``.
+    ///   ``JOSEError/Code/tooDeep`` if the text exceeds ``JSONValue/Limits/standard``.
     public init(parsing json: some Collection<UInt8>) throws(JOSEError) {
         try self.init(JSONValue(parsing: json))
     }
@@ -373,7 +373,7 @@ public struct JSONWebKeySet: Sendable, Hashable {
         ["keys": .array(keys.compactMap { $0.publicKey?.json(includingPrivateMembers: false) })]
     }
 
-    /// The first key with an ID (`kid`).
+    /// The first key with this ID (`kid`); `nil` if there is none.
     public subscript(keyID keyID: String) -> JSONWebKey? { keys.first { $0.keyID == keyID } }
 }
 

@@ -12,8 +12,9 @@ struct RSAKeyNumbers: Sendable, Hashable {
         var qi: [UInt8]
     }
 
+    /// The minimum modulus length in bits (RFC 7518 §3.3).
     static let minimumModulusSize = 2048
-    /// Larger keys make verification too expensive.
+    /// The maximum modulus length in bits. Longer keys make verification too expensive.
     static let maximumModulusSize = 8192
 
     var n: [UInt8]
@@ -71,7 +72,7 @@ extension RSAKeyNumbers {
 }
 
 extension RSAKeyNumbers.PrivateNumbers {
-    /// Computes the primes of a private key that has none. RFC 7518 §6.3.2 allows such keys.
+    /// Computes the primes of a private key that is given without them. RFC 7518 §6.3.2 allows such keys.
     init(n: [UInt8], e: [UInt8], d: [UInt8]) throws(JOSEError) {
         guard let key = try? _RSA.Signing.PrivateKey._createFromNumbers(n: n, e: e, d: d),
             let numbers = try RSAKeyNumbers(key).privateNumbers
@@ -80,7 +81,7 @@ extension RSAKeyNumbers.PrivateNumbers {
     }
 }
 
-/// Reads a DER sequence that contains only integers.
+/// A reader of a DER sequence that contains only integers.
 private struct DERIntegers {
     private var bytes: ArraySlice<UInt8>
 

@@ -24,9 +24,9 @@ public struct SigningKey: Sendable {
         case secret(SymmetricKey)
     }
 
-    /// The only algorithm that the key signs with.
+    /// The only algorithm with which the key signs.
     public let algorithm: JWSAlgorithm
-    /// The key's ID. Every header contains it.
+    /// The key's ID, which every header contains; `nil` if the key has none.
     public let keyID: String?
     /// The key with its private part, ID and algorithm.
     public let privateJWK: JSONWebKey

@@ -21,7 +21,7 @@ public struct VerificationKey: Sendable {
 
     /// The only algorithm whose signatures the key verifies.
     public let algorithm: JWSAlgorithm
-    /// The key's ID.
+    /// The key's ID; `nil` if the key has none.
     public let keyID: String?
     private let material: Material
 

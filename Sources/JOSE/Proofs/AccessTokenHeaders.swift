@@ -3,7 +3,7 @@ package enum PresentedToken: Equatable, Sendable {
     case bearer(String)
     case dpop(String)
 
-    /// Returns `nil` for a header with another scheme. The token can be empty or malformed.
+    /// Creates the value from a header; `nil` if the header has another scheme. The token can be empty or malformed.
     package init?(_ header: AuthorizationHeader) {
         switch header.scheme {
         case "bearer": self = .bearer(String(header.credentials))
@@ -17,7 +17,7 @@ package enum PresentedToken: Equatable, Sendable {
 package struct AuthorizationHeader {
     /// The scheme, in lower case.
     package let scheme: String
-    /// The text after the first space; empty without a space.
+    /// The text after the first space; empty if there is no space.
     package let remainder: Substring
     /// The text after all spaces that follow the scheme.
     package var credentials: Substring { remainder.drop { $0 == " " } }

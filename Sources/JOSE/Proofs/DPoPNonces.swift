@@ -1,7 +1,7 @@
 internal import Crypto
 
-/// Issues and checks the server's nonces for DPoP proofs without storing them (RFC 9449 §8 and §9).
-/// A nonce contains the number of its period and an HMAC tag. Server instances with the same key accept each other's nonces. The value is
+/// The nonces of a server for DPoP proofs (RFC 9449 §8 and §9). They are issued and checked without being stored.
+/// A nonce contains the number of its period and an HMAC tag. Server instances with the same key accept each other's nonces. The type is
 /// `Sendable` and uses no lock.
 public struct DPoPNonces: Sendable {
     /// The seconds after which a new nonce is issued.

@@ -8,7 +8,7 @@ internal import Crypto
 /// ```
 /// A value of this type has the right form and a valid signature by the key in its header. The type is `Sendable` and uses no lock.
 /// The caller must still do three things:
-/// - Compare it with the request: ``check(method:uri:accessToken:window:now:)``.
+/// - Compare the proof with the request: ``check(method:uri:accessToken:window:now:)``.
 /// - Check that ``thumbprint`` is the expected key, and check ``nonce`` if the server requires one.
 /// - Reject a repeated ``jwtID`` within the window.
 public struct DPoPProof: Sendable {
@@ -22,7 +22,7 @@ public struct DPoPProof: Sendable {
 
     /// The public key that signed the proof.
     public let key: JSONWebKey
-    /// The key's thumbprint (RFC 7638), which is the `jkt` of tokens that are bound to it.
+    /// The key's thumbprint (RFC 7638), which is the `jkt` of tokens that are bound to the key.
     public let thumbprint: String
     /// The HTTP method of the request (`htm`).
     public let method: String
@@ -30,11 +30,11 @@ public struct DPoPProof: Sendable {
     public let uri: String
     /// The proof's ID (`jti`), unique for its key.
     public let jwtID: String
-    /// The time when the proof was made (`iat`), in seconds since 1970.
+    /// The time at which the proof was made (`iat`), in seconds since 1970.
     public let issuedAt: Double
-    /// The server's nonce (`nonce`), if present.
+    /// The server's nonce (`nonce`); `nil` if the proof has none.
     public let nonce: String?
-    /// The hash of the access token (`ath`), if present.
+    /// The hash of the access token (`ath`); `nil` if the proof has none.
     public let accessTokenHash: String?
 
     /// Verifies the form and the signature of a proof with the key in its header (RFC 9449 §4.3, steps 2 to 7).

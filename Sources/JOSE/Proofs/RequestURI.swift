@@ -1,4 +1,4 @@
-/// Normalizes URLs to compare them with `htu`: without query and fragment (RFC 9449 §4.3; RFC 3986 §6.2.2 and §6.2.3).
+/// The normalization of URLs that are compared with `htu`: without query and fragment (RFC 9449 §4.3; RFC 3986 §6.2.2 and §6.2.3).
 /// Only request URLs are supported: `scheme://host[:port]/path` in printable ASCII, without user information.
 enum RequestURI {
     /// Whether two URLs have the same request target; false if one of them is not a request URL.

@@ -5,7 +5,7 @@ struct JOSEHeader: Sendable {
     let keyID: String?
     let type: String?
 
-    /// Limits far above the size of real headers.
+    /// The limits of the parser, far above the size of real headers.
     static let limits = JSONValue.Limits(maximumSize: 8 << 10, maximumDepth: 8)
 
     init(parsing bytes: [UInt8]) throws(JOSEError) {
@@ -36,7 +36,7 @@ struct JOSEHeader: Sendable {
         return string
     }
 
-    /// Whether the header has an expected type. Case and the prefix `application/` are ignored (RFC 7515 §4.1.9).
+    /// Whether the header has the expected type. Case and the prefix `application/` are ignored (RFC 7515 §4.1.9).
     func hasType(_ expected: String) -> Bool { type.map(Self.normalized) == Self.normalized(expected) }
 
     private static func normalized(_ type: String) -> String {

@@ -6,9 +6,9 @@ public struct JSONWebSignature: Sendable {
     public let header: JSONValue
     /// The algorithm in the header (`alg`). The verifier decides whether to accept it.
     public let algorithm: JWSAlgorithm
-    /// The key ID in the header (`kid`).
+    /// The key ID in the header (`kid`); `nil` if there is none.
     public let keyID: String?
-    /// The type in the header (`typ`).
+    /// The type in the header (`typ`); `nil` if there is none.
     public let type: String?
     /// The payload, not verified.
     public let payload: [UInt8]
@@ -50,8 +50,8 @@ public struct JSONWebSignature: Sendable {
     }
 
     /// Verifies the signature.
-    /// - Throws: ``JOSEError/Code/algorithmNotAllowed`` if the header's algorithm is not the key's; ``JOSEError/Code/badSignature`` if the
-    ///   signature does not match.
+    /// - Throws: ``JOSEError/Code/algorithmNotAllowed`` if the header's algorithm is not the key's algorithm;
+    ///   ``JOSEError/Code/badSignature`` if the signature does not match.
     public func verify(with key: VerificationKey) throws(JOSEError) {
         guard key.algorithm == algorithm else {
             throw JOSEError(

@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 /// The claims of a token (RFC 7519 §4).
-/// Claims from ``JWTVerifier`` are verified. Claims are located when the token is read and decoded only on access. Registered claims have
+/// Claims from ``JWTVerifier`` are verified. Reading a token only locates the claims; they are decoded on access. Registered claims have
 /// the right types.
 public struct ClaimSet: Sendable {
     private let payload: [UInt8]
@@ -22,41 +22,42 @@ public struct ClaimSet: Sendable {
 
     /// Creates claims from a JSON object.
     /// - Throws: ``JOSEError/Code/malformed`` if the value is not an object; ``JOSEError/Code/tooLarge`` or ``JOSEError/Code/tooDeep`` if
-    ///   it exceeds ``JSONValue/Limits/standard``; ``JOSEError/Code/invalidClaim`` if a registered claim has the wrong type.
+    ///   the JSON text of the object exceeds ``JSONValue/Limits/standard``; ``JOSEError/Code/invalidClaim`` if a registered claim has the
+    ///   wrong type.
     public init(_ value: JSONValue) throws(JOSEError) {
         try self.init(parsing: value.serialized())
     }
 
-    /// The issuer of the token (`iss`).
+    /// The issuer of the token (`iss`); `nil` if absent.
     public var issuer: String? { string(at: index.issuer) }
-    /// The subject of the token (`sub`).
+    /// The subject of the token (`sub`); `nil` if absent.
     public var subject: String? { string(at: index.subject) }
     /// The audience of the token (`aud`); empty if absent.
     public var audience: [String] { strings(at: index.audience) }
-    /// The expiration time (`exp`), in seconds since 1970.
+    /// The expiration time (`exp`), in seconds since 1970; `nil` if absent.
     public var expiresAt: Double? { index.expiresAt }
-    /// The time before which the token is not valid (`nbf`), in seconds since 1970.
+    /// The time before which the token is not valid (`nbf`), in seconds since 1970; `nil` if absent.
     public var notBefore: Double? { index.notBefore }
-    /// The issue time (`iat`), in seconds since 1970.
+    /// The issue time (`iat`), in seconds since 1970; `nil` if absent.
     public var issuedAt: Double? { index.issuedAt }
-    /// The token's ID (`jti`).
+    /// The token's ID (`jti`); `nil` if absent.
     public var jwtID: String? { string(at: index.jwtID) }
 
-    /// The expiration time (`exp`).
+    /// The expiration time (`exp`); `nil` if absent.
     public var expirationDate: Date? { expiresAt.map(Date.init(clampingNumericDate:)) }
-    /// The issue time (`iat`).
+    /// The issue time (`iat`); `nil` if absent.
     public var issueDate: Date? { issuedAt.map(Date.init(clampingNumericDate:)) }
 
-    /// The scopes of the token, from `scp` or else from `scope`: an array, or a string separated by spaces.
+    /// The scopes of the token, from `scp` or else from `scope`: an array, or a string separated by spaces. Empty if both are absent.
     public var scopes: [String] {
         guard let value = self["scp"] ?? self["scope"] else { return [] }
         return value.stringValue.map { $0.split(separator: " ").map(String.init) } ?? value.stringArrayValue ?? []
     }
 
-    /// The client to which the token was issued: the first of `cid`, `client_id` and `azp` that is a string.
+    /// The client to which the token was issued: the first of `cid`, `client_id` and `azp` that is a string; `nil` if there is none.
     public var clientID: String? { self["cid"]?.stringValue ?? self["client_id"]?.stringValue ?? self["azp"]?.stringValue }
 
-    /// The claim with a name, or `nil` if the token has none.
+    /// The claim with this name; `nil` if the token has none.
     public subscript(name: String) -> JSONValue? {
         payload.withUnsafeBufferPointer { bytes in
             index.member(named: name, in: bytes).flatMap { index.value(of: $0, in: bytes) }

@@ -4,22 +4,22 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Verifies the signature, lifetime, issuer and audience of JSON Web Tokens (RFC 7519 §7.2).
+/// A verifier of the signature, lifetime, issuer and audience of JSON Web Tokens (RFC 7519 §7.2).
 ///
 /// ```swift
 /// let verifier = JWTVerifier(
 ///     keys: keySet, algorithms: [.rs256, .es256], issuer: "https://id.example.com/oauth2/default", audience: ["api://default"])
 /// let claims = try verifier.verify(token, now: now)
 /// ```
-/// The verifier decides which algorithms it accepts, and a key is used only with the algorithms that it permits. One verifier serves many
-/// threads at once; it is synchronous and uses no lock. Create a new verifier when the keys change. If the same tokens arrive often, use a
-/// ``VerifiedTokenCache``.
+/// The verifier decides which algorithms it accepts, and a key is used only with the algorithms that it permits. One verifier can verify on
+/// many threads at once; it is synchronous and uses no lock. Create a new verifier when the keys change. If the same tokens arrive often,
+/// use a ``VerifiedTokenCache``.
 public struct JWTVerifier: Sendable {
     /// The accepted algorithms.
     public let algorithms: Set<JWSAlgorithm>
     /// The required issuer (`iss`); `nil` skips the check.
     public let issuer: String?
-    /// The accepted audiences, of which `aud` must contain one; `nil` skips the check.
+    /// The accepted audiences: `aud` must contain one of them. `nil` skips the check.
     public let audience: Set<String>?
     /// The tolerated clock difference, in seconds.
     public let leeway: Double
@@ -41,13 +41,13 @@ public struct JWTVerifier: Sendable {
     /// rejected with ``JOSEError/Code/unknownKey``.
     /// - Parameters:
     ///   - keys: The keys of the issuer.
-    ///   - algorithms: The accepted algorithms. Choose those that the issuer uses, and never combine HMAC with others.
+    ///   - algorithms: The accepted algorithms. Choose those that the issuer uses, and never combine HMAC with other algorithms.
     ///   - issuer: The exact value of `iss`; `nil` skips the check.
-    ///   - audience: The values of which `aud` must contain one; `nil` skips the check, an empty set rejects every token.
+    ///   - audience: The accepted audiences: `aud` must contain one of them. `nil` skips the check; an empty set rejects every token.
     ///   - leeway: The tolerated clock difference in seconds, at least 0; 60 by default.
     ///   - maximumTokenSize: The maximum size of a token in bytes; 16 KiB by default.
     ///   - expectedType: The required `typ`, such as `at+jwt`; `nil` skips the check. Case and the prefix `application/` are ignored.
-    ///   - acceptsGeneralType: Whether to also accept a header without `typ` or with the `typ` `JWT`; false by default.
+    ///   - acceptsGeneralType: Whether to also accept a header without `typ` or with `typ` `JWT`; false by default.
     ///   - requiresExpiration: Whether to reject a token without `exp`; true by default.
     public init(
         keys: JSONWebKeySet,

@@ -17,7 +17,7 @@ public final class VerifiedTokenCache: Sendable {
     /// The maximum number of cached tokens.
     public let capacity: Int
 
-    /// The current verifier. A reference, so that a look-up copies only a pointer and can detect a replacement by identity.
+    /// The current verifier. It is a reference, so that a look-up copies only a pointer and can detect a replacement by identity.
     private final class Acceptance: Sendable {
         let verifier: JWTVerifier
 
@@ -26,7 +26,8 @@ public final class VerifiedTokenCache: Sendable {
 
     private struct State: Sendable {
         var acceptance: Acceptance
-        // Two generations: a used token moves to the younger one. When the younger is full, the older is discarded.
+        // Two generations: a token that is used moves to the younger one. When the younger one is full, the older one is discarded and the
+        // younger one takes its place.
         var younger: [TokenKey: ClaimSet] = [:]
         var older: [TokenKey: ClaimSet] = [:]
 
@@ -43,7 +44,7 @@ public final class VerifiedTokenCache: Sendable {
             older[key] = nil
         }
 
-        /// Returns the discarded tokens, so that the caller frees them outside the lock.
+        /// Adds a token. Returns the discarded tokens, so that the caller frees them outside the lock.
         mutating func remember(_ claims: ClaimSet, as key: TokenKey, atMost half: Int) -> [TokenKey: ClaimSet] {
             var forgotten: [TokenKey: ClaimSet] = [:]
             older[key] = nil
@@ -82,7 +83,7 @@ public final class VerifiedTokenCache: Sendable {
     /// The verifier in use.
     public var verifier: JWTVerifier { state.withLock { $0.acceptance }.verifier }
 
-    /// Replaces the verifier and removes all tokens. Call it when the keys change.
+    /// Replaces the verifier and removes all tokens. Call this when the keys change.
     public func replaceVerifier(_ verifier: JWTVerifier) {
         let forgotten = state.withLock { state in
             defer { state = State(verifier: verifier) }
@@ -111,7 +112,7 @@ public final class VerifiedTokenCache: Sendable {
             }
         }
         let claims = try acceptance.verifier.verify(token, now: now)
-        // Not cached if the verifier was replaced in the meantime, because its keys may be invalid now.
+        // The token is not cached if the verifier was replaced in the meantime, because the keys of the old verifier may be invalid now.
         let forgotten = state.withLock { $0.acceptance === acceptance ? $0.remember(claims, as: key, atMost: half) : [:] }
         withExtendedLifetime(forgotten) {}
         return claims

@@ -11,7 +11,7 @@ struct VerifierKeyring: Sendable {
     private let algorithms: Set<JWSAlgorithm>
     private let expectedType: String?
     private let acceptsGeneralType: Bool
-    /// Grouped by the length of the encoding, which is the index.
+    /// The known headers, grouped by the length of their encoding. The length is the index.
     private var knownHeaders: [[KnownHeader]] = []
 
     init(keys: JSONWebKeySet, algorithms: Set<JWSAlgorithm>, expectedType: String?, acceptsGeneralType: Bool) {
@@ -81,7 +81,7 @@ struct VerifierKeyring: Sendable {
         var found = fitting
         if let keyID = header.keyID {
             found = fitting.filter { keys[$0].keyID == keyID }
-            // A key without an ID may be the right one.
+            // A key without an ID may be the right key.
             if found.isEmpty { found = fitting.filter { keys[$0].keyID == nil } }
         }
         // If the ID is missing or shared, every matching key is tried. The number is limited because each attempt costs time.

@@ -14,13 +14,13 @@ extension AuthorizationCodeFlow {
         /// Asks for the credentials and for consent.
         case loginAndConsent = "login consent"
 
-        /// Creates a prompt from the parameter's value, whose words may be in any order.
+        /// Creates a prompt from the parameter's value, whose words may be in any order. Returns `nil` if the value is unknown.
         init?(words value: String) {
             self.init(rawValue: value.split(separator: " ").sorted(by: >).joined(separator: " "))
         }
     }
 
-    /// The parameters and state of one sign-in. Its descriptions show no secret.
+    /// The parameters and state of one sign-in. Descriptions of a context show no secret.
     public struct Context: AuthenticationContext, IDTokenValidatorContext {
         /// The PKCE secret that binds the code to this sign-in (RFC 7636).
         public private(set) var pkce: PKCE?
@@ -28,7 +28,7 @@ extension AuthorizationCodeFlow {
         /// The nonce that the ID token must contain.
         public private(set) var nonce: String?
 
-        /// The maximum seconds since the user's last authentication. `nil` sets no limit; 0 requires a new one.
+        /// The maximum seconds since the user's last authentication. `nil` sets no limit; 0 requires a new authentication.
         public var maxAge: TimeInterval?
 
         /// The required assurance levels (ACR values).
@@ -37,42 +37,42 @@ extension AuthorizationCodeFlow {
         /// The value that identifies the redirect of this sign-in.
         public var state: String
 
-        /// The username to prefill.
+        /// The username to prefill; `nil` for none.
         public var loginHint: String?
 
-        /// The display mode of the server's pages: `page`, `popup`, `touch` or `wap`.
+        /// The display mode of the server's pages: `page`, `popup`, `touch` or `wap`; `nil` for the server's default.
         public var display: String?
 
-        /// An ID token of the user who is to sign in.
+        /// An ID token of the user that the app expects to sign in; `nil` for any user.
         public var idTokenHint: String?
 
-        /// The prompts that the server shows to the user.
+        /// The prompts that the server shows to the user; `nil` for the server's default.
         public var prompt: Prompt?
 
-        /// The languages of the server's pages, in order of preference (RFC 5646).
+        /// The languages of the server's pages, in order of preference (RFC 5646); `nil` for the server's default.
         public var uiLocales: [String]?
 
-        /// The languages of the claims, in order of preference (RFC 5646).
+        /// The languages of the claims, in order of preference (RFC 5646); `nil` for the server's default.
         public var claimsLocales: [String]?
 
         /// Additional parameters.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// Whether to use a pushed authorization request if the server supports it (RFC 9126). If the server requires one, it is always
-        /// used.
+        /// Whether to use a pushed authorization request if the server supports it (RFC 9126). If the server requires pushed requests, they
+        /// are always used.
         public var pushedAuthorizationRequestEnabled = true
 
-        /// The URL to open in the browser, after ``AuthorizationCodeFlow/start(with:)``.
+        /// The URL to open in the browser; `nil` before ``AuthorizationCodeFlow/start(with:)`` returns.
         public internal(set) var authenticationURL: URL?
 
-        /// The redirect URI of this sign-in, if it differs from the configuration's: a loopback address with the port of the app (RFC 8252
+        /// The redirect URI of this sign-in, if it differs from the configuration's: a loopback address with the app's port (RFC 8252
         /// §7.3).
         package var redirectUri: URL?
 
         /// Whether a redirect of this sign-in has been accepted.
         var isAnswered = false
 
-        /// Shared by all copies of a context, so that only one of them starts a sign-in unchanged.
+        /// Whether a sign-in used this context or one of its copies. Only the first sign-in keeps the random values.
         private var isUsed = Locked(false)
 
         private let isStateGiven: Bool
@@ -83,7 +83,7 @@ extension AuthorizationCodeFlow {
         ///   - state: The value that identifies the redirect: letters, digits and `,._-`; `nil` for a random value.
         ///   - maxAge: The maximum seconds since the user's last authentication.
         ///   - acrValues: The required assurance levels.
-        ///   - additionalParameters: Additional parameters. Those with a property in this type set that property.
+        ///   - additionalParameters: Additional parameters. A parameter that has a property in this type sets this property.
         public init(
             state: String? = nil, maxAge: TimeInterval? = nil, acrValues: ClaimCollection<[String]?> = nil,
             additionalParameters: [String: any APIRequestArgument]? = nil
@@ -123,7 +123,7 @@ extension AuthorizationCodeFlow {
             self.additionalParameters = additionalParameters == nil ? nil : further
         }
 
-        /// Returns this context on its first use in any flow, and later a copy with new random values.
+        /// Returns this context on its first use in any flow. Later calls return a copy with new random values.
         func forSignIn() -> Context {
             guard isUsed.exchange(true) else { return self }
             let context = renewed()
@@ -141,8 +141,8 @@ extension AuthorizationCodeFlow {
             return context
         }
 
-        /// Returns the parameters of a request: all for the authorization request, the code verifier and the additional ones for the token
-        /// request.
+        /// Returns the parameters of a request. The authorization request has all parameters. The token request has the code verifier and
+        /// the additional parameters. Other requests have only the additional parameters.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             var parameters = additionalParameters ?? [:]
             switch category {

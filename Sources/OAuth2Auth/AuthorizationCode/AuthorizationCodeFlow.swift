@@ -1,7 +1,8 @@
 public import AuthFoundation
 public import Foundation
 
-/// Signs a user in on the server's pages, with authorization code and PKCE (RFC 6749 §4.1, RFC 7636, OpenID Connect Core 1.0 §3.1).
+/// A flow that signs a user in on the server's pages, with authorization code and PKCE (RFC 6749 §4.1, RFC 7636, OpenID Connect Core 1.0
+/// §3.1).
 ///
 /// ```swift
 /// let flow = try AuthorizationCodeFlow()
@@ -31,7 +32,7 @@ public actor AuthorizationCodeFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.
@@ -180,8 +181,8 @@ extension AuthorizationCodeFlow: SignInFlow {
 
 extension OAuth2Client {
     /// Exchanges a code for tokens.
-    /// - Throws: Errors of `exchange(token:)`; `OAuth2Error.missingToken(type:)` if a requested ID token is missing, because without it the
-    ///   tokens cannot be matched to this sign-in.
+    /// - Throws: Errors of `exchange(token:)`; `OAuth2Error.missingToken(type:)` if a requested ID token is missing, because tokens without
+    ///   an ID token cannot be matched to this sign-in.
     func tokens(
         forCode code: String, in context: AuthorizationCodeFlow.Context, flow: [String: any APIRequestArgument]?
     ) async throws -> Token {
@@ -204,9 +205,9 @@ extension OAuth2Client {
     }
 }
 
-/// Observes an ``AuthorizationCodeFlow``. Methods are called on the main actor.
+/// An observer of an ``AuthorizationCodeFlow``. Methods are called on the main actor.
 public protocol AuthorizationCodeFlowDelegate: AuthenticationDelegate {
-    /// Lets the delegate change the URL before it is used.
+    /// Called before the URL is used. The delegate can change the URL.
     func authentication<Flow: AuthorizationCodeFlow>(flow: Flow, customizeUrl urlComponents: inout URLComponents)
 
     /// Called when the URL for the browser is ready.

@@ -25,8 +25,8 @@ struct AuthorizationRequest: Sendable {
         return try endpoint(adding: parameters)
     }
 
-    /// Returns the URL for the browser, either as given or with a reference to a pushed request (RFC 9126 §4).
-    /// A supported push is used unless the context disables it. If the push fails, the error is thrown: the parameters are not sent through
+    /// Returns the URL for the browser, either as given or with a reference to a pushed request (RFC 9126 §4). The request is pushed if the
+    /// server supports this, unless the context disables it. If the push fails, the error is thrown: the parameters are not sent through
     /// the browser instead.
     func url(_ components: URLComponents) async throws -> URL {
         let isRequired = provider.json["require_pushed_authorization_requests"] == .bool(true)

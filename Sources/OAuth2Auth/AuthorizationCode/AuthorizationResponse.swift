@@ -68,7 +68,7 @@ struct AuthorizationResponse: Sendable {
         }
     }
 
-    /// Reads the query parameters. Each may occur only once (RFC 6749 §3.1).
+    /// Reads the query parameters. Each parameter may occur only once (RFC 6749 §3.1).
     private static func values(of url: URL) throws -> [String: String] {
         let query = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
         var values: [String: String] = [:]
@@ -84,13 +84,13 @@ struct AuthorizationResponse: Sendable {
     }
 }
 
-/// The redirect comes from another server than the expected one, or does not name its issuer (RFC 9207).
+/// Reports that the redirect comes from another server than the expected one, or does not name its issuer (RFC 9207).
 /// This check prevents mix-up attacks, in which one server's code is sent to another server.
 public struct AuthorizationIssuerError: Error, LocalizedError, Equatable, Sendable {
     /// The expected issuer.
     public let expected: URL
 
-    /// The issuer in the redirect, if any.
+    /// The issuer in the redirect; `nil` if the redirect names none.
     public let found: String?
 
     /// A description of the error and of the next step.

@@ -1,7 +1,7 @@
 public import AuthFoundation
 public import Foundation
 
-/// Signs a user in on a device without a browser or keyboard, through a second device (RFC 8628).
+/// A flow that signs a user in on a device without a browser or keyboard, through a second device (RFC 8628).
 ///
 /// ```swift
 /// let flow = try DeviceAuthorizationFlow()
@@ -25,7 +25,7 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The flow's delegates.
     nonisolated public let delegateCollection = DelegateCollection<any DeviceAuthorizationFlowDelegate>()
 
-    /// The running call of ``resume()`` and its task.
+    /// The verification and the task of the running call of ``resume()``; `nil` if there is none.
     private var wait: (verification: Verification, task: Task<Token, any Error>)?
 
     nonisolated let progress = SignInProgress<Context>()
@@ -33,7 +33,7 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.
@@ -94,17 +94,17 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
 
     /// Polls the server until the user approves or denies the sign-in on the other device.
     /// - The first request is sent at once. Further requests follow at the server's interval, which is at least one second.
-    /// - Each `slow_down` adds five seconds. After status 429, the flow waits as long as the server asks.
+    /// - Each `slow_down` adds five seconds. After status 429, the flow waits as long as the server requires.
     /// - A server with long polling holds each request until the decision. The interval then starts when the request is sent.
     /// - If the server is unreachable, the flow retries after the next interval.
     ///
-    /// A concurrent second call waits with the first and returns the same tokens. If an error is thrown, the sign-in has ended.
+    /// A concurrent second call waits for the same decision and returns the same tokens. If an error is thrown, the sign-in has ended.
     /// - Returns: The validated tokens.
     /// - Throws:
-    ///   - `OAuth2Error.invalidContext` if no sign-in waits, or if the sign-in was superseded.
+    ///   - `OAuth2Error.invalidContext` if no sign-in waits for a decision, or if the sign-in was superseded.
     ///   - `APIClientError` with `access_denied` if the user denies, with `expired_token` if the server reports an expired code, or if the
     ///     server stays unreachable.
-    ///   - ``DeviceCodeExpiredError`` when the code has expired.
+    ///   - ``DeviceCodeExpiredError`` if the code expires before the user decides.
     ///   - `JWTError` if the ID token is invalid.
     ///   - `CancellationError` if the task was cancelled.
     public func resume() async throws -> Token {
@@ -126,7 +126,7 @@ public actor DeviceAuthorizationFlow: AuthenticationFlow, OAuth2ClientDelegate {
         }
     }
 
-    /// Waits for the tokens of another call. Cancelling this call does not cancel the other one.
+    /// Waits for the tokens of another call. Cancelling this call does not cancel the other call.
     private func join(_ task: Task<Token, any Error>) async throws -> Token {
         do {
             return try await FlowCall<Token>().value { try await task.value }
@@ -167,7 +167,7 @@ extension DeviceAuthorizationFlow: SignInFlow {
     }
 }
 
-/// Observes a ``DeviceAuthorizationFlow``. Methods are called on the main actor.
+/// An observer of a ``DeviceAuthorizationFlow``. Methods are called on the main actor.
 public protocol DeviceAuthorizationFlowDelegate: AuthenticationDelegate {
     /// Called when the code for the user is ready.
     func authentication<Flow: DeviceAuthorizationFlow>(flow: Flow, received verification: DeviceAuthorizationFlow.Verification)

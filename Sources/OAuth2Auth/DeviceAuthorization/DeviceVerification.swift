@@ -13,13 +13,13 @@ extension DeviceAuthorizationFlow {
         /// The address to open on the other device: https, or http on a loopback host.
         public let verificationUri: URL
 
-        /// The address that includes the code, if the server provides it.
+        /// The address that includes the code; `nil` if the server does not provide one.
         public let verificationUriComplete: URL?
 
         /// The lifetime of the code in seconds, from 0 to 3600.
         public let expiresIn: TimeInterval
 
-        /// The time of receipt, by the client's clock.
+        /// The time at which the client received the code, by the client's clock.
         public internal(set) var issuedAt: Date?
 
         /// The secret code with which this device polls the server.
@@ -60,7 +60,7 @@ extension DeviceAuthorizationFlow {
 
     /// The parameters and state of one sign-in.
     public struct Context: AuthenticationContext {
-        /// The code and address for the user, after the start of the sign-in.
+        /// The code and address for the user; `nil` before ``DeviceAuthorizationFlow/start(with:)`` returns.
         public internal(set) var verification: Verification?
 
         /// The required assurance levels (ACR values).
@@ -78,7 +78,7 @@ extension DeviceAuthorizationFlow {
             self.additionalParameters = additionalParameters
         }
 
-        /// Returns the additional parameters, and the assurance levels for the first request.
+        /// Returns the additional parameters, and the assurance levels for the category `authorization`.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             var parameters = additionalParameters
             if acrValues != nil, category == .authorization { parameters.merge(["acr_values": $acrValues]) }
@@ -87,13 +87,13 @@ extension DeviceAuthorizationFlow {
     }
 }
 
-/// The user did not approve the sign-in before the code expired (RFC 8628 §3.5).
+/// Reports that the user did not approve the sign-in before the code expired (RFC 8628 §3.5).
 public struct DeviceCodeExpiredError: Error, LocalizedError, Equatable, Sendable {
     /// A description of the error and of the next step.
     public var errorDescription: String? { "The sign-in was not approved in time. Start again." }
 }
 
 extension DeviceAuthorizationFlow.Verification: Redacted {
-    /// The user code and the address; not the device's secret.
+    /// The user code and the address, without the secret device code.
     public var description: String { "Verification(\(userCode) at \(verificationUri.absoluteString))" }
 }

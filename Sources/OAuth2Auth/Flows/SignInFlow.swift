@@ -32,7 +32,7 @@ extension SignInFlow {
 
     /// Runs a step that is not the last of a sign-in. An error ends the sign-in.
     /// - Parameters:
-    ///   - call: The call, which the progress must already know.
+    ///   - call: The call that waits for the result. Register it with `progress.begin` first.
     ///   - change: Stores the result of `work` in the context.
     /// - Throws: The errors of ``signIn(_:_:)``.
     nonisolated func step<Value: Sendable>(
@@ -66,8 +66,8 @@ extension SignInFlow {
         }
     }
 
-    /// Ends the sign-in and calls the delegates. Runs on the main actor, where apps cancel and reset: after a cancellation, a response that
-    /// has arrived cannot complete the sign-in.
+    /// Ends the sign-in and calls the delegates. Runs on the main actor, like the calls by which apps cancel and reset. After such a call,
+    /// even a response that has already arrived cannot complete the sign-in.
     @MainActor private func conclude(_ call: FlowCall<Token>, with token: Token) throws {
         try progress.succeed(by: call, isCancelled: Task.isCancelled)
         tell { delegate in
@@ -106,9 +106,9 @@ struct GrantRequest: OAuth2TokenRequest, ProvidesTokenContext {
 extension OAuth2Client {
     /// Requests tokens and validates them.
     /// - Parameters:
-    ///   - parameters: The parameters of the grant. They override all others.
+    ///   - parameters: The parameters of the grant. They override all other parameters.
     ///   - flow: The flow's additional parameters.
-    ///   - expectations: The requirements for the ID token.
+    ///   - expectations: The parameters of the sign-in that the ID token must match.
     /// - Throws: Errors of `exchange(token:)`.
     func tokens(
         _ grant: GrantType, _ parameters: [String: any APIRequestArgument], context: some AuthenticationContext,

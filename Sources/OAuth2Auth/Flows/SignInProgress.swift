@@ -1,7 +1,7 @@
 import AuthFoundation
 
 /// The state of a flow: at most one sign-in, with at most one running call.
-/// A new sign-in, a reset or a new call of the same sign-in supersedes the running call, which fails at once with
+/// A new sign-in, a reset or a new call of the same sign-in supersedes the running call. The superseded call fails at once with
 /// `OAuth2Error.invalidContext`. Thread-safe.
 final class SignInProgress<Context: Sendable>: Sendable {
     private struct State {
@@ -16,7 +16,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
     var context: Context? { state.withLock { $0.context } }
     var isAuthenticating: Bool { state.withLock { $0.isAuthenticating } }
 
-    /// Starts a sign-in and supersedes the current one.
+    /// Starts a sign-in and supersedes the current sign-in.
     func begin(_ context: Context, _ call: any OpenCall) {
         replace(State(context: context, isAuthenticating: true, call: call))
     }
@@ -30,7 +30,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
     }
 
     /// Starts the next call of a sign-in, in one atomic step: of two concurrent calls, one is rejected.
-    /// - Parameter claim: Returns whether the context is the expected one, and marks it.
+    /// - Parameter claim: Returns whether the context is the expected one. It can change the context.
     /// - Throws: `OAuth2Error.invalidContext` if `claim` returns false; nothing changes.
     func proceed(_ call: any OpenCall, claim: (inout Context) -> Bool) throws {
         let superseded = try state.withLock { state -> (any OpenCall)? in
@@ -55,7 +55,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
     }
 
     /// Ends the sign-in after a successful last call.
-    /// - Throws: The errors of ``advance(by:isCancelled:_:)``; the sign-in does not end then.
+    /// - Throws: The errors of ``advance(by:isCancelled:_:)``. After an error, the sign-in has not ended.
     func succeed(by call: any OpenCall, isCancelled: Bool) throws {
         try state.withLock { state in
             if isCancelled { throw CancellationError() }
@@ -70,7 +70,7 @@ final class SignInProgress<Context: Sendable>: Sendable {
     }
 }
 
-/// A call that something else can supersede.
+/// A call that another call or a reset can supersede.
 protocol OpenCall: AnyObject, Sendable {
     /// Completes the call with an error, unless it has completed already.
     func leave(_ error: any Error)

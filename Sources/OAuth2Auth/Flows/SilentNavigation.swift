@@ -5,9 +5,9 @@ package import Foundation
 import FoundationNetworking
 #endif
 
-/// Follows the server's redirects until one leads to the client, like a browser without a user interface.
+/// A navigation without a browser: follows the server's redirects until one leads to the client.
 package struct SilentNavigation: Sendable {
-    /// More redirects than any real server sends; stops a redirect loop.
+    /// The maximum number of redirects, more than any real server sends. It stops a redirect loop.
     private static let maximumRedirects = 10
 
     private let client: OAuth2Client
@@ -16,12 +16,12 @@ package struct SilentNavigation: Sendable {
         self.client = client
     }
 
-    /// Follows redirects from `start`, and returns the one that leads to `target`, or `nil` if the server shows a page instead.
+    /// Follows redirects from `start`, and returns the URL that leads to `target`, or `nil` if the server shows a page instead.
     /// - Throws: `OAuth2Error.redirectUri(_:reason:)` for a redirect to another server; `OAuth2Error.missingLocationHeader` for a redirect
     ///   without a location or for too many redirects; `APIClientError` if the server returns an error or is unreachable;
     ///   `CancellationError`.
     package func redirect(from start: URL, to target: URL) async throws -> URL? {
-        // Uses a separate session, and so separate cookies, for each navigation, unless the app supplied its own session.
+        // Each navigation has its own session, and so its own cookies, unless the app supplied a session.
         let session = client.session is EphemeralSession ? EphemeralSession(isBrowserless: true) : client.session
         var next = start
         for _ in 0..<Self.maximumRedirects {
@@ -52,7 +52,8 @@ package struct SilentNavigation: Sendable {
             return answer
         } catch let error as URLError {
             if Task.isCancelled { throw CancellationError() }
-            // Replaces the error, which names the URL: its query contains the session token or the ID token, and errors are logged.
+            // Replaces the error, because it names the URL. The URL's query contains the session token or the ID token, and errors are
+            // logged.
             throw APIClientError.httpError(
                 URLError(error.code, userInfo: [NSURLErrorFailingURLErrorKey: url.withoutQuery]))
         }

@@ -1,9 +1,9 @@
 public import AuthFoundation
 public import Foundation
 
-/// Signs in with an assertion from an issuer that the server trusts (RFC 7523 §2.1).
+/// A flow that signs in with an assertion from an issuer that the server trusts (RFC 7523 §2.1).
 /// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once
-/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends it at once and revokes tokens that arrive later.
+/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends the call at once and revokes tokens that arrive later.
 public actor JWTAuthorizationFlow: AuthenticationFlow {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
@@ -25,7 +25,7 @@ public actor JWTAuthorizationFlow: AuthenticationFlow {
     /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.

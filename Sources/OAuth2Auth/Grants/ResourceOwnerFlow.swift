@@ -1,11 +1,11 @@
 public import AuthFoundation
 public import Foundation
 
-/// Signs a user in with a username and password (RFC 6749 §4.3).
+/// A flow that signs a user in with a username and password (RFC 6749 §4.3).
 /// OAuth 2.1 removes this grant: the app sees the password, and a second factor is not possible. Use it only for servers that support
 /// nothing better. `DirectAuthenticationFlow` in OktaDirectAuth supports second factors.
 /// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once
-/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends it at once and revokes tokens that arrive later.
+/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends the call at once and revokes tokens that arrive later.
 public actor ResourceOwnerFlow: AuthenticationFlow {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
@@ -27,7 +27,7 @@ public actor ResourceOwnerFlow: AuthenticationFlow {
     /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.

@@ -5,10 +5,10 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// Exchanges the one-time session token of the classic authentication API for tokens, without a browser (Documentation/Protocol/OAuth.md
-/// §7.6). The flow requests the authorization page and takes the code from the redirect. It can run any number of sign-ins, one at a time.
-/// A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once with `OAuth2Error.invalidContext`. Cancelling a
-/// call's task ends it at once and revokes tokens that arrive later.
+/// A flow that exchanges the one-time session token of the classic authentication API for tokens, without a browser
+/// (Documentation/Protocol/OAuth.md §7.6). The flow requests the authorization page and takes the code from the redirect. It can run any
+/// number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once with
+/// `OAuth2Error.invalidContext`. Cancelling a call's task ends the call at once and revokes tokens that arrive later.
 public actor SessionTokenFlow: AuthenticationFlow {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
@@ -30,7 +30,7 @@ public actor SessionTokenFlow: AuthenticationFlow {
     /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client. Never throws an error.
@@ -38,7 +38,7 @@ public actor SessionTokenFlow: AuthenticationFlow {
     ///   - issuerURL: The issuer: https, or http on a loopback host.
     ///   - clientId: The client ID that the issuer assigned to the app.
     ///   - scope: The requested scopes.
-    ///   - redirectUri: The redirect URI registered with the issuer. The flow never requests it.
+    ///   - redirectUri: The redirect URI registered with the issuer. The flow sends no request to this URI.
     ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: ClaimCollection<[String]>, redirectUri: URL,
@@ -54,7 +54,7 @@ public actor SessionTokenFlow: AuthenticationFlow {
     ///   - issuerURL: The issuer: https, or http on a loopback host.
     ///   - clientId: The client ID that the issuer assigned to the app.
     ///   - scope: The requested scopes.
-    ///   - redirectUri: The redirect URI registered with the issuer. The flow never requests it.
+    ///   - redirectUri: The redirect URI registered with the issuer. The flow sends no request to this URI.
     ///   - additionalParameters: Additional parameters for every sign-in.
     public init(
         issuerURL: URL, clientId: String, scope: some WhitespaceSeparated, redirectUri: URL,
@@ -67,7 +67,8 @@ public actor SessionTokenFlow: AuthenticationFlow {
 
     /// Creates a flow for a client.
     /// - Parameters:
-    ///   - client: The client that signs in. If the app supplies its own session, it should not follow redirects to other schemes.
+    ///   - client: The client that signs in. If the app supplies its own session, this session should not follow redirects to other
+    ///     schemes.
     ///   - additionalParameters: Additional parameters for every sign-in.
     /// - Throws: `OAuth2Error.redirectUriRequired` if the client's configuration has no redirect URI.
     public init(client: OAuth2Client, additionalParameters: [String: any APIRequestArgument]? = nil) throws {
@@ -82,7 +83,7 @@ public actor SessionTokenFlow: AuthenticationFlow {
     ///   - sessionToken: The session token. It can be used once.
     ///   - context: The context of the sign-in. A used context gets new random values, except for a `state` and a `nonce` that the app set.
     /// - Throws: `OAuth2Error.missingLocationHeader` if the server shows a page instead of redirecting, because the session token is
-    ///   invalid; `OAuth2Error.redirectUri(_:reason:)` if it redirects to another server; and the errors of
+    ///   invalid; `OAuth2Error.redirectUri(_:reason:)` if the server redirects to another server; and the errors of
     ///   ``AuthorizationCodeFlow/resume(with:)``.
     public func start(with sessionToken: String, context: Context = .init()) async throws -> Token {
         let context = context.forSignIn()

@@ -2,7 +2,7 @@ public import AuthFoundation
 public import Foundation
 public import JOSE
 
-/// Exchanges tokens for tokens of another audience or another app (RFC 8693).
+/// A flow that exchanges tokens for tokens of another audience or another app (RFC 8693).
 /// Apps of one vendor can use the device secret of the first sign-in, so that the user signs in once (OpenID Connect Native SSO for Mobile
 /// Apps 1.0).
 ///
@@ -13,7 +13,7 @@ public import JOSE
 /// ])
 /// ```
 /// A flow can run any number of sign-ins, one at a time. A new `start`, or ``reset()``, supersedes the current sign-in, which fails at once
-/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends it at once and revokes tokens that arrive later.
+/// with `OAuth2Error.invalidContext`. Cancelling a call's task ends the call at once and revokes tokens that arrive later.
 public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The type of the flow's delegates.
     public typealias Delegate = AuthenticationDelegate
@@ -32,7 +32,7 @@ public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The context of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.
@@ -70,9 +70,10 @@ public actor TokenExchangeFlow: AuthenticationFlow, OAuth2ClientDelegate {
         client.add(delegate: self)
     }
 
-    /// Exchanges tokens and returns the validated new ones.
-    /// - Parameter tokens: The subject token and the optional actor token. The last of several tokens of one kind is used.
-    /// - Throws: `OAuth2Error.missingToken(type:)` without a subject token; `APIClientError` if the server returns an error or is
+    /// Exchanges tokens and returns the validated new tokens.
+    /// - Parameter tokens: The subject token and the optional actor token. If there are several subject tokens or several actor tokens, the
+    ///   last one is used.
+    /// - Throws: `OAuth2Error.missingToken(type:)` if there is no subject token; `APIClientError` if the server returns an error or is
     ///   unreachable; `JWTError` if the ID token is invalid; `OAuth2Error.invalidContext` if the sign-in was superseded; or
     ///   `CancellationError`.
     public func start(with tokens: [TokenType], context: Context = .init()) async throws -> Token {
@@ -127,7 +128,7 @@ extension TokenExchangeFlow {
         }
     }
 
-    /// A token to exchange. Its descriptions do not show the token.
+    /// A token to exchange. Descriptions do not contain the value of the token.
     public enum TokenType: Sendable {
         /// The token of the acting party; for native SSO, the device secret.
         case actor(type: Kind, value: String)
@@ -197,7 +198,7 @@ extension TokenExchangeFlow {
 }
 
 extension TokenExchangeFlow.TokenType: Redacted {
-    /// The kind of the token; not the token.
+    /// The role and the kind of the token, without its value.
     public var description: String {
         switch self {
         case .actor(let kind, _): "actor(\(kind.rawValue))"

@@ -2,7 +2,7 @@ public import AuthFoundation
 public import Foundation
 public import JOSE
 
-/// Ends the user's session at the server, in a browser (OpenID Connect RP-Initiated Logout 1.0).
+/// A flow that ends the user's session at the server, in a browser (OpenID Connect RP-Initiated Logout 1.0).
 ///
 /// ```swift
 /// let flow = SessionLogoutFlow(client: credential.oauth2)
@@ -31,7 +31,7 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
     /// The context of the current sign-out; `nil` if there is none.
     nonisolated public var context: Context? { progress.context }
 
-    /// Whether a sign-out is under way.
+    /// Whether a sign-out is in progress.
     public var inProgress: Bool { progress.isAuthenticating }
 
     /// Creates a flow and its client.
@@ -168,19 +168,19 @@ public actor SessionLogoutFlow: LogoutFlow, OAuth2ClientDelegate {
 }
 
 extension SessionLogoutFlow.Context {
-    /// Whether the server is asked to start another sign-in at once.
+    /// Whether the `prompt` asks the server to start another sign-in at once.
     fileprivate var staysAtServer: Bool {
         let words = additionalParameters?["prompt"]?.stringValue.whitespaceSeparated ?? []
         return words.contains("login") || words.contains("consent")
     }
 }
 
-/// Observes a ``SessionLogoutFlow``. Methods are called on the main actor.
+/// An observer of a ``SessionLogoutFlow``. Methods are called on the main actor.
 public protocol SessionLogoutFlowDelegate: LogoutFlowDelegate {
     /// Called when a sign-out has failed.
     func logout<Flow: SessionLogoutFlow>(flow: Flow, received error: OAuth2Error)
 
-    /// Lets the delegate change the URL before it is used.
+    /// Called before the URL is used. The delegate can change the URL.
     func logout<Flow: SessionLogoutFlow>(flow: Flow, customizeUrl urlComponents: inout URLComponents)
 
     /// Called when the URL for the browser is ready.
@@ -217,7 +217,7 @@ extension OAuth2Client {
 }
 
 extension SessionLogoutFlow {
-    /// The parameters and state of one sign-out. Its descriptions show no secret.
+    /// The parameters and state of one sign-out. Descriptions of a context show no secret.
     public struct Context: Equatable, Sendable {
         /// The value that identifies the redirect of this sign-out.
         public let state: String
@@ -225,16 +225,16 @@ extension SessionLogoutFlow {
         /// The ID token of the session to end; `nil` if there is none.
         public var idToken: String?
 
-        /// The username of the session to end.
+        /// The username of the session to end; `nil` if it is unknown.
         public var logoutHint: String?
 
         /// Additional parameters. With a `prompt` of `login` or `consent`, the browser stays on the server's pages and is not redirected.
         public var additionalParameters: [String: any APIRequestArgument]?
 
-        /// The URL to open in the browser, after the start of the sign-out.
+        /// The URL to open in the browser; `nil` before ``SessionLogoutFlow/start(with:)`` returns.
         public internal(set) var logoutURL: URL?
 
-        /// The redirect URI of this sign-out, if it differs from the configuration's: a loopback address with the port of the app (RFC 8252
+        /// The redirect URI of this sign-out, if it differs from the configuration's: a loopback address with the app's port (RFC 8252
         /// §7.3).
         package var redirectUri: URL?
 
@@ -256,7 +256,7 @@ extension SessionLogoutFlow {
 
         /// Creates the context of a sign-out.
         /// - Parameters:
-        ///   - token: The tokens of the session to end. Without an ID token, the server receives only the client ID.
+        ///   - token: The tokens of the session to end. If they contain no ID token, the server receives only the client ID.
         ///   - logoutHint: The username of the session to end.
         ///   - state: The value that identifies the redirect: letters, digits and `,._-`; `nil` for a random value.
         ///   - additionalParameters: Additional parameters.
@@ -266,7 +266,7 @@ extension SessionLogoutFlow {
             self.init(idToken: token.idToken?.rawValue, logoutHint: logoutHint, state: state, additionalParameters: additionalParameters)
         }
 
-        /// Whether two contexts have equal parameters and the same progress.
+        /// Whether two contexts have equal parameters and equal URLs.
         public static func == (lhs: Context, rhs: Context) -> Bool {
             lhs.state == rhs.state && lhs.idToken == rhs.idToken && lhs.logoutHint == rhs.logoutHint && lhs.logoutURL == rhs.logoutURL
                 && lhs.redirectUri == rhs.redirectUri
@@ -282,7 +282,7 @@ extension SessionLogoutFlow.Context: Redacted {
 
 /// A sign-out flow. Flows are actors.
 public protocol LogoutFlow: Actor, UsesDelegateCollection {
-    /// Whether a sign-out is under way.
+    /// Whether a sign-out is in progress.
     var inProgress: Bool { get }
 
     /// Cancels the current sign-out.
@@ -292,7 +292,7 @@ public protocol LogoutFlow: Actor, UsesDelegateCollection {
     func reset()
 }
 
-/// Observes a sign-out. Methods are called on the main actor.
+/// An observer of a sign-out. Methods are called on the main actor.
 public protocol LogoutFlowDelegate: AnyObject {
     /// Called when a sign-out has failed.
     func logout<Flow>(flow: Flow, received error: OAuth2Error)

@@ -75,7 +75,7 @@ extension TokenExchangeFlow {
 
 extension AuthorizationCodeFlow {
     /// Starts a sign-in, like ``start(with:)``, with additional parameters.
-    /// - Parameter additionalParameters: Additional parameters. They override those of the context.
+    /// - Parameter additionalParameters: Additional parameters. They override the additional parameters of the context.
     @available(*, deprecated, message: "Use start(with:) and the context's additionalParameters. It is removed in version 2.")
     public func start(with context: Context? = nil, additionalParameters: [String: String]?) async throws -> URL {
         var context = context ?? Context()
@@ -97,7 +97,7 @@ extension AuthorizationCodeFlow {
 
 extension SessionLogoutFlow {
     /// Starts a sign-out, like ``start(with:)``, with additional parameters.
-    /// - Parameter additionalParameters: Additional parameters. They override those of the context.
+    /// - Parameter additionalParameters: Additional parameters. They override the additional parameters of the context.
     @available(*, deprecated, message: "Use start(with:) and the context's additionalParameters. It is removed in version 2.")
     public func start(with context: Context, additionalParameters: [String: String]?) async throws -> URL {
         var context = context

@@ -15,7 +15,7 @@ struct AppleAppAssociation {
         origin = snapshot.origin
     }
 
-    /// The document; `nil` without such apps.
+    /// The document; `nil` if no application has an Apple app.
     var json: JSONValue? {
         guard !applications.isEmpty else { return nil }
         let ids = applications.flatMap(\.appleAppIDs)
@@ -30,7 +30,7 @@ struct AppleAppAssociation {
         return ["webcredentials": ["apps": .array(Self.unique(ids).map(JSONValue.string))], "applinks": ["details": .array(links)]]
     }
 
-    /// The paths of redirect URIs at this server. Other hosts publish their own association file.
+    /// Returns the paths of the redirect URIs at this server. Other hosts publish their own association file.
     private func paths(of application: Application) -> [String] {
         let own = URLComponents(string: origin)
         return Self.unique(
@@ -49,7 +49,7 @@ struct AppleAppAssociation {
 }
 
 extension Endpoint {
-    /// The association file. Apple fetches it at installation and periodically, and follows no redirects.
+    /// Creates the endpoint of the association file. Apple fetches the file at installation and periodically, and follows no redirects.
     static func appleApps(cache: MetadataCache, engine: Engine) -> Endpoint {
         Endpoint("/.well-known/apple-app-site-association", methods: [.get], isCrossOrigin: false) { call in
             let text = cache.text(.appleApps, snapshot: call.snapshot) { AppleAppAssociation(call.snapshot).json?.serialized() ?? [] }

@@ -6,7 +6,7 @@ internal import OAuthWire
 internal import ServerHTTP
 
 extension Endpoint {
-    /// A discovery document (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3).
+    /// Creates the endpoint of a discovery document (OpenID Connect Discovery 1.0 section 4, RFC 8414 section 3).
     static func discovery(
         _ kind: MetadataDocument.Kind, _ path: RoutePath, _ otherPaths: RoutePath..., cache: MetadataCache, engine: Engine
     ) -> Endpoint {
@@ -32,7 +32,7 @@ extension Endpoint {
         }
     }
 
-    /// The refusal of a query with an unknown `client_id`.
+    /// Returns the refusal of a query with an unknown `client_id`; `nil` for other queries.
     private static func unknownClient(_ call: Call) -> ServerResponse? {
         guard let query = call.request.query, let form = try? FormParameters(parsing: query.utf8), let id = form["client_id"] else {
             return nil

@@ -17,7 +17,7 @@ final class MetadataCache: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// Returns the cached text for a key in UTF-8, or makes and caches it. Concurrent callers may each make it once.
+    /// Returns the cached text for a key in UTF-8, or creates and caches the text. Concurrent callers may each create it once.
     func text(_ key: Key, snapshot: OrgSnapshot, make: () -> [UInt8]) -> [UInt8] {
         let known = state.withLockedValue { $0.version == snapshot.version ? $0.texts[key] : nil }
         if let known { return known }
@@ -25,7 +25,7 @@ final class MetadataCache: Sendable {
         state.withLockedValue { state in
             guard snapshot.version >= state.version else { return }
             if snapshot.version > state.version { state = State(version: snapshot.version) }
-            // Key sets are kept per minute; a new minute drops the old ones.
+            // Key sets are cached per minute. The key set of a new minute replaces the earlier ones.
             if case .keys = key { state.texts = state.texts.filter { if case .keys = $0.key { false } else { true } } }
             state.texts[key] = text
         }

@@ -4,7 +4,7 @@ internal import JOSE
 internal import OAuthWire
 internal import ServerHTTP
 
-/// The metadata of an authorization server (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). It lists only what is supported.
+/// The metadata of an authorization server (OpenID Connect Discovery 1.0 section 3, RFC 8414 section 2). It lists only supported values.
 struct MetadataDocument {
     enum Kind: Sendable { case openID, oauth }
 
@@ -54,7 +54,7 @@ struct MetadataDocument {
         return .object(members)
     }
 
-    /// The grant types of this server. Enrolment tickets are accepted only by the org server, token exchange only by custom servers, and
+    /// The grant types of this server. Enrollment tickets are accepted only by the org server, token exchange only by custom servers, and
     /// assertions by the org server and by servers with trusted issuers.
     private var grantTypes: [String] {
         Engine.supportedGrantTypes.filter { type in
@@ -67,7 +67,8 @@ struct MetadataDocument {
         }
     }
 
-    /// RS256, which every server must announce (OpenID Connect Discovery section 3), and the other algorithms that applications registered.
+    /// The algorithms of ID tokens: RS256, which every server must announce (OpenID Connect Discovery section 3), and those that
+    /// applications registered.
     private var idTokenAlgorithms: [String] {
         let registered = Set(snapshot.applications.map(\.idTokenAlgorithm.rawValue)).subtracting(["RS256"])
         return ["RS256"] + registered.sorted()

@@ -5,8 +5,9 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The authorization code grant (RFC 6749 section 4.1.3; Documentation/Protocol/OAuth.md §2.4.1). A code is valid once; a reused code
-/// revokes the grant that it gave (RFC 9700 section 2.1.1). A request with the wrong client, redirect URI or verifier does not consume it.
+/// The authorization code grant (RFC 6749 section 4.1.3; Documentation/Protocol/OAuth.md §2.4.1). A code is valid once. A reused code
+/// revokes the grant that was issued for it (RFC 9700 section 2.1.1). A request with the wrong client, redirect URI or verifier does not
+/// consume the code.
 struct AuthorizationCodeGrant: GrantHandler {
     static let grantType = GrantType.authorizationCode
 
@@ -16,7 +17,7 @@ struct AuthorizationCodeGrant: GrantHandler {
     private let transaction: SignInTransaction?
     private let user: User?
     private let isSessionOpen: Bool
-    /// The grant that a used code gave.
+    /// The grant that was issued for a used code; `nil` for an unused code.
     private let given: Grant?
 
     static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup {
@@ -66,7 +67,8 @@ struct AuthorizationCodeGrant: GrantHandler {
             throw Self.invalid("code: session has ended")
         }
         guard request.application.assignment.includes(user) else { throw Self.invalid("user.not_assigned") }
-        // One session can give several codes, whose tokens all have the same `auth_time`. It must lie before `iat`, even within one second.
+        // One session can issue several codes, whose tokens all have the same `auth_time`. The `auth_time` must be before `iat`, even
+        // within one second.
         authentication.time.addTimeInterval(-1)
         let id = try engine.environment.random.identifier(prefix: "gra")
         let taking = Change.take(.authorizationCode, digest: digest, now: request.context.now, gave: Array(id.utf8))
@@ -88,7 +90,7 @@ struct AuthorizationCodeGrant: GrantHandler {
         else { throw Self.invalid("code: verifier") }
     }
 
-    /// Returns the same response for every invalid code.
+    /// Returns the refusal of an invalid code. The response is the same for every reason, which only the log shows.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The code is invalid, expired or used, or does not belong to this request.", reason: reason)
     }

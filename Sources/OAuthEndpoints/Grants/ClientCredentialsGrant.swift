@@ -3,8 +3,8 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// The client credentials grant (RFC 6749 section 4.4; Documentation/Protocol/OAuth.md §2.4.3). It is stored like a user's grant, so that
-/// its token can be introspected and revoked.
+/// The client credentials grant (RFC 6749 section 4.4; Documentation/Protocol/OAuth.md §2.4.3). The grant is stored like a user's grant, so
+/// that its token can be introspected and revoked.
 struct ClientCredentialsGrant: ConfigurationGrantHandler {
     static let grantType = GrantType.clientCredentials
 

@@ -3,8 +3,8 @@ internal import IdentityCore
 internal import OAuthWire
 internal import Store
 
-/// The device code grant: a device polls until the user has decided elsewhere (RFC 8628 section 3.4; Documentation/Protocol/OAuth.md
-/// §2.4.5). The code is consumed once. Polls without a decision write nothing.
+/// The device code grant: a device polls until the user has decided in a browser (RFC 8628 section 3.4; Documentation/Protocol/OAuth.md
+/// §2.4.5). The device code is valid once. Polls before the decision write nothing.
 struct DeviceCodeGrant: PollGrantHandler {
     static let grantType = GrantType.deviceCode
 
@@ -58,7 +58,7 @@ struct DeviceCodeGrant: PollGrantHandler {
         }
         engine.pollPacer.forget(digest)
         guard end == .authenticated else {
-            // Closing the code logs the denial once, however often the device polls.
+            // The first poll after the denial closes the code, so that the denial is logged once.
             return .refused(
                 Refusal(.accessDenied, "The user denied the request.", reason: "device: denied"),
                 Writes([.close(.deviceCode, digest: digest)]), userID: nil)
@@ -81,7 +81,7 @@ struct DeviceCodeGrant: PollGrantHandler {
     private static let expired = Refusal(
         .expiredToken, "The user code was not entered in time. Start again.", reason: "device_code: expired")
 
-    /// Returns the same response for every invalid code.
+    /// Returns the refusal of an invalid code. The response is the same for every reason, which only the log shows.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The device_code is not known, or was used before.", reason: reason)
     }

@@ -7,25 +7,25 @@ package import Store
 package typealias GrantVerdict = Result<FactorVerdict, Refusal>
 
 /// A grant type of the token endpoint. ``Engine/token(_:context:)`` implements the phases that all grants share. A handler reads the state
-/// of its grant in the request's read, can return a slow check, and decides. A new grant needs a type, a line in ``Engine/grantHandlers``,
-/// and a constant with an entry in ``GrantType/all``. The grant of a second factor also needs its line in `secondFactorGrantTypes`.
+/// of its grant, can return a slow check, and decides. A new grant type needs a handler, a line in ``Engine/grantHandlers``, and a constant
+/// with an entry in ``GrantType/all``. The grant type of a second factor also needs a line in `secondFactorGrantTypes`.
 package protocol GrantHandler: Sendable {
     static var grantType: String { get }
 
-    /// Returns the rows that the read asks for. `isProved` says whether an earlier read's check succeeded.
+    /// Returns the rows to fetch for the read. `isProved` is whether an earlier check of the same request succeeded.
     static func lookup(_ parameters: [String: String], isProved: Bool, _ engine: Engine) -> Lookup
 
-    /// Reads the state of the grant, in the request's only read. Throws ``Refusal`` or ``StoreError``.
+    /// Reads the state of the grant, in the same read as the client authentication. Throws ``Refusal`` or ``StoreError``.
     init(_ request: AdmittedRequest, reading: Reading<GrantVerdict>) throws
 
-    /// The slow check that the decision needs; `nil` for none.
+    /// Returns the slow check that the decision needs; `nil` for none. Throws ``Refusal``.
     func check(_ engine: Engine) throws -> Check<GrantVerdict>?
 
-    /// Whether the decision needs another read, which knows the verdict.
+    /// Returns whether the decision needs another read, which gets the verdict.
     func needsMore(_ verdict: GrantVerdict) -> Bool
 
-    /// Decides. The writes in the result are committed before the response is sent. The verdict is `nil` without a check. Throws
-    /// ``Refusal`` if there is nothing to commit with it.
+    /// Returns the decision. Its writes are committed before the response is sent. The verdict is `nil` without a check. Throws ``Refusal``
+    /// if the request is refused without a write.
     func decide(_ engine: Engine, _ verdict: FactorVerdict?) throws -> TokenDecision
 }
 
@@ -35,7 +35,7 @@ extension GrantHandler {
     func needsMore(_ verdict: GrantVerdict) -> Bool { false }
 }
 
-/// A grant that needs only the configuration, so that the cached one is enough.
+/// A grant that needs only the configuration, so that no read of the store is necessary.
 protocol ConfigurationGrantHandler: GrantHandler {
     init(_ request: AdmittedRequest) throws(Refusal)
 }
@@ -49,7 +49,7 @@ extension ConfigurationGrantHandler {
 /// The decision of a grant handler.
 package enum TokenDecision: Sendable {
     case issued(TokenResponse, Writes, rule: String, userID: String?)
-    /// `isGuess` marks a wrong answer to a factor, whose counters are committed even if the request's proof or assertion was used before.
+    /// `isGuess` marks a wrong answer to a factor. Its counters are committed even if the request's proof or assertion was used before.
     case refused(Refusal, Writes, userID: String?, isGuess: Bool = false)
 }
 
@@ -69,7 +69,7 @@ extension Engine {
 }
 
 extension AdmittedRequest {
-    /// The grant type, if it is supported. Unknown values are neither hashed nor logged.
+    /// The grant type; `nil` if it is not supported. Too long values are not hashed, and unknown values are not logged.
     var knownGrantType: String? {
         grantType.utf8.count <= 100 && Engine.grantHandlers[grantType] != nil ? grantType : nil
     }
@@ -81,6 +81,7 @@ protocol PollGrantHandler: GrantHandler {
     var awaited: AwaitedDecision? { get }
 }
 
+/// The decision of a user that a poll waits for.
 struct AwaitedDecision: Sendable {
     /// The digest of the secret that the client polls with.
     let digest: TicketDigest
@@ -88,7 +89,7 @@ struct AwaitedDecision: Sendable {
     let transactionID: String
     /// The version of the transaction that the poll has read.
     let version: Int64
-    /// The time from which on the poll is refused.
+    /// The time at which the request that the client polls for expires.
     let expiresAt: Date
 }
 

@@ -7,15 +7,16 @@ internal import Store
 struct WaitingTransaction: Sendable {
     let stored: StoredTransaction
     let subject: SignInTransaction.Subject?
-    /// The user's record with its version, for a write.
+    /// The user's record with its version, for a write; `nil` while the challenge is pending.
     let user: StoredUser?
-    /// The enrolment whose device approved. It is written unchanged, so that a concurrent revocation causes a version conflict.
+    /// The enrollment of the device that approved the challenge; `nil` for none. It is written unchanged, so that a concurrent revocation
+    /// causes a version conflict.
     let approver: Enrollment?
     let kind: TicketKind
     let digest: TicketDigest
 
-    /// Finds the open transaction of a secret of this client; throws ``Refusal`` if there is none. `scopes` are those of the tokens if the
-    /// transaction does not contain them.
+    /// Reads the open transaction that a secret of this client names; throws ``Refusal`` for an invalid secret. `scopes` are the scopes of
+    /// this request; `nil` if the transaction contains the scopes.
     init(_ kind: TicketKind, secret: String, scopes: [String]?, request: AdmittedRequest, reading view: any StoreView) throws {
         let now = request.context.now
         guard let (stored, ticket) = try view.transaction(kind, secret: secret, now: now),
@@ -36,7 +37,7 @@ struct WaitingTransaction: Sendable {
         self.stored = stored
         self.kind = kind
         digest = TicketDigest(of: secret)
-        // Skipped while pending, because polls are frequent.
+        // The user is not read while the challenge is pending, because polls are frequent.
         guard stored.value.challenge?.state != .pending, let id = stored.value.userID else {
             (user, subject, approver) = (nil, nil, nil)
             return
@@ -58,11 +59,11 @@ struct WaitingTransaction: Sendable {
             expiresAt: transaction.challenge?.expiresAt ?? transaction.expiresAt)
     }
 
-    /// Takes the step. Issues tokens after the last step.
+    /// Applies the device's answer to the sign-in. Issues tokens if the sign-in is complete.
     func decide(_ request: AdmittedRequest, scopes: [String], _ engine: Engine) throws -> TokenDecision {
         let now = request.context.now
         let (next, outcome, effects) = stored.value.step(.polled(subject), now: now)
-        // The approval counts for the user only if the sign-in succeeds.
+        // The user's record changes only if the sign-in succeeds.
         var writes = try Writes(effects, of: next, user: nil)
         switch outcome {
         case .pending:

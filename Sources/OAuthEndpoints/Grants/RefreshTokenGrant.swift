@@ -4,24 +4,24 @@ internal import OAuthWire
 internal import Store
 
 /// The refresh token grant (RFC 6749 section 6; Documentation/Protocol/OAuth.md §2.4.2 and §3.5).
-/// - A rotating token is consumed by its successor.
-/// - Within the client's leeway it may be used again, because the client may have lost the response or sent two requests. It then gets a
-///   new successor, and the unused first one is retired. So a family never has two live tokens.
-/// - Within the leeway, but after its successor was used, it is refused: this is a late copy of an old request.
-/// - After the leeway, or after it was retired, its reuse revokes the family, because two parties have it.
+/// - The first use of a rotating token consumes the token and issues its successor.
+/// - Within the client's leeway, the token may be used again, because the client may have lost the response or sent two requests. The
+///   server then issues a new successor and retires the unused first one. So a family never has two valid tokens.
+/// - Within the leeway, but after its successor was used, the token is refused: the request is a late copy of an old one.
+/// - After the leeway, or after the token was retired, its reuse revokes the family, because two parties have the token.
 /// - A public client's token is valid only with the key that it is bound to, if any (RFC 9449 section 5).
 /// - The access policy is not evaluated again; the grant keeps the lifetimes of its rule. The user's assignment to the application is
 ///   checked again.
 struct RefreshTokenGrant: GrantHandler {
     static let grantType = GrantType.refreshToken
-    /// The leeway in seconds for a rotating token of a client that was changed to static ones.
+    /// The leeway in seconds for a rotating token of a client that now has static tokens.
     private static let defaultLeeway = 30
 
     private let request: AdmittedRequest
     private let digest: TicketDigest
     private let presented: String
     private let state: TicketState
-    /// The current state of the successor that a used token gave.
+    /// The current state of the successor of a used token; `nil` for an unused token.
     private let successor: TicketState?
     private let grant: Grant?
     private let user: User?
@@ -66,7 +66,7 @@ struct RefreshTokenGrant: GrantHandler {
             let next = try RefreshTokenSuccessor(of: grant, use: .once, now: now, random: random)
             let changes: [Change] = [
                 .retake(.refreshToken, digest: digest, now: now, expected: gave, gave: next.ticket.digest.bytes),
-                // Conflicts if the first successor was used in the meantime: there must not be two live tokens.
+                // Conflicts if the first successor was used in the meantime: a family must not have two valid tokens.
                 .take(.refreshToken, digest: TicketDigest(bytes: gave), now: now, gave: next.ticket.digest.bytes),
                 .close(.refreshToken, digest: TicketDigest(bytes: gave)), .issue(next.ticket),
             ]
@@ -87,7 +87,7 @@ struct RefreshTokenGrant: GrantHandler {
         guard let grant, grant.refresh != nil else { throw Self.invalid("refresh.unknown") }
         guard grant.clientID == request.application.id else { throw Self.invalid("refresh.other_client") }
         guard grant.server == request.server.id else { throw Self.invalid("refresh.other_server") }
-        // First of all, because without the key the token must have no effect, not even a revocation.
+        // Checked before the state of the token, because without the key the token must have no effect, not even a revocation.
         if !request.application.isConfidential { try request.requireKey(grant.keyThumbprint) }
         guard grant.revokedAt == nil else { throw Self.invalid("refresh.revoked") }
         if let closure = grant.closure(by: user) { throw Self.invalid(closure) }
@@ -126,7 +126,7 @@ struct RefreshTokenGrant: GrantHandler {
         .refused(Self.invalid(reason), Writes(grant.revoking(at: request.context.now)), userID: grant.userID)
     }
 
-    /// Returns the same response for every invalid token.
+    /// Returns the refusal of an invalid token. The response is the same for every reason, which only the log shows.
     private static func invalid(_ reason: String) -> Refusal {
         Refusal(.invalidGrant, "The refresh token is invalid or expired.", reason: reason)
     }

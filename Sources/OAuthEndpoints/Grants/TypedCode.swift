@@ -4,7 +4,8 @@ internal import JOSE
 internal import OAuthWire
 internal import Store
 
-/// The decision on a typed code, or another typed answer, of any factor. Counters, transaction, factor and tokens are one write.
+/// The decision on a code, or another answer to a factor, that the user typed. The counters, the transaction, the factor and the tokens are
+/// committed together.
 struct TypedCode: Sendable, Redacted {
     let request: AdmittedRequest
     /// The `mfa_token` of the sign-in; `nil` if the code starts it.
@@ -12,10 +13,10 @@ struct TypedCode: Sendable, Redacted {
     let stored: StoredTransaction
     let user: StoredUser
     let subject: SignInTransaction.Subject?
-    /// The requested scopes, if the sign-in does not contain them yet; `nil` for its own.
+    /// The scopes of this request; `nil` if the sign-in contains the scopes.
     var scopes: [String]?
 
-    /// Counts the attempt; throws ``Refusal`` if there were too many.
+    /// Counts the attempt; throws ``Refusal`` after too many attempts.
     func count(_ engine: Engine) throws {
         guard let subject else { throw Refusal.overTransaction }
         guard !request.isRepeated else { return }
@@ -26,7 +27,7 @@ struct TypedCode: Sendable, Redacted {
         }
     }
 
-    /// Takes the step. Issues tokens after the last step.
+    /// Applies the verdict to the sign-in. Issues tokens if the sign-in is complete.
     func decide(_ engine: Engine, _ verdict: FactorVerdict, of verifier: some FactorVerifier) throws -> TokenDecision {
         let context = request.context
         let (next, outcome, effects) = stored.value.step(
@@ -43,7 +44,7 @@ struct TypedCode: Sendable, Redacted {
             return .refused(refusal, writes, userID: next.userID, isGuess: true)
         case .factorRequired(let kinds):
             guard let token else {
-                // The sign-in started with this code, so that it needs a new mfa_token.
+                // The sign-in started with this code, so it needs a new mfa_token.
                 let secret = try engine.environment.random.secret(prefix: "mfa_")
                 var going = next
                 going.scopes = scopes ?? next.scopes
@@ -61,7 +62,7 @@ struct TypedCode: Sendable, Redacted {
 }
 
 extension TypedCode {
-    /// Finds the sign-in of the request's `mfa_token`. Throws ``Refusal``.
+    /// Reads the sign-in of the request's `mfa_token`. Throws ``Refusal`` for an invalid token.
     init(ofSecondFactor request: AdmittedRequest, reading view: any StoreView) throws {
         let token = try request.required("mfa_token")
         guard case (let stored, .fresh)? = try view.transaction(.mfaToken, secret: token, now: request.context.now),
@@ -80,7 +81,8 @@ struct BoundCode: Sendable {
     private let code: String
     private let typed: TypedCode
 
-    /// Finds the sign-in; `nil` if the secret belongs to a push. Throws ``Refusal``.
+    /// Reads the sign-in of an `oob_code`; `nil` if the `oob_code` is unknown or belongs to a push. Throws ``Refusal`` if it is no longer
+    /// valid.
     init?(secret: String, token: String?, scopes: [String]?, request: AdmittedRequest, reading view: any StoreView) throws {
         let now = request.context.now
         guard let (stored, ticket) = try view.transaction(.oobCode, secret: secret, now: now),

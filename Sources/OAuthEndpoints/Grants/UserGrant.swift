@@ -13,20 +13,21 @@ package struct UserGrant: Sendable, Redacted {
     var nonce: String?
     /// The session of the tokens; `nil` for none.
     var sessionID: String?
-    /// The device secret that the request presented.
+    /// The device secret that the request presented; `nil` for none.
     var deviceSecret: String?
-    /// The grant's id if the caller chose it; `nil` for a new one.
+    /// The id of the grant; `nil` for a random one.
     var id: String?
     /// The type of the access token in the answer to a token exchange; `nil` for other grants.
     var issuedTokenType: String?
 
-    /// Issues the tokens after a factor was proved. `writes` are committed even if the policy issues no tokens, so that a code is consumed.
+    /// Issues the tokens after a factor was proved. `writes` are committed even if the policy denies the tokens, so that a code is
+    /// consumed.
     package func issue(afterProof writes: Writes, _ engine: Engine) throws -> TokenDecision {
         do { return try issue(engine, after: writes) } catch let refusal as Refusal { return .refused(refusal, writes, userID: nil) }
     }
 
-    /// Issues the tokens; the same commit applies `writes` before the grant. Throws ``Refusal`` with `access_denied` if no access policy
-    /// allows it.
+    /// Issues the tokens. The same commit applies `writes` before the grant. Throws ``Refusal`` with `access_denied` if no access policy
+    /// allows the tokens.
     func issue(_ engine: Engine, after writes: Writes = Writes()) throws -> TokenDecision {
         let now = request.context.now
         let evaluation = AccessPolicyEvaluation(

@@ -16,7 +16,7 @@ extension Endpoint {
         challenge(path, engine) { try await engine.primaryAuthenticate($0, context: $1) }
     }
 
-    /// `/bc/authorize`: asks the user in the back channel (OpenID Connect CIBA Core section 7).
+    /// `/bc/authorize`: asks a user to approve a sign-in on their device (OpenID Connect CIBA Core section 7).
     static func backchannelAuthorize(_ engine: Engine) -> Endpoint {
         challenge(.backchannelAuthorize, engine) { try await engine.backchannelAuthorize($0, context: $1) }
     }

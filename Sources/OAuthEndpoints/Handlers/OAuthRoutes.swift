@@ -3,7 +3,7 @@ internal import OAuthWire
 package import ServerHTTP
 
 extension Endpoint {
-    /// The endpoints of the authorization servers, except those with pages.
+    /// Returns the endpoints of the authorization servers, except those with pages.
     package static func oauth(_ engine: Engine, _ polls: HeldPolls?) -> [Endpoint] {
         let cache = MetadataCache()
         return [

@@ -6,8 +6,8 @@ internal import OAuthWire
 internal import ServerHTTP
 
 extension Endpoint {
-    /// `/token`: every grant (RFC 6749 section 3.2). The engine decides by `grant_type`; this endpoint parses and serializes. With `polls`,
-    /// a poll is held until the user's decision; otherwise each request is answered at once.
+    /// `/token`: issues tokens for all grant types (RFC 6749 section 3.2). The engine decides; this endpoint parses and serializes. With
+    /// `polls`, a poll can be held until the user's decision. Otherwise each request is answered at once.
     static func token(_ engine: Engine, _ polls: HeldPolls?) -> Endpoint {
         Endpoint(backchannel: .token, engine: engine) { call, form in
             let request = TokenRequest(server: call.server.id, client: form.client, parameters: form.parameters.values, proof: call.proof)
@@ -29,7 +29,7 @@ extension Endpoint {
     }
 }
 
-/// The body of a successful token response (RFC 6749 section 5.1). Written without intermediate values, because this is the hot path.
+/// The body of a successful token response (RFC 6749 section 5.1). It is written without intermediate values, because this is the hot path.
 enum TokenBody {
     /// Returns the JSON in UTF-8. Absent members are left out, never `null`.
     static func serialize(_ response: TokenResponse) -> [UInt8] {

@@ -36,7 +36,7 @@ extension Endpoint {
         return response
     }
 
-    /// Returns a refusal with a challenge in the scheme that the token used or must use.
+    /// Returns the response for a refusal, with a challenge in the scheme that the request used or must use.
     private static func challenge(for refusal: Refusal, byProof: Bool, _ request: ServerRequest) -> ServerResponse {
         switch refusal.code {
         case .invalidToken, .invalidDPoPProof, .useDPoPNonce:

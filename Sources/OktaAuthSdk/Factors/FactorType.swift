@@ -11,7 +11,7 @@ public enum FactorType: RawRepresentable, Codable, Hashable, Sendable {
     case TOTP
     /// A push notification that the user approves on a device.
     case push
-    /// A code from a token that its vendor verifies.
+    /// A code from a token. The token's vendor verifies the code.
     case token
     /// A code from a hardware token.
     case tokenHardware

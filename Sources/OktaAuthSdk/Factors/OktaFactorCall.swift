@@ -1,9 +1,9 @@
-/// A code in a phone call.
+/// A factor that is verified with a code from a phone call.
 open class OktaFactorCall: OktaFactor {
     /// The masked phone number.
     public var phoneNumber: String? { factor.profile?.phoneNumber }
 
-    /// Enrolls a phone number. The server calls it with a code.
+    /// Enrolls a phone number. The server calls the number and speaks a code.
     /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the verified number of the account.
     public func enroll(
         phoneNumber: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
@@ -23,7 +23,7 @@ open class OktaFactorCall: OktaFactor {
 }
 
 extension OktaFactorCall {
-    /// Enrolls a phone number. The server calls it with a code.
+    /// Enrolls a phone number. The server calls the number and speaks a code.
     /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the verified number of the account.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor

@@ -1,21 +1,21 @@
-/// A push notification that the user approves on a device.
+/// A factor that is verified with a push notification, which the user approves on a device.
 open class OktaFactorPush: OktaFactor {
-    /// The pending challenge.
+    /// The pending challenge; `nil` without a challenge.
     public var challenge: EmbeddedResponse.Factor.Embedded.Challenge? { factor.embedded?.challenge }
 
-    /// The number that the user must select on the device, if number matching is active. Show it to the user.
+    /// The number that the user must select on the device; `nil` without number matching. Show the number to the user.
     public var correctAnswer: Int? { challenge?.correctAnswer }
 
     /// The data for the activation; `nil` for an active factor.
     public var activation: EmbeddedResponse.Factor.Embedded.Activation? { factor.embedded?.activation }
 
-    /// The links of the activation.
+    /// The links of the activation; `nil` for an active factor.
     public var activationLinks: LinksResponse? { activation?.links }
 
-    /// The link to the image of the QR code.
+    /// The link to the image of the QR code; `nil` without a pending activation.
     public var qrCodeLink: LinksResponse.QRCode? { activationLinks?.qrcode }
 
-    /// The links that send the activation link.
+    /// The links that send the user the activation link.
     public var sendLinks: [LinksResponse.Link]? { activationLinks?.send }
 
     /// Whether the activation link can be sent in a text message.

@@ -1,4 +1,4 @@
-/// A security question.
+/// A factor that is verified with the answer to a security question.
 open class OktaFactorQuestion: OktaFactor {
     /// The link to the security questions from which the user can choose.
     public var securityQuestionsLink: LinksResponse.Link? { factor.links?.questions }

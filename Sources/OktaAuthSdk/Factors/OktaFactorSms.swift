@@ -1,9 +1,9 @@
-/// A code in a text message.
+/// A factor that is verified with a code from a text message.
 open class OktaFactorSms: OktaFactor {
     /// The masked phone number.
     public var phoneNumber: String? { factor.profile?.phoneNumber }
 
-    /// Enrolls a phone number. The server sends it a code.
+    /// Enrolls a phone number. The server sends a code to the number.
     /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the verified number of the account.
     public func enroll(
         phoneNumber: String?, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
@@ -23,7 +23,7 @@ open class OktaFactorSms: OktaFactor {
 }
 
 extension OktaFactorSms {
-    /// Enrolls a phone number. The server sends it a code.
+    /// Enrolls a phone number. The server sends a code to the number.
     /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the verified number of the account.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor

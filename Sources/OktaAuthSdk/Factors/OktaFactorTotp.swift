@@ -1,12 +1,12 @@
-/// A code from an authenticator app.
+/// A factor that is verified with a code from an authenticator app.
 open class OktaFactorTotp: OktaFactor {
     /// The data for the activation; `nil` for an active factor.
     public var activation: EmbeddedResponse.Factor.Embedded.Activation? { factor.embedded?.activation }
 
-    /// The links of the activation.
+    /// The links of the activation; `nil` for an active factor.
     public var activationLinks: LinksResponse? { activation?.links }
 
-    /// The link to the image of the QR code.
+    /// The link to the image of the QR code; `nil` for an active factor.
     public var qrCodeLink: LinksResponse.QRCode? { activationLinks?.qrcode }
 
     /// Enrolls an authenticator app. The next status contains the secret and a QR code.

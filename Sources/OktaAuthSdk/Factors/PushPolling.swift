@@ -1,17 +1,17 @@
 public import AuthFoundation
 
 extension OktaFactorPush {
-    /// Polls the result of the activation or the push until it is decided.
+    /// Polls the result of the activation or the push until the result is no longer `.waiting`.
     /// Rate limits and up to five consecutive connection errors only delay the result. Polling ends at once when the task or the
     /// transaction is cancelled.
     /// - Parameters:
     ///   - interval: The seconds between two requests, at least 1; use 3 to 5.
     ///   - count: The maximum number of requests.
-    ///   - clock: The clock that waits between requests.
-    ///   - onWaiting: Called on the main actor with each status that still waits. Its factor may have a number to show
+    ///   - clock: The clock for the wait between requests.
+    ///   - onWaiting: Called on the main actor with each waiting status. The status's factor may have a number to show
     ///     (``OktaFactorPush/correctAnswer``).
-    /// - Returns: The status after the decision: a new one, or the same with `.rejected` or `.timeout`. After `count` requests, the last
-    ///   waiting status.
+    /// - Returns: The status after the decision: the next status, or the same status with the result `.rejected` or `.timeout`. After
+    ///   `count` requests, the last waiting status.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func pollFactorResult(

@@ -7,22 +7,24 @@ public import FoundationNetworking
 
 /// The requests of the protocol (Documentation/Protocol/Authn.md §4). Each function sends its request at once and returns it.
 /// Statuses and factors send their requests through this class. Apps use it for other requests, subclass it or replace its transport
-/// (``httpRequestListener``). It is not `Sendable`: use it on the main queue. Closures are called there, at most once for each request.
+/// (``httpRequestListener``). The class is not `Sendable`: use it on the main queue. Closures are called on the main queue, at most once
+/// for each request.
 open class OktaAPI {
-    /// Called after the completion of each request.
+    /// A closure that is called after the completion of each request. A successful request whose response is not a status does not call it:
+    /// a session, the security questions, ``sendHttpRequest(with:method:onCompletion:onError:)``.
     public var commonCompletion: ((OktaAPIRequest, OktaAPIRequest.Result) -> Void)?
 
-    /// Sends the requests instead of the session, if present.
+    /// A transport that sends the requests instead of the session; `nil` for the session.
     public var httpRequestListener: (any OktaHTTPRequestListenerProtocol)?
 
-    /// The ID by which the server remembers this device. Create it once with ``makeDeviceToken()`` and keep it.
-    /// It is sent as the cookie `DT` with each request to the organization, unless it is `nil`.
+    /// The ID by which the server remembers this device; `nil` for none. Create it once with ``makeDeviceToken()`` and store it.
+    /// Each request to the organization contains it as the cookie `DT`.
     public var deviceToken: String?
 
-    /// The organization's URL. The paths of the protocol are appended to its path, which ends before a segment `oauth2`.
+    /// The organization's URL. The paths of the protocol are appended to its path, which is cut before a segment `oauth2`.
     public private(set) var oktaDomain: URL
 
-    /// The session of the initializer, or else one without cookies and cache.
+    /// The session from the initializer, or else a session without cookies and cache.
     public private(set) lazy var urlSession = givenSession ?? URLSession(configuration: EphemeralSession.shared.configuration)
 
     private let givenSession: URLSession?
@@ -36,8 +38,8 @@ open class OktaAPI {
     /// Creates an instance for an organization.
     /// - Parameters:
     ///   - oktaDomain: The organization's URL: https, or http on a loopback host.
-    ///   - urlSession: The session that sends the requests. The default session keeps no cookies, writes nothing to disk and sends
-    ///     credentials to no other origin.
+    ///   - urlSession: The session that sends the requests; `nil` for the default session. The default session keeps no cookies, writes
+    ///     nothing to disk and sends credentials to no other origin.
     public init(oktaDomain: URL, urlSession: URLSession? = nil) {
         self.oktaDomain = oktaDomain
         givenSession = urlSession
@@ -45,7 +47,7 @@ open class OktaAPI {
         SDKVersion.register(.authn, version: SDKVersion.current)
     }
 
-    /// Creates an instance that sends its requests through the SDK's own transport.
+    /// Creates an instance that sends its requests through the given transport.
     package init(oktaDomain: URL, transport: any URLSessionProtocol) {
         self.oktaDomain = oktaDomain
         givenSession = nil
@@ -58,7 +60,7 @@ open class OktaAPI {
     ///   - audience: The application to sign in to, if the server requires it.
     ///   - relayState: A value that the server returns with each response of the transaction; at most 2048 characters.
     ///   - multiOptionalFactorEnroll: Whether the server offers further optional factors after each enrollment.
-    ///   - warnBeforePasswordExpired: Whether the server warns of a password that expires soon.
+    ///   - warnBeforePasswordExpired: Whether the server returns `PASSWORD_WARN` if the password expires soon.
     ///   - token: An activation token, instead of username and password.
     ///   - deviceToken: The ID of this device; `nil` uses the property ``deviceToken``.
     ///   - deviceFingerprint: A value by which the server can detect a new device.
@@ -177,8 +179,8 @@ open class OktaAPI {
 
     /// Selects, verifies or polls a factor: `POST /api/v1/authn/factors/{id}/verify`.
     /// - Parameters:
-    ///   - rememberDevice: Whether to remember this device; `nil` omits the parameter.
-    ///   - autoPush: Whether to send pushes automatically from now on; `nil` omits the parameter.
+    ///   - rememberDevice: Whether the server remembers this device; `nil` omits the parameter.
+    ///   - autoPush: Whether apps start the push automatically at later sign-ins; `nil` omits the parameter.
     @discardableResult
     open func verifyFactor(
         factorId: String, stateToken: String, answer: String? = nil, passCode: String? = nil, rememberDevice: Bool? = nil,
@@ -193,8 +195,8 @@ open class OktaAPI {
 
     /// Selects, verifies or polls a factor.
     /// - Parameters:
-    ///   - rememberDevice: Whether to remember this device; `nil` omits the parameter.
-    ///   - autoPush: Whether to send pushes automatically from now on; `nil` omits the parameter.
+    ///   - rememberDevice: Whether the server remembers this device; `nil` omits the parameter.
+    ///   - autoPush: Whether apps start the push automatically at later sign-ins; `nil` omits the parameter.
     @discardableResult
     open func verifyFactor(
         with link: LinksResponse.Link, stateToken: String, answer: String? = nil, passCode: String? = nil, recoveryToken: String? = nil,
@@ -209,7 +211,7 @@ open class OktaAPI {
     /// Enrolls a factor.
     /// - Parameters:
     ///   - factor: The server's description of the factor.
-    ///   - phoneNumber: The phone number in E.164 format; `nil` uses the known number.
+    ///   - phoneNumber: The phone number in E.164 format; `nil` for the verified number of the account, or for other factors.
     ///   - questionId: The key of the security question.
     ///   - credentialId: The account or serial number of the token.
     @discardableResult
@@ -229,7 +231,7 @@ open class OktaAPI {
     }
 
     /// Sends the activation link of a push factor to the user.
-    /// - Parameter phoneNumber: The phone number in E.164 format; `nil` uses the known number.
+    /// - Parameter phoneNumber: The phone number in E.164 format, for a text message; `nil` for an email.
     @discardableResult
     open func sendActivationLink(
         link: LinksResponse.Link, stateToken: String, phoneNumber: String? = nil, completion: ((OktaAPIRequest.Result) -> Void)? = nil
@@ -287,9 +289,10 @@ extension SDKVersion.Name {
     static let authn: SDKVersion.Name = "okta-auth-swift"
 }
 
-/// Additional requests, parameters and `async` functions.
+/// Functions that Okta's SDK does not have.
 extension OktaAPI {
-    /// Creates an ID for this device, for ``deviceToken``. Create one for each installation and store it, preferably in the Keychain.
+    /// Creates an ID for this device, for ``deviceToken``. Create an ID once for each installation and store it, preferably in the
+    /// Keychain.
     /// - Returns: 16 random bytes as 32 hexadecimal digits.
     public static func makeDeviceToken() -> String {
         Randomness.system.bytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -7,7 +7,7 @@ public import FoundationNetworking
 #endif
 
 /// One request and its result.
-/// Not `Sendable`: use it on the main queue. Its closures are called there, and the completion at most once.
+/// The class is not `Sendable`: use it on the main queue. Closures are called on the main queue, the completion at most once.
 public class OktaAPIRequest {
     /// The result of a request.
     public enum Result: Sendable {
@@ -33,20 +33,20 @@ public class OktaAPIRequest {
 
     /// The HTTP method.
     public var method: Method = .post
-    /// The organization's URL, or a link. Its query is kept.
+    /// The organization's URL, or a link with its query.
     public var baseURL: URL
     /// The path to append to the base URL; `nil` for a link.
     public var path: String?
-    /// The parameters to add to the query.
+    /// The parameters to add to the query; `nil` for none. They replace parameters of the same name in ``baseURL``.
     public var urlParams: [String: String]?
     /// The members of the JSON object in the body; `nil` for none. A GET request has no body.
     public var bodyParams: [String: Any]?
-    /// Additional headers. They override the default headers.
+    /// Additional headers; `nil` for none. They override the default headers.
     public var additionalHeaders: [String: String]?
-    /// Receives the body of a successful response instead of the completion, for responses that are not a status.
+    /// A closure that receives the body of a successful response instead of the completion; for responses that are not a status.
     public var customSuccessHandler: ((OktaAPIRequest, Data?, JSONDecoder, OktaError?) -> Void)?
 
-    /// The running task of the session; `nil` if there is none, or if no explicit `URLSession` sends the request.
+    /// The running task of the session; `nil` if no task is running, or if no explicit `URLSession` sends the request.
     public private(set) weak var task: URLSessionDataTask?
     /// Whether the request was cancelled.
     public private(set) var isCancelled = false
@@ -71,8 +71,8 @@ public class OktaAPIRequest {
     /// Creates a request.
     /// - Parameters:
     ///   - baseURL: The organization's URL, or a link.
-    ///   - httpClient: Sends the request instead of the session, if present.
-    ///   - completion: Called once, on the main queue; never after a cancellation.
+    ///   - httpClient: A transport that sends the request instead of the session; `nil` for the session.
+    ///   - completion: Called at most once, on the main queue; never after a cancellation or after ``customSuccessHandler``.
     public convenience init(
         baseURL: URL, urlSession: URLSession, httpClient: (any OktaHTTPRequestListenerProtocol)? = nil,
         completion: @escaping (OktaAPIRequest, Result) -> Void
@@ -86,7 +86,7 @@ public class OktaAPIRequest {
         self.completion = completion
     }
 
-    /// Returns the request in the form in which it is sent.
+    /// Returns the request as it is sent.
     /// - Throws: `OktaError.errorBuildingURLRequest` if the URL is neither https nor http on a loopback host, the body is not valid JSON,
     ///   or a header contains a control character.
     public func buildRequest() throws -> URLRequest {
@@ -121,7 +121,7 @@ public class OktaAPIRequest {
         if let path { parts.percentEncodedPath = Organization.path(of: parts.percentEncodedPath) + path }
         if let urlParams, !urlParams.isEmpty {
             let added = urlParams.sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
-            // These parameters override those of the link.
+            // These parameters override the link's parameters.
             parts.queryItems = (parts.queryItems ?? []).filter { urlParams[$0.name] == nil } + added
         }
         guard let url = parts.url, LoopbackRule.isAcceptable(url) else {
@@ -218,7 +218,7 @@ extension OktaAPIRequest: Sendable {}
 
 /// Extracts the base path from an organization's URL.
 enum Organization {
-    /// Returns the base path of the API: the part before `/oauth2`, which contains the issuers.
+    /// Returns the base path of the API: the part before the segment `oauth2` of an issuer's path.
     static func path(of path: String) -> String {
         let segments = path.split(separator: "/").prefix { $0 != "oauth2" }
         return segments.map { "/\($0)" }.joined()
@@ -230,7 +230,7 @@ public func sdkVersion() -> String {
     SDKVersion.current
 }
 
-/// Sends requests instead of `URLSession`, for example with another HTTP library or in a test.
+/// A transport that sends requests instead of `URLSession`, for example with another HTTP library or in a test.
 public protocol OktaHTTPRequestListenerProtocol {
     /// Sends a request, unchanged or as a modified copy.
     /// - Parameters:

@@ -21,7 +21,7 @@ extension OktaAPI {
         return request
     }
 
-    /// Creates a request without a body and without sending it. Its successful responses are not statuses.
+    /// Creates a request without a body, and does not send it. Successful responses are not statuses.
     func dataRequest(
         to place: Place, _ onError: @escaping (OktaError) -> Void, _ onData: @escaping (OktaAPIRequest, Data) -> Void
     ) -> OktaAPIRequest {
@@ -74,7 +74,7 @@ enum MainQueue: Sendable {
         return key
     }()
 
-    /// Runs the work at once on the main queue, or enqueues it from another queue.
+    /// Runs the work at once if the caller is on the main queue; otherwise enqueues it there.
     static func run(_ work: @escaping () -> Void) {
         if DispatchQueue.getSpecific(key: mark) == true { work() } else { runLater(work) }
     }
@@ -86,7 +86,7 @@ enum MainQueue: Sendable {
     }
 }
 
-/// Transfers a value that is not `Sendable` to the main queue: a closure of the app, a status, a factor or a request.
+/// A value that is not `Sendable` and is transferred to the main queue: a closure of the app, a status, a factor or a request.
 /// `@unchecked Sendable` is safe because `contents` is constant and is used only on the main queue. An app that calls from another queue
 /// must not use the object until the SDK calls back.
 struct MainQueueTransfer<Contents>: @unchecked Sendable {
@@ -95,8 +95,8 @@ struct MainQueueTransfer<Contents>: @unchecked Sendable {
 
 extension MainQueue {
     /// Starts a call with closures and waits for its result.
-    /// - Parameter start: Starts the call with the two closures. The first one called decides. If both are released uncalled, as after a
-    ///   cancelled transaction, the wait also ends.
+    /// - Parameter start: Starts the call with the two closures. The first closure that is called decides. The wait also ends if both
+    ///   closures are released uncalled, as after a cancelled transaction.
     /// - Throws: The error of the second closure; `CancellationError` if the task was cancelled or both closures were released.
     @MainActor
     static func value<Value>(
@@ -111,7 +111,7 @@ extension MainQueue {
         return try await decision.valueUnlessCancelled().contents
     }
 
-    /// Retained only by the two closures, so that its deinitialization means that neither can be called.
+    /// An object that only the two closures retain. Its deinitialization means that neither closure can be called.
     private final class Caller<Value> {
         let decision: Decision<MainQueueTransfer<Value>>
 

@@ -1,8 +1,9 @@
 public import Foundation
 
-/// The embedded objects of a response: user, factors and policy (Documentation/Protocol/Authn.md §2.3).
+/// The embedded objects of a response: user, factors and policy (Documentation/Protocol/Authn.md §2.3). In this type and its nested types,
+/// a member is `nil` if the response does not contain it.
 public struct EmbeddedResponse: Codable, Sendable {
-    /// The user who signs in; `nil` until the server returns it.
+    /// The user who signs in; `nil` until the server returns the user.
     public let user: User?
     /// The target of a step-up authentication.
     public let target: Target?
@@ -162,14 +163,14 @@ extension OktaAPISuccessResponse {
 
 /// A security question that the user can choose (Documentation/Protocol/Authn.md §4.15).
 public struct SecurityQuestion: Codable, Hashable, Sendable {
-    /// The key, which identifies the chosen question.
+    /// The key of the question.
     public let question: String?
 
     /// The text of the question.
     public let questionText: String?
 }
 
-/// A date in the protocol. The server writes fractional seconds; dates without them are also accepted.
+/// A date in the protocol. The server writes fractional seconds; dates without fractional seconds are also accepted.
 struct WireDate: Codable {
     let date: Date
 }

@@ -17,9 +17,9 @@ extension EmbeddedResponse {
         public let embedded: Embedded?
         /// The links of the available operations.
         public let links: LinksResponse?
-        /// `OPTIONAL` or `REQUIRED`, if the factor can be enrolled.
+        /// `OPTIONAL` or `REQUIRED`; `nil` if the factor cannot be enrolled.
         public let enrollment: String?
-        /// `NOT_SETUP` or `ACTIVE`, if the factor can be enrolled.
+        /// `NOT_SETUP` or `ACTIVE`; `nil` if the factor cannot be enrolled.
         public let status: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -70,7 +70,8 @@ extension EmbeddedResponse {
                 public let encoding: String?
                 /// The number of digits of a code.
                 public let keyLength: Int?
-                /// The links of the activation: to the picture of the QR code, and to send the user a link by text or mail.
+                /// The links of the activation: the image of the QR code, and the requests that send the user an activation link by text or
+                /// email.
                 public let links: LinksResponse?
 
                 private enum CodingKeys: String, CodingKey {
@@ -81,7 +82,7 @@ extension EmbeddedResponse {
 
             /// A push challenge.
             public struct Challenge: Codable, Hashable, Sendable {
-                /// The number that the user must select on the device, if number matching is active.
+                /// The number that the user must select on the device; `nil` without number matching.
                 public let correctAnswer: Int?
             }
         }

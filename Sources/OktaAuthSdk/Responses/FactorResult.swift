@@ -15,7 +15,7 @@ extension OktaAPISuccessResponse {
         case timeout
         /// The code is correct but belongs to another time window.
         case timeWindowExceeded
-        /// The code was already used. Wait for the next one.
+        /// The code was already used. The user must wait for the next code.
         case passcodeReplayed
         /// The server could not verify the factor.
         case error

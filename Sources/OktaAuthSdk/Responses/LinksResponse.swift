@@ -1,14 +1,15 @@
 public import Foundation
 
-/// The links of a response, which are the possible next steps (Documentation/Protocol/Authn.md §2.4).
+/// The links of a response, which are the possible next steps (Documentation/Protocol/Authn.md §2.4). A link is `nil` if its step is not
+/// available.
 public struct LinksResponse: Codable, Hashable, Sendable {
     /// A link.
     public struct Link: Codable, Hashable, Sendable {
-        /// The purpose of the link, if its relation has several.
+        /// The purpose of the link; `nil` if the relation alone identifies the purpose.
         public let name: String?
         /// The URL of the link.
         public let href: URL
-        /// The hints of the server. `allow` lists the HTTP methods.
+        /// The server's hints for the link, by name; empty without hints. `allow` lists the HTTP methods.
         public let hints: [String: [String]]
 
         /// Decodes a link. Hints are optional.
@@ -29,21 +30,21 @@ public struct LinksResponse: Codable, Hashable, Sendable {
         public let type: String?
     }
 
-    /// The next step, which its name identifies.
+    /// The link to the next step. The link's name identifies the step.
     public let next: Link?
-    /// The previous step.
+    /// The link to the previous step.
     public let prev: Link?
-    /// Cancels the transaction.
+    /// The link that cancels the transaction.
     public let cancel: Link?
-    /// Skips the step.
+    /// The link that skips the step.
     public let skip: Link?
-    /// The links that send an activation link.
+    /// The links that send the user an activation link.
     public let send: [Link]?
     /// The links that resend a code or a push.
     public let resend: ResendLink?
-    /// Enrolls the factor.
+    /// The link that enrolls the factor.
     public let enroll: Link?
-    /// Selects or verifies the factor.
+    /// The link that selects or verifies the factor.
     public let verify: Link?
     /// The link to the available security questions.
     public let questions: Link?
@@ -51,7 +52,7 @@ public struct LinksResponse: Codable, Hashable, Sendable {
     public let qrcode: QRCode?
 }
 
-/// The `resend` link: a single link, or one for each channel.
+/// The `resend` link: a single link, or a link for each channel.
 public enum ResendLink: Codable, Hashable, Sendable {
     /// One link for each channel, identified by its name.
     case resendArray([LinksResponse.Link])
@@ -78,7 +79,7 @@ public enum ResendLink: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns the link with the name of the factor type, or else the first one.
+    /// Returns the link whose name is the factor type, or else the first link.
     func link(for type: FactorType?) -> LinksResponse.Link? {
         switch self {
         case .resend(let link): link

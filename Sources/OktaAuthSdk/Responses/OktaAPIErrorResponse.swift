@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An error response of the server (Documentation/Protocol/Authn.md §1.4). Programs should use only ``errorCode``.
+/// An error response of the server (Documentation/Protocol/Authn.md §1.4). Programs should use only ``errorCode``. A member is `nil` if the
+/// response does not contain it.
 public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
     /// A cause of the error.
     public struct ErrorCause: Codable, Hashable, Sendable {
@@ -21,7 +22,7 @@ public struct OktaAPIErrorResponse: Codable, Hashable, Sendable {
 
     /// The HTTP status; `nil` if the value was not received as a response.
     public internal(set) var statusCode: Int?
-    /// The end of a rate limit, if the server sends it.
+    /// The time at which the rate limit ends; `nil` if the server does not send it.
     public internal(set) var rateLimitReset: Date?
 
     private enum CodingKeys: String, CodingKey {

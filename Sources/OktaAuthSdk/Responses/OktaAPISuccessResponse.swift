@@ -2,17 +2,18 @@ public import Foundation
 public import JOSE
 
 /// A response of the server: the state of the transaction (Documentation/Protocol/Authn.md §2.1).
-/// It contains tokens and secrets, so its description and mirror show only the status.
+/// It contains tokens and secrets, so its description and mirror show only the status. A member is `nil` if the response does not contain
+/// it.
 public struct OktaAPISuccessResponse: Codable, Sendable {
     /// The status; `nil` in a response without a status, such as the response to a cancellation.
     public let status: AuthStatus?
     /// The state token, which identifies the transaction in later requests.
     public let stateToken: String?
-    /// The one-time token for a session, after a successful sign-in.
+    /// The one-time token for a session; `nil` before a successful sign-in.
     public let sessionToken: String?
     /// The expiration time of the token in this response, as the server formats it.
     public let expirationDate: String?
-    /// The value that the app sent at the start. It is untrusted.
+    /// The `relayState` with which the app started the transaction. The value is untrusted.
     public let relayState: String?
     /// The token that starts a recovery; only for callers that the server trusts.
     public let recoveryToken: String?

@@ -6,7 +6,7 @@ extension EmbeddedResponse {
         /// The policy for passwords.
         case password(Password)
 
-        /// Decodes a policy. It is a policy for remembered devices if it contains `allowRememberDevice`.
+        /// Decodes a policy. A policy with the member `allowRememberDevice` is a policy for remembered devices.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let policy = try? container.decode(RememberDevice.self) {
@@ -29,16 +29,16 @@ extension EmbeddedResponse {
         public struct RememberDevice: Codable, Hashable, Sendable {
             /// Whether the user can let the server remember a device.
             public let allowRememberDevice: Bool
-            /// Whether the user chose this on this device before.
+            /// Whether the server already remembers this device.
             public let rememberDeviceByDefault: Bool?
-            /// The lifetime in minutes; 0 means unlimited.
+            /// The number of minutes for which the server remembers a device; 0 for no time limit.
             public let rememberDeviceLifetimeInMinutes: Int?
             /// The settings of individual factors, by factor ID.
             public let factorsPolicyInfo: [String: FactorInfo]?
 
             /// The settings of one factor.
             public struct FactorInfo: Codable, Hashable, Sendable {
-                /// Whether the app should send a push automatically.
+                /// Whether the app should start the factor's push without asking the user.
                 public let autoPushEnabled: Bool?
             }
         }

@@ -1,7 +1,8 @@
 public import Foundation
 public import JOSE
 
-/// Exchanges a one-time session token for a session of the organization. For OAuth 2.0 tokens, use `SessionTokenFlow` in OAuth2Auth.
+/// Functions that exchange a one-time session token for a session of the organization. For OAuth 2.0 tokens, use `SessionTokenFlow` in
+/// OAuth2Auth.
 extension OktaAPI {
     /// Exchanges a session token for a session: `POST /api/v1/sessions`.
     /// - Parameter sessionToken: The token of ``OktaAuthStatusSuccess``. It can be used once, within five minutes.
@@ -20,10 +21,11 @@ extension OktaAPI {
         return run(request)
     }
 
-    /// Returns the URL of a page that exchanges a session token for a session cookie in a browser or web view, and then redirects.
+    /// Returns the URL of a page that exchanges a session token for a session cookie in a browser or web view, and then redirects to
+    /// another page.
     /// - Parameters:
     ///   - sessionToken: The token of ``OktaAuthStatusSuccess``. It can be used once, within five minutes.
-    ///   - redirectURL: The page to open afterwards. The organization must trust its origin.
+    ///   - redirectURL: The page to which the browser is redirected. The organization must trust its origin.
     /// - Returns: The URL; `nil` if ``oktaDomain`` is invalid. Do not log it: anyone with this URL can sign in as the user.
     public func sessionCookieRedirect(sessionToken: String, redirectURL: URL) -> URL? {
         guard var parts = URLComponents(url: oktaDomain, resolvingAgainstBaseURL: true) else { return nil }
@@ -33,7 +35,7 @@ extension OktaAPI {
         return parts.url
     }
 
-    /// Unreserved characters (RFC 3986 §2.3). All others are escaped, because `+` and `&` have a meaning in a query.
+    /// Unreserved characters (RFC 3986 §2.3). All other characters are escaped, because `+` and `&` have a meaning in a query.
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -46,7 +48,7 @@ extension OktaAPI {
     }
 }
 
-/// A session of the organization (Documentation/Protocol/Authn.md §4.16).
+/// A session of the organization (Documentation/Protocol/Authn.md §4.16). A member is `nil` if the response does not contain it.
 public struct OktaSession: Codable, Hashable, Sendable {
     /// The session ID. Do not log it: anyone with this ID can act as the user.
     public let id: String?

@@ -1,4 +1,4 @@
-/// The status of a transaction (Documentation/Protocol/Authn.md §3).
+/// The kind of a transaction's status (Documentation/Protocol/Authn.md §3).
 public enum AuthStatus: RawRepresentable, Codable, Hashable, Sendable {
     /// There is no transaction yet.
     case unauthenticated

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// The status of a transaction. Each kind of status is a subclass.
+/// The status of a transaction. Each kind of status is a subclass. A property is `nil` if the response does not contain it.
 /// The links of the response determine the next steps. A function whose link is missing fails with `OktaError.wrongStatus` and sends
-/// nothing. The class is not `Sendable`: use it on the main queue. All closures are called there, once for each call and never during the
-/// call. After a transaction is cancelled, its responses are ignored and their closures are not called.
+/// nothing. The class is not `Sendable`: use it on the main queue. Closures are called on the main queue, at most once for each call and
+/// never during the call. After the transaction is cancelled, its responses are ignored and their closures are not called.
 open class OktaAuthStatus {
-    /// Sends the requests.
+    /// The API object that sends the requests.
     public var restApi: OktaAPI
 
     /// The kind of status, which identifies the subclass.
@@ -14,10 +14,10 @@ open class OktaAuthStatus {
     /// The server's response.
     public var model: OktaAPISuccessResponse
 
-    /// Creates the status of the next response.
+    /// The handler that creates the status of the next response.
     public var responseHandler: OktaAuthStatusResponseHandler
 
-    /// The user who signs in; `nil` until the server returns it.
+    /// The user who signs in; `nil` until the server returns the user.
     open var user: EmbeddedResponse.User? { model.embedded?.user }
 
     /// The links of the possible next steps.
@@ -26,7 +26,7 @@ open class OktaAuthStatus {
     /// The result of the last attempt with a factor.
     open var factorResult: OktaAPISuccessResponse.FactorResult? { model.factorResult }
 
-    /// The user's choice for this transaction: whether to remember this device, so that the next sign-in needs no second factor.
+    /// The user's choice for this transaction: whether the server remembers this device, so that the next sign-in needs no second factor.
     /// Set it before the last request to the factor. It has an effect only if ``canRememberDevice`` is true; the server identifies the
     /// device by ``OktaAPI/deviceToken``. `nil` omits the parameter.
     public var rememberDevice: Bool? {
@@ -34,13 +34,13 @@ open class OktaAuthStatus {
         set { transaction.rememberDevice = newValue }
     }
 
-    /// The user's choice for this transaction: whether to send pushes automatically from now on. `nil` omits the parameter.
+    /// The user's choice for this transaction: whether apps start the push automatically at later sign-ins. `nil` omits the parameter.
     public var autoPush: Bool? {
         get { transaction.autoPush }
         set { transaction.autoPush = newValue }
     }
 
-    /// Whether the organization lets the user choose that the server remembers this device.
+    /// Whether the organization's policy allows the server to remember this device.
     public var canRememberDevice: Bool {
         if case .rememberDevice(let policy) = model.embedded?.policy { policy.allowRememberDevice } else { false }
     }
@@ -50,7 +50,7 @@ open class OktaAuthStatus {
     /// Creates an instance for an organization.
     /// - Parameters:
     ///   - oktaDomain: The organization's URL: https, or http on a loopback host.
-    ///   - responseHandler: Creates the statuses. Later statuses inherit it.
+    ///   - responseHandler: The handler that creates the statuses. Later statuses inherit it.
     public init(oktaDomain: URL, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         restApi = OktaAPI(oktaDomain: oktaDomain)
         model = .empty
@@ -58,7 +58,7 @@ open class OktaAuthStatus {
         self.responseHandler = responseHandler
     }
 
-    /// Creates an instance that sends its requests through the SDK's own transport.
+    /// Creates an instance that sends its requests with an existing API object.
     package init(api: OktaAPI, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         restApi = api
         model = .empty
@@ -68,7 +68,7 @@ open class OktaAuthStatus {
 
     /// Creates the status of a response.
     /// - Parameter currentState: The previous status, whose ``restApi`` and ``responseHandler`` are inherited.
-    /// - Throws: Errors of subclasses, if the response lacks a value.
+    /// - Throws: The base class throws nothing. Subclasses throw `OktaError.invalidResponse` if the response lacks a value that they need.
     public init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         restApi = currentState.restApi
         responseHandler = currentState.responseHandler
@@ -103,8 +103,9 @@ open class OktaAuthStatus {
     open func canCancel() -> Bool { model.links?.cancel != nil }
 
     /// Cancels the transaction and revokes its state token.
-    /// Responses that arrive before the result are held back. They are dropped if the cancellation succeeds, and delivered if it fails.
-    /// - Parameter onSuccess: Called when the transaction has been cancelled, or if there is none.
+    /// Responses that arrive during the cancellation are held back. They are dropped if the cancellation succeeds, and delivered if it
+    /// fails.
+    /// - Parameter onSuccess: Called when the transaction has been cancelled, or if no transaction has started.
     open func cancel(onSuccess: (() -> Void)? = nil, onError: ((_ error: OktaError) -> Void)? = nil) {
         guard statusType != .unauthenticated else { return MainQueue.runLater { onSuccess?() } }
         guard let link = model.links?.cancel else { return refuse(.missing("cancel")) { onError?($0) } }
@@ -147,7 +148,7 @@ open class OktaAuthStatus {
         _ = start(link, token) { [self] in receive($0, token: token, onStatusChange, onError) }
     }
 
-    /// Sends only the state token if the link exists.
+    /// Sends a request that contains only the state token, if the link exists.
     func follow(
         _ link: LinksResponse.Link?, _ relation: String, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
         _ onError: @escaping (OktaError) -> Void
@@ -155,7 +156,7 @@ open class OktaAuthStatus {
         follow(link, relation, onStatusChange, onError) { restApi.perform(link: $0, stateToken: $1, completion: $2) }
     }
 
-    /// Creates the status of a response, unless the transaction was cancelled.
+    /// Passes a response to the response handler, unless the transaction was cancelled.
     func receive(
         _ result: OktaAPIRequest.Result, token: String?, _ onStatusChange: @escaping (OktaAuthStatus) -> Void,
         _ onError: @escaping (OktaError) -> Void
@@ -206,7 +207,7 @@ extension OktaError {
 }
 
 extension Optional {
-    /// Returns the value of a response's member.
+    /// Returns the value of a mandatory member of a response.
     /// - Throws: `OktaError.invalidResponse` with the reason if the member is missing.
     func required(_ reason: String) throws -> Wrapped {
         guard let self else { throw OktaError.invalidResponse(reason) }

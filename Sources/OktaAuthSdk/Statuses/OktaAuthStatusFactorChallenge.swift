@@ -1,9 +1,9 @@
-/// The challenge of a factor is pending.
+/// The status in which the challenge of a factor is pending.
 open class OktaAuthStatusFactorChallenge: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
-    /// The factor.
+    /// The factor of the challenge.
     open lazy var factor: OktaFactor = attach(described, verifyLink: model.links?.next, activationLink: nil)
 
     private let described: EmbeddedResponse.Factor

@@ -1,4 +1,4 @@
-/// The user must enroll a factor, or may do so.
+/// The status in which the user must or may enroll a factor.
 open class OktaAuthStatusFactorEnroll: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String

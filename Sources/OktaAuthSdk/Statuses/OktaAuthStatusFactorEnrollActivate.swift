@@ -1,9 +1,9 @@
-/// A factor was enrolled and its activation is pending.
+/// The status in which the activation of an enrolled factor is pending.
 open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
 
-    /// The factor.
+    /// The enrolled factor.
     open lazy var factor: OktaFactor = attach(described, verifyLink: nil, activationLink: activateLink)
 
     private let described: EmbeddedResponse.Factor
@@ -41,7 +41,7 @@ open class OktaAuthStatusFactorEnrollActivate: OktaAuthStatus {
 
     private var resendLink: LinksResponse.Link? { model.links?.resend?.link(for: described.factorType) }
 
-    /// Resends the code or the push.
+    /// Resends the code.
     open func resendFactor(
         onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void, onError: @escaping (_ error: OktaError) -> Void
     ) {

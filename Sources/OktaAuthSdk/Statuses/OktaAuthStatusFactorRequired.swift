@@ -1,4 +1,4 @@
-/// The user must select one of the enrolled factors.
+/// The status in which the user must select one of the enrolled factors.
 open class OktaAuthStatusFactorRequired: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String
@@ -17,7 +17,7 @@ open class OktaAuthStatusFactorRequired: OktaAuthStatus {
         statusType = .MFARequired
     }
 
-    /// Selects a factor: the server sends a code or a push, or asks its question.
+    /// Selects a factor. The server then sends a code or a push, or asks the security question.
     /// - Parameter factor: A factor from ``availableFactors``.
     open func selectFactor(
         _ factor: OktaFactor, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
@@ -36,7 +36,7 @@ open class OktaAuthStatusFactorRequired: OktaAuthStatus {
 }
 
 extension OktaAuthStatusFactorRequired {
-    /// Selects a factor: the server sends a code or a push, or asks its question.
+    /// Selects a factor. The server then sends a code or a push, or asks the security question.
     /// - Parameter factor: A factor from ``availableFactors``.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor

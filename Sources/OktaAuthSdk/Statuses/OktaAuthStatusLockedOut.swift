@@ -1,7 +1,6 @@
-/// The account is locked. Unlocking it is a separate transaction.
+/// The status of a sign-in whose account is locked. Unlocking the account is a separate transaction.
 open class OktaAuthStatusLockedOut: OktaAuthStatus {
     /// Creates the status of a response.
-    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         try super.init(currentState: currentState, model: model)
         statusType = .lockedOut

@@ -1,4 +1,4 @@
-/// The password is correct but has expired, and the user must change it.
+/// The status in which the password is correct but has expired. The user must change it.
 open class OktaAuthStatusPasswordExpired: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String

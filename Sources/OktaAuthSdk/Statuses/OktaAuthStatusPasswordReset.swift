@@ -1,4 +1,4 @@
-/// The user can set a new password at the end of a recovery.
+/// The status in which the user sets a new password, at the end of a recovery.
 open class OktaAuthStatusPasswordReset: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String

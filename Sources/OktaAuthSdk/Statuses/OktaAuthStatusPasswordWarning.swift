@@ -1,4 +1,4 @@
-/// The password is correct but expires soon. The user can change it now or skip the change.
+/// The status in which the password is correct but expires soon. The user can change it now or skip the change.
 open class OktaAuthStatusPasswordWarning: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests.
     public internal(set) var stateToken: String

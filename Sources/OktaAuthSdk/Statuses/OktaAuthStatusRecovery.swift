@@ -1,4 +1,4 @@
-/// The recovery continues with the answer to the user's security question.
+/// The status of a recovery that waits for the answer to the user's security question.
 open class OktaAuthStatusRecovery: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests; empty if the transaction starts with ``recoveryToken``.
     public internal(set) var stateToken: String

@@ -1,5 +1,5 @@
-/// The recovery waits for a code that was sent to the user. An email contains a link instead, and the recovery continues where the user
-/// opens it.
+/// The status of a recovery that waits for the code that the server has sent to the user. An email contains a link instead of a code; the
+/// recovery continues in the app or browser that opens the link.
 open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
     /// The state token, which identifies the transaction in later requests; `nil` for email.
     open var stateToken: String? { model.stateToken }
@@ -11,7 +11,6 @@ open class OktaAuthStatusRecoveryChallenge: OktaAuthStatus {
     open var factorType: FactorType? { model.factorType }
 
     /// Creates the status of a response.
-    /// - Throws: `OktaError.invalidResponse` if the response lacks a value that this status needs.
     public override init(currentState: OktaAuthStatus, model: OktaAPISuccessResponse) throws {
         try super.init(currentState: currentState, model: model)
         statusType = .recoveryChallenge

@@ -1,7 +1,7 @@
-/// Creates the status of each response.
+/// A handler that creates the status of each response.
 /// Subclass it for custom statuses, for unknown states or for custom polling, and pass it to
-/// ``OktaAuthStatusUnauthenticated/init(oktaDomain:responseHandler:)``. Later statuses inherit it. It is not `Sendable` and is called on
-/// the main queue.
+/// ``OktaAuthStatusUnauthenticated/init(oktaDomain:responseHandler:)``. Later statuses inherit it. The class is not `Sendable`; the SDK
+/// calls it on the main queue.
 open class OktaAuthStatusResponseHandler {
     /// Creates a handler.
     public init() {}

@@ -10,13 +10,13 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
     /// Creates an instance for an organization.
     /// - Parameters:
     ///   - oktaDomain: The organization's URL: https, or http on a loopback host.
-    ///   - responseHandler: Creates the statuses. Later statuses inherit it.
+    ///   - responseHandler: The handler that creates the statuses. Later statuses inherit it.
     public override init(oktaDomain: URL, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         super.init(oktaDomain: oktaDomain, responseHandler: responseHandler)
         statusType = .unauthenticated
     }
 
-    /// Creates an instance that sends its requests through the SDK's own transport.
+    /// Creates an instance that sends its requests with an existing API object.
     package override init(api: OktaAPI, responseHandler: OktaAuthStatusResponseHandler = OktaAuthStatusResponseHandler()) {
         super.init(api: api, responseHandler: responseHandler)
         statusType = .unauthenticated
@@ -48,7 +48,7 @@ open class OktaAuthStatusUnauthenticated: OktaAuthStatus {
 }
 
 extension OktaAuthStatusUnauthenticated {
-    /// Resumes a transaction by its state token.
+    /// Resumes the transaction with this state token.
     public func fetchStatus(
         _ stateToken: String, onStatusChange: @escaping (_ newStatus: OktaAuthStatus) -> Void,
         onError: @escaping (_ error: OktaError) -> Void
@@ -95,7 +95,7 @@ extension OktaAuthStatusUnauthenticated {
         try await MainQueue.value { recoverPassword(username: username, factorType: factorType, onStatusChange: $0, onError: $1) }
     }
 
-    /// Resumes a transaction by its state token.
+    /// Resumes the transaction with this state token.
     /// - Throws: `OktaError`; `CancellationError` if the task or the transaction was cancelled.
     @MainActor
     public func fetchStatus(_ stateToken: String) async throws -> OktaAuthStatus {

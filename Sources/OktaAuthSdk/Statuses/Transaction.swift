@@ -1,8 +1,8 @@
 internal import AuthFoundation
 
 /// State that successive statuses share: the user's choices and the cancelled transactions.
-/// While a cancellation is in progress, responses to the transaction are held back. They and their closures are dropped if the cancellation
-/// succeeds, and delivered if it fails. Thread-safe; responses are delivered on the main queue.
+/// While a cancellation is in progress, responses to the transaction are held back. They are dropped with their closures if the
+/// cancellation succeeds, and delivered if it fails. Thread-safe; responses are delivered on the main queue.
 final class Transaction: Sendable {
     /// The progress of a cancellation.
     private enum Ending {
@@ -11,7 +11,7 @@ final class Transaction: Sendable {
     }
 
     private struct State {
-        /// The cancellations by state token. Other transactions are absent.
+        /// The progress of each cancellation, by state token. Transactions that are not cancelled are absent.
         var endings: [String: Ending] = [:]
         var rememberDevice: Bool?
         var autoPush: Bool?
@@ -29,7 +29,8 @@ final class Transaction: Sendable {
         set { state.withLock { $0.autoPush = newValue } }
     }
 
-    /// Delivers a response now, after a failed cancellation, or never if the transaction is cancelled.
+    /// Delivers a response at once. During a cancellation, holds the response back until the cancellation fails. After a cancellation,
+    /// drops the response.
     func deliver(for stateToken: String?, _ answer: @escaping () -> Void) {
         let transfer = MainQueueTransfer(contents: answer)
         let isOpen = state.withLock { state in

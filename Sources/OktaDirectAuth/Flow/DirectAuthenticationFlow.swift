@@ -1,8 +1,8 @@
 import AuthFoundation
 public import Foundation
 
-/// Signs a user in without a browser: with a password, a one-time code, an approval on another device, or a passkey. The server can also
-/// require a second factor.
+/// A flow that signs a user in without a browser: with a password, a one-time code, an approval on another device, or a passkey. The server
+/// can also require a second factor.
 ///
 /// ```swift
 /// let flow = try DirectAuthenticationFlow()
@@ -16,7 +16,7 @@ public import Foundation
 /// ``DirectAuthenticationFlowError/inconsistentContextState``.
 /// Cancelling a call's task cancels the sign-in, and so do ``reset()`` and another ``start(_:with:context:)``. The call ends at once. A
 /// later approval on another device has no effect, and tokens that arrive later are revoked. In the background, the flow revokes the open
-/// `mfa_token` or `oob_code`, so that the server can withdraw its request from the other device. The result of this revocation is ignored.
+/// `mfa_token` or `oob_code`, so that the server can withdraw its request on the other device. The result of this revocation is ignored.
 public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate {
     /// The type of the flow's delegates.
     public typealias Delegate = DirectAuthenticationFlowDelegate
@@ -39,7 +39,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// The context and the status of the current sign-in; `nil` if there is none.
     nonisolated public var context: Context? { state.withLock { $0.context } }
 
-    /// Whether a sign-in is under way.
+    /// Whether a sign-in is in progress.
     nonisolated public var isAuthenticating: Bool { state.withLock { $0.isAuthenticating } }
 
     /// Creates a flow and its client.
@@ -126,7 +126,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// Continues with a second factor after ``Status/mfaRequired(_:)``, or requests another code or push.
     /// The call can be repeated after an error, except after `CancellationError`.
     /// - Returns: The tokens, or the required next step.
-    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a current sign-in;
+    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` if there is no current sign-in;
     ///   ``DirectAuthenticationFlowError/missingArguments(_:)`` if no second factor is required; and the errors of
     ///   ``start(_:with:context:)``.
     public func resume(with factor: SecondaryFactor) async throws -> Status {
@@ -136,22 +136,22 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     /// Answers a ``Status/continuation(_:)``.
     /// The call can be repeated after an error, except after `CancellationError`.
     /// - Returns: The tokens, or the required next step.
-    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` without a current sign-in;
+    /// - Throws: ``DirectAuthenticationFlowError/flowNotStarted`` if there is no current sign-in;
     ///   ``DirectAuthenticationFlowError/invalidContinuationContext`` if the factor does not match the continuation; and the errors of
     ///   ``start(_:with:context:)``.
     public func resume(with factor: ContinuationFactor) async throws -> Status {
         try await resume { attempt, _ in try await attempt.continuation(factor) }
     }
 
-    /// Cancels the current sign-in, and informs the server if it keeps a transaction open.
+    /// Cancels the current sign-in, and revokes the transaction that the server keeps open, if any.
     /// A running call fails at once with ``DirectAuthenticationFlowError/inconsistentContextState``. A later approval on another device has
     /// no effect.
     public func reset() {
         supersede { $0.end() }
     }
 
-    /// Waits until no call and no background revocation is running, for a program that is about to exit. Also returns when its task is
-    /// cancelled.
+    /// Waits until no call and no background revocation is running, for a program that is about to exit. Also returns if the calling task
+    /// is cancelled.
     nonisolated public func settled() async {
         await background.settled()
     }
@@ -184,7 +184,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 
     /// Ends the running call at once.
-    /// - Parameter change: Updates the state; returns the transaction to abandon, if any.
+    /// - Parameter change: Updates the state and returns the transaction to abandon, or `nil` if there is none.
     private func supersede(_ change: (inout SignInState) -> OpenTransaction?) {
         let (call, abandoned) = state.withLock { state in
             let call = state.call
@@ -218,8 +218,8 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
     }
 
-    /// Stores the status and calls the delegates. Runs on the main actor, where apps cancel and reset: after a cancellation, a response
-    /// that has arrived cannot complete the sign-in.
+    /// Stores the status and calls the delegates. Runs on the main actor, like the calls by which apps cancel and reset. After such a call,
+    /// even a response that has already arrived cannot complete the sign-in.
     @MainActor private func conclude(_ call: FlowCall<Status>, with status: Status) throws {
         let isCancelled = Task.isCancelled
         try state.withLock { try $0.take(status, of: call, isCancelled: isCancelled) }
@@ -232,7 +232,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
         }
     }
 
-    /// Revokes unused tokens in a separate task, because the caller has left or is cancelled.
+    /// Revokes unused tokens in a separate task, because the caller is gone or cancelled.
     private static func discard(_ token: Token, of client: OAuth2Client, in background: BackgroundWork) {
         background.begin {
             // Best effort: no caller is left to receive an error, and the tokens expire.
@@ -252,7 +252,7 @@ public actor DirectAuthenticationFlow: AuthenticationFlow, OAuth2ClientDelegate 
     }
 }
 
-/// Observes a ``DirectAuthenticationFlow``. Methods are called on the main actor.
+/// An observer of a ``DirectAuthenticationFlow``. Methods are called on the main actor.
 public protocol DirectAuthenticationFlowDelegate: AuthenticationDelegate {
     /// Called when a step has returned tokens or the required next step.
     func authentication<Flow>(flow: Flow, received status: DirectAuthenticationFlow.Status)

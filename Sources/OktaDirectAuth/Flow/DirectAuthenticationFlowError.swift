@@ -11,20 +11,20 @@ public enum DirectAuthenticationFlowError: Error, Sendable {
     case invalidContinuationContext
     /// There is no current sign-in.
     case flowNotStarted
-    /// Another call or a reset has superseded this call.
+    /// Another call or a reset superseded this call.
     case inconsistentContextState
     /// Values that the step needs are missing.
     case missingArguments(_ names: [String])
     /// The server was unreachable, or its response was invalid.
     case network(error: APIClientError)
-    /// An OAuth 2.0 error.
+    /// Another OAuth 2.0 error.
     case oauth2(error: OAuth2Error)
     /// The server returned an error.
     case server(error: OAuth2ServerError)
     /// Any other error.
     case other(error: any Error)
 
-    /// Converts any error. Server and network errors keep their meaning.
+    /// Creates the matching case for any error. Errors of the server and of the network become ``server(error:)`` and ``network(error:)``.
     public init(_ error: any Error) {
         switch error {
         case let error as DirectAuthenticationFlowError: self = error
@@ -58,7 +58,7 @@ extension DirectAuthenticationFlowError: LocalizedError {
 }
 
 extension DirectAuthenticationFlowError: Equatable {
-    /// Whether both are the same case with equal values. Wrapped errors are equal if they have the same type and value.
+    /// Whether the two errors are the same case with equal values. Wrapped errors are equal if they have the same type and value.
     public static func == (lhs: DirectAuthenticationFlowError, rhs: DirectAuthenticationFlowError) -> Bool {
         switch (lhs, rhs) {
         case (.pollingTimeoutExceeded, .pollingTimeoutExceeded), (.bindingCodeMissing, .bindingCodeMissing),

@@ -115,7 +115,8 @@ extension DirectAuthenticationFlow {
             self.intent = intent
         }
 
-        /// Returns the assurance levels and, for a token request of a recovery, the intent and the scope.
+        /// Returns the assurance levels and, for a token request of a recovery, the intent and the scope. Returns `nil` for all categories
+        /// except `token` and `other`.
         public func parameters(for category: OAuth2APIRequestCategory) -> [String: any APIRequestArgument]? {
             guard category == .token || category == .other else { return nil }
             var parameters: [String: any APIRequestArgument] = [:]

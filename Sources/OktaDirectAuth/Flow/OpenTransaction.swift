@@ -5,7 +5,7 @@ internal import JOSE
 /// The transaction that the server keeps open for one sign-in. Its name is the `mfa_token` or the `oob_code`.
 /// If a sign-in is cancelled while the transaction is open, the flow revokes the name like a token (RFC 7009). The server can then withdraw
 /// the request on the user's phone. The revocation runs once, in the background. Its result is ignored, because servers without support
-/// treat the name as an unknown token. If a response opens a transaction after the cancellation, it is revoked too.
+/// treat the name as an unknown token. If a response opens a transaction after the cancellation, the flow revokes this transaction too.
 /// Thread-safe.
 final class OpenTransaction: Sendable {
     private struct State {
@@ -14,7 +14,7 @@ final class OpenTransaction: Sendable {
         var isAbandoned = false
         var told: Set<String> = []
 
-        /// Returns the name to revoke, if the transaction is still open and the name has not been revoked before.
+        /// Returns the name to revoke; `nil` if the transaction is not open or the name was already revoked.
         mutating func takeName(at now: Date) -> String? {
             defer { name = nil }
             guard let name, end.map({ now < $0 }) ?? true else { return nil }
@@ -29,7 +29,8 @@ final class OpenTransaction: Sendable {
     /// Creates a closed transaction.
     /// - Parameters:
     ///   - clock: The clock that decides whether the transaction has expired.
-    ///   - tell: Starts the revocation of the transaction with this `mfa_token` or `oob_code`, and returns at once. Called once for each.
+    ///   - tell: Starts the revocation of the transaction with this `mfa_token` or `oob_code`, and returns at once. Called at most once for
+    ///     each name.
     init(clock: any OAuth2Clock, tell: @escaping @Sendable (String) -> Void) {
         self.clock = clock
         sendName = tell
@@ -48,7 +49,7 @@ final class OpenTransaction: Sendable {
     /// - Parameters:
     ///   - name: The `mfa_token`, or the `oob_code` of a first factor.
     ///   - end: The expiration time; `nil` if the server does not state it.
-    ///   - isAnother: Whether this is a new transaction. The previous one is then revoked.
+    ///   - isAnother: Whether this is a new transaction. If so, the previous transaction is revoked.
     func opened(_ name: String, until end: Date? = nil, isAnother: Bool = false) {
         let now = clock.now
         let toTell = state.withLock { state -> String? in
@@ -95,7 +96,7 @@ struct SignInState {
 
     /// Stores the status that a call has returned.
     /// - Throws: `CancellationError` if the call's task was cancelled; ``DirectAuthenticationFlowError/inconsistentContextState`` if the
-    ///   call was superseded. The state does not change then.
+    ///   call was superseded. After an error, the state is unchanged.
     mutating func take(_ status: Flow.Status, of call: FlowCall<Flow.Status>, isCancelled: Bool) throws {
         if isCancelled { throw CancellationError() }
         guard self.call === call else { throw DirectAuthenticationFlowError.inconsistentContextState }
@@ -110,7 +111,7 @@ struct SignInState {
         return transaction
     }
 
-    /// Ends the sign-in, unless the call was superseded.
+    /// Ends the sign-in and returns its transaction. Returns `nil` and changes nothing if the call was superseded.
     mutating func end(by call: FlowCall<Flow.Status>) -> OpenTransaction? {
         self.call === call ? end() : nil
     }

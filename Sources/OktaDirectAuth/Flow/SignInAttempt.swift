@@ -2,8 +2,8 @@ import AuthFoundation
 import Foundation
 
 /// One step of a sign-in: the requests for a factor, up to the next status.
-/// It runs in a separate task, which is cancelled when its caller leaves. It then sends no more requests, but still reads the response to a
-/// request that was sent. That response may open a transaction or contain tokens, which must be revoked.
+/// The step runs in a separate task, which is cancelled if the caller is gone. A cancelled step sends no more requests, but still reads the
+/// response to a request that was sent. The response may open a transaction or contain tokens, which must be revoked.
 struct SignInAttempt: Sendable {
     typealias Flow = DirectAuthenticationFlow
 
@@ -76,7 +76,7 @@ struct SignInAttempt: Sendable {
         }
     }
 
-    /// The second factor that the server requires, or that the user is completing.
+    /// The second factor that the server requires, or that the user is completing; `nil` if there is none.
     private var openMFAContext: Flow.MFAContext? {
         switch context.currentStatus {
         case .mfaRequired(let mfaContext)?: mfaContext
@@ -174,7 +174,7 @@ extension OAuth2ServerError {
 }
 
 extension DirectAuthenticationFlow.MFAContext {
-    /// Reads the server's error. The grant types are an array or a string separated by spaces.
+    /// Creates the context from the server's error `mfa_required`. The grant types are an array or a string separated by spaces.
     init(_ error: OAuth2ServerError) throws {
         guard let token = error.additionalValues["mfa_token"] as? String, !token.isEmpty else {
             throw OAuth2Error.missingOAuth2ResponseKey("mfa_token")

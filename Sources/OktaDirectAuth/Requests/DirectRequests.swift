@@ -38,7 +38,7 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
         passage.result(of: response)
     }
 
-    /// Adds a description to errors of out-of-band factors, because some servers send none and users read it.
+    /// Adds a description to errors of out-of-band factors. Some servers send none, and apps show the description to users.
     func error(from data: Data) -> (any Error)? {
         guard grant == .oob || grant == .oobMFA, let error = try? JSONDecoder().decode(OAuth2ServerError.self, from: data),
             error.description?.isEmpty != false, let words = Self.words(for: error.code)
@@ -56,7 +56,7 @@ struct DirectTokenRequest: OAuth2TokenRequest, ProvidesTokenContext {
     }
 }
 
-/// Requests a challenge: `primary-authenticate` for a first factor, `challenge` for a second factor.
+/// A request for a challenge: `primary-authenticate` for a first factor, `challenge` for a second factor.
 struct ChallengeRequest<Response: Decodable & Sendable>: FormRequest, APIParsingContext {
     typealias ResponseType = Response
 
@@ -114,7 +114,7 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
     let code: String
     /// The lifetime in seconds, from 0 (already expired) to 3600.
     let expiresIn: TimeInterval
-    /// The polling interval in seconds. Required only for polling.
+    /// The polling interval in seconds; `nil` if the server sent none. Required only for polling.
     let interval: TimeInterval?
     let channel: DirectAuthenticationFlow.OOBChannel?
     let bindingMethod: BindingMethod
@@ -144,8 +144,8 @@ struct OutOfBandChallenge: Decodable, Equatable, Sendable {
     }
 }
 
-/// Revokes the transaction of a cancelled sign-in, like a token (RFC 7009).
-/// Sends no `token_type_hint`, because none exists for these names. Without a hint, servers search all types.
+/// A request that revokes the transaction of a cancelled sign-in, like a token (RFC 7009).
+/// It has no `token_type_hint`, because no hint exists for these names. Without a hint, servers search all types.
 struct TransactionRevocation: FormRequest, APIParsingContext {
     typealias ResponseType = Empty
 
@@ -163,7 +163,7 @@ struct TransactionRevocation: FormRequest, APIParsingContext {
         _ = try await request.send(to: client)
     }
 
-    /// Short, because the transaction expires soon anyway.
+    /// A short timeout in seconds, because the transaction expires soon anyway.
     var timeoutInterval: TimeInterval { 10 }
 
     var bodyParameters: [String: any APIRequestArgument]? {

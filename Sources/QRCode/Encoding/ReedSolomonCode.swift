@@ -1,7 +1,7 @@
 /// A Reed-Solomon code over GF(256) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (ISO/IEC 18004 section 7.5.2).
 struct ReedSolomonCode {
     let degree: Int
-    /// Coefficients of the generator polynomial, highest power first, without the leading 1.
+    /// The coefficients of the generator polynomial, highest power first, without the leading 1.
     private let generator: [UInt8]
 
     init(degree: Int) {

@@ -18,13 +18,14 @@ struct TextSegment {
 
     private static let alphanumeric = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8)
 
-    /// ECI mode indicator 0111 and assignment 26: the bytes that follow are UTF-8. Without it, readers assume ISO 8859-1.
+    /// The ECI mode indicator 0111 and the assignment 26: the bytes that follow are UTF-8. Without this designator, readers assume ISO
+    /// 8859-1.
     private static let utf8Designator = (value: 0b0111_0001_1010, bits: 12)
 
     let mode: Mode
     /// Whether the UTF-8 designator precedes the segment.
     private let isBeyondASCII: Bool
-    /// Digits, indexes into the alphanumeric set, or bytes.
+    /// The values of the characters: digits, indexes into the alphanumeric set, or bytes.
     private let values: [Int]
 
     init(_ text: String) {
@@ -38,7 +39,7 @@ struct TextSegment {
         (mode, values) = !bytes.isEmpty && indexes.count == bytes.count ? (.alphanumeric, indexes) : (.byte, bytes.map(Int.init))
     }
 
-    /// Returns the number of bits for mode, count and characters, or `.max` if the character count does not fit its field.
+    /// Returns the number of bits for mode, count and characters; `.max` if the character count does not fit into its field.
     func bitCount(version: Int) -> Int {
         let countBits = mode.countBits(version: version)
         guard values.count < 1 << countBits else { return .max }
@@ -51,7 +52,7 @@ struct TextSegment {
         return (isBeyondASCII ? Self.utf8Designator.bits : 0) + 4 + countBits + content
     }
 
-    /// Returns `count` codewords: the segment and its padding. The segment must fit.
+    /// Returns `count` codewords: the segment and its padding. The segment must fit into them.
     func codewords(version: Int, count: Int) -> [UInt8] {
         var bits = BitSequence()
         if isBeyondASCII { bits.append(Self.utf8Designator.value, bits: Self.utf8Designator.bits) }
@@ -71,7 +72,7 @@ struct TextSegment {
         case .byte:
             for value in values { bits.append(value, bits: 8) }
         }
-        // The terminator has four bits, or fewer if the space ends. Then fill the last codeword.
+        // The terminator has four bits, or fewer if less space is left. Zero bits then fill the last codeword.
         bits.append(0, bits: min(4, count * 8 - bits.count))
         bits.append(0, bits: (8 - bits.count % 8) % 8)
         var codewords = bits.bytes

@@ -26,7 +26,7 @@ extension ModuleGrid {
         return points
     }
 
-    /// Three points for each two-by-two square of one color.
+    /// The points for squares: three points for each two-by-two square of one color.
     private var blockPenalty: Int {
         var points = 0
         for row in 1..<size {
@@ -38,7 +38,7 @@ extension ModuleGrid {
         return points
     }
 
-    /// Ten points for each full 5 percent that the share of dark modules differs from one half.
+    /// The points for the balance: ten points for each full 5 percent by which the share of dark modules differs from one half.
     private var balancePenalty: Int {
         var dark = 0
         for row in 0..<size { for column in 0..<size where self[column, row] { dark += 1 } }

@@ -5,7 +5,7 @@ struct ModuleGrid: Sendable, Equatable {
     /// Whether each module belongs to a function pattern, the format or the version. These modules hold no data and are not masked.
     private var isFunction: [Bool]
 
-    /// Draws all function patterns and reserves the format modules. The grid contains no data yet.
+    /// Creates a grid with all function patterns and reserved format modules. The grid contains no data yet.
     init(version: Int) {
         size = version * 4 + 17
         isDark = [Bool](repeating: false, count: size * size)
@@ -53,7 +53,7 @@ struct ModuleGrid: Sendable, Equatable {
         }
     }
 
-    /// The positions of the 15 format bits in each of the two copies, least significant bit first.
+    /// The positions of the 15 format bits, least significant bit first, for each of the two copies.
     private var formatPlaces: [[(Int, Int)]] {
         let around = (0...5).map { (8, $0) } + [(8, 7), (8, 8), (7, 8)] + (0...5).reversed().map { ($0, 8) }
         let apart = (0..<8).map { (size - 1 - $0, 8) } + (8..<15).map { (8, size - 15 + $0) }
@@ -100,7 +100,7 @@ struct ModuleGrid: Sendable, Equatable {
     mutating func place(_ codewords: [UInt8]) {
         var index = 0
         var goesUp = true
-        // Skip the column of the vertical timing pattern.
+        // Skips the column of the vertical timing pattern.
         for right in [Int](stride(from: size - 1, through: 8, by: -2)) + [5, 3, 1] {
             for step in 0..<size {
                 let row = goesUp ? size - 1 - step : step
@@ -136,14 +136,14 @@ struct ModuleGrid: Sendable, Equatable {
     }
 }
 
-/// The alignment patterns, which let a reader correct distortion (ISO/IEC 18004 annex E).
+/// The alignment patterns, with which a reader corrects distortion (ISO/IEC 18004 annex E).
 enum AlignmentPatterns {
-    /// Returns the center coordinates, the same for columns and rows. Version 1 has none.
+    /// Returns the center coordinates, which are the same for columns and rows. Version 1 has no alignment patterns.
     static func centres(version: Int) -> [Int] {
         guard version > 1 else { return [] }
         let count = version / 7 + 2
         let last = version * 4 + 10
-        // The centers have an equal, even distance. Version 32 is the one exception in the standard's table.
+        // The distance between two centers is the same even number. Version 32 is the only exception in the standard's table.
         let step = version == 32 ? 26 : (last - 6 + 2 * (count - 1) - 1) / (2 * (count - 1)) * 2
         return [6] + (0..<count - 1).reversed().map { last - $0 * step }
     }

@@ -29,7 +29,7 @@ extension QRSymbol {
         return bigEndian(UInt32(data.count)) + named + bigEndian(checksum(named))
     }
 
-    /// A zlib stream of stored blocks (RFC 1950 and RFC 1951 section 3.2.4).
+    /// Returns the bytes as a zlib stream of stored blocks (RFC 1950 and RFC 1951 section 3.2.4).
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var start = 0

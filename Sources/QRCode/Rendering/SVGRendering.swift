@@ -1,7 +1,7 @@
 extension QRSymbol {
     /// Returns the symbol as one `svg` element, usable in an HTML page or as a file. The symbol is always black on white, because readers
-    /// need that contrast. It uses attributes only, so it works under a content security policy that forbids inline styles. It has no
-    /// intrinsic size; set the size in the page's style sheet.
+    /// need that contrast. The element uses attributes only, so it works under a content security policy that forbids inline styles. The
+    /// element has no intrinsic size; set the size in the page's style sheet.
     /// - Parameters:
     ///   - title: The text for screen readers, in the user's language.
     ///   - quietZone: The width of the light border in modules, at least 0. Readers expect the standard's 4.

@@ -16,7 +16,7 @@ extension QRSymbol {
     /// - Returns: Lines of equal width, each with a newline at the end.
     public func terminalText(colors: TerminalColors = .escapeSequences, quietZone: Int = 4) -> String {
         let zone = max(quietZone, 0)
-        // Characters are drawn in the text color: the light modules, unless the text is dark.
+        // The text color draws the light modules, or the dark modules if the text is dark.
         let drawsDark = colors == .lightBackground
         var text = ""
         for row in stride(from: -zone, to: size + zone, by: 2) {

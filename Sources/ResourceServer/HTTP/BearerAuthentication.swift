@@ -5,7 +5,7 @@ internal import Logging
 
 /// A request context that stores the verified access token.
 public protocol AccessTokenRequestContext: RequestContext {
-    /// The verified token; set by ``BearerAuthentication``.
+    /// The verified token; `nil` until ``BearerAuthentication`` has run.
     var accessToken: AccessToken? { get set }
 }
 
@@ -13,7 +13,8 @@ extension HTTPField.Name {
     static let dpop = literal("DPoP")
     static let dpopNonce = literal("DPoP-Nonce")
 
-    /// Traps on an invalid name. Used only for the constants above, so that any test would find an invalid one.
+    /// Returns a header name; traps if the name is invalid. It is used only for the constants above, so that any test would find an invalid
+    /// name.
     private static func literal(_ name: StaticString) -> HTTPField.Name {
         guard let field = HTTPField.Name(name.description) else { preconditionFailure("\(name) is no header name") }
         return field
@@ -33,8 +34,7 @@ public struct ResourceRequestContext: AccessTokenRequestContext {
     }
 }
 
-/// Middleware that lets only requests with a valid access token pass.
-/// It rejects other requests as RFC 6750 §3 and RFC 9449 §7 specify.
+/// Middleware that passes only requests with a valid access token. It rejects other requests as RFC 6750 §3 and RFC 9449 §7 specify.
 ///
 /// ```swift
 /// let verifier = AccessTokenVerifier(issuer: "https://id.example.com/oauth2/default", clientID: "0oa…")
@@ -90,8 +90,8 @@ public struct BearerAuthentication<Context: AccessTokenRequestContext>: RouterMi
     }
 
     /// Returns the proof of a request.
-    /// The proof must match the API's configured URL, not the request's `Host`: an attacker must not reuse a request that was meant for
-    /// another server.
+    /// The proof must match the API's configured URL, not the request's `Host`. Otherwise an attacker could reuse a request that was meant
+    /// for another server.
     private func proof(of request: Request) throws(AccessTokenError) -> RequestProof {
         let path = String(request.head.path?.prefix { $0 != "?" } ?? "/")
         guard let origin = verifier.configuration.proofs.origin ?? Self.loopbackOrigin(request.head.authority) else {
@@ -134,7 +134,7 @@ struct AccessTokenRefusal {
     /// Whether the challenge uses the scheme `DPoP`.
     let isForProof: Bool
 
-    /// Maps an error to a refusal. `byProof` says whether the token was sent with the scheme `DPoP`.
+    /// Creates the refusal for an error. `byProof` says whether the token was sent with the scheme `DPoP`.
     init(_ error: AccessTokenError, byProof: Bool) {
         switch error.code {
         case .missing:
@@ -159,7 +159,7 @@ struct AccessTokenRefusal {
         self.isForProof = isForProof
     }
 
-    /// Returns the value of `WWW-Authenticate`, always with a realm because a challenge needs at least one parameter.
+    /// Returns the value of `WWW-Authenticate`. It always contains a realm, because a challenge needs at least one parameter.
     /// If the request had no token and `acceptsProofs` is true, the value contains a challenge for each scheme.
     func challenge(realm: String, acceptsProofs: Bool) -> String {
         let value = AccessTokenChallenge.value(

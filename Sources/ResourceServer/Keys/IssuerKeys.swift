@@ -44,9 +44,9 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
     /// Returns the cached value; `nil` before the first fetch. Starts a fetch if the value is old, but does not wait for it.
     func knownNow() -> Known? { look().known }
 
-    /// Returns the cached value. Fetches it first if there is none or if it is old.
+    /// Returns the cached value. Fetches the value first if none is cached or if the cached value is old.
     /// The caller that starts the refresh of an old value waits for it, so that a rarely used API does not trust outdated keys. Other
-    /// callers get the cached value, and so do all callers if the refresh fails.
+    /// callers get the cached value. If the refresh fails, all callers get the cached value.
     func get() async throws -> Known {
         let (known, begun) = look()
         guard let known else { return try await fetch(replacing: nil) }
@@ -58,7 +58,8 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         }
     }
 
-    /// Returns a value newer than `old`, which did not contain the key; `nil` if `refetchInterval` has not passed since the last attempt.
+    /// Returns a value that is newer than `old`; `nil` if `refetchInterval` has not passed since the last attempt. The caller has found
+    /// that `old` lacks a key.
     func newer(than old: Known) async throws -> Known? {
         let (known, attemptedAt) = state.withLockedValue { ($0.known, $0.attemptedAt) }
         if let known, known.fetchedAt > old.fetchedAt { return known }
@@ -66,8 +67,8 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         return try await fetch(replacing: old)
     }
 
-    /// Returns the cached value, and the refresh that this call started. Starts one only if the value is old, no fetch is running and
-    /// `refetchInterval` has passed.
+    /// Returns the cached value, and the refresh that this call has started; `nil` for none. Starts a refresh only if the value is old, no
+    /// fetch is running and `refetchInterval` has passed.
     private func look() -> (known: Known?, begun: Task<Known, any Error>?) {
         let now = now()
         return state.withLockedValue { state in
@@ -159,8 +160,8 @@ final class IssuerKeys<Prepared: Sendable>: Sendable {
         AccessTokenError(.issuerUnavailable, message, underlying: underlying)
     }
 
-    /// Whether a URL is safe to fetch keys from. An attacker could replace keys that are sent without TLS, so http is allowed for loopback
-    /// only.
+    /// Whether keys can be fetched from a URL safely. An attacker could replace keys that are sent without TLS, so http is allowed for
+    /// loopback only.
     private static func isSecure(_ url: URL) -> Bool {
         switch url.scheme {
         case "https": true

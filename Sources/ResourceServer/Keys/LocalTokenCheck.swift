@@ -1,9 +1,9 @@
 internal import Foundation
 internal import JOSE
 
-/// Verifies the signature and claims of a token with one key set.
+/// The local check of tokens: verifies the signature and the claims with one key set.
 struct LocalTokenCheck: Sendable {
-    /// The token names a key that is missing from the set, which may be out of date.
+    /// The error for a token whose key is missing from the key set. The key set may be out of date.
     struct UnknownKey: Error {
         let refusal: AccessTokenError
     }
@@ -20,7 +20,7 @@ struct LocalTokenCheck: Sendable {
                 acceptsGeneralType: true))
     }
 
-    /// Throws ``UnknownKey`` or ``AccessTokenError``.
+    /// Returns the verified token. Throws ``UnknownKey`` or ``AccessTokenError``.
     func check(_ token: String, now: Date) throws -> AccessToken {
         let claims: ClaimSet
         do {
@@ -57,7 +57,7 @@ struct LocalTokenCheck: Sendable {
     }
 }
 
-/// Distinguishes access tokens from other tokens that an issuer signs with the same keys (RFC 9068 §4).
+/// The rules that distinguish access tokens from other tokens that an issuer signs with the same keys (RFC 9068 §4).
 /// A `typ` of another kind of token is rejected. RFC 9068 requires `at+jwt`, but Okta sets no `typ`, and other issuers set `JWT` for every
 /// token. Such tokens are distinguished by their claims.
 enum AccessTokenType {
@@ -90,7 +90,7 @@ enum AccessTokenType {
     }
 }
 
-/// Asks the issuer whether a token is active (RFC 7662).
+/// The introspection of a token: asks the issuer whether the token is active (RFC 7662).
 struct TokenIntrospection {
     let configuration: AccessTokenVerifier.Configuration
     let fetcher: any ResourceFetcher
@@ -98,7 +98,7 @@ struct TokenIntrospection {
     func check(
         _ token: String, at endpoint: URL?, as client: AccessTokenVerifier.IntrospectionClient, now: Date
     ) async throws -> AccessToken {
-        // Reads only the type. The issuer verifies the token.
+        // Only the type is read here. The issuer verifies the token.
         if let parsed = try? JSONWebSignature(parsing: token), !AccessTokenType.isAccepted(parsed.type) { throw AccessTokenType.refusal() }
         guard let endpoint else {
             throw AccessTokenError(.issuerUnavailable, "The issuer's metadata names no introspection endpoint.")

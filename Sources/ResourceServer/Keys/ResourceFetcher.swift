@@ -5,7 +5,7 @@ public import Foundation
 internal import FoundationNetworking
 #endif
 
-/// Sends requests to the issuer. Implement it for proxies, for tests, or if the issuer runs in the same process.
+/// A fetcher that sends requests to the issuer. Implement it for proxies, for tests, or if the issuer runs in the same process.
 public protocol ResourceFetcher: Sendable {
     /// Sends a request and returns the response, whatever its status.
     /// - Throws: An error if there is no response, or if the response is too large.
@@ -18,7 +18,7 @@ public struct FetchRequest: Sendable {
     public var url: URL
     /// The form body of a POST request; `nil` for a GET request.
     public var form: String?
-    /// The `Authorization` header, if present.
+    /// The `Authorization` header; `nil` for none.
     public var authorization: String?
 
     /// Creates a request.
@@ -44,9 +44,9 @@ public struct FetchResponse: Sendable {
     }
 }
 
-/// Sends requests with `URLSession`. `Sendable`.
-/// A request times out after ten seconds. A compressed response or one that exceeds 1 MiB is rejected, and reading stops at once. Cookies
-/// and caching are off, and redirects to another host are not followed.
+/// A fetcher that sends requests with `URLSession`. `Sendable`.
+/// A request times out after ten seconds. Compressed responses and responses of more than 1 MiB are rejected, and reading stops at once.
+/// Cookies and caching are off, and redirects to another host are not followed.
 public struct URLSessionFetcher: ResourceFetcher {
     private static let timeout: TimeInterval = 10
     private static let maximumResponseSize = 1 << 20

@@ -16,14 +16,14 @@ public import NIOCore
 /// ```
 /// `Sendable`; one value serves all requests.
 public struct MessagesService: Sendable {
-    /// Verifies the access tokens.
+    /// The verifier of the access tokens.
     public let verifier: AccessTokenVerifier
     private let now: @Sendable () -> Date
     private let logger: Logger
 
     /// Creates the service.
     /// - Parameters:
-    ///   - verifier: Verifies the access tokens.
+    ///   - verifier: The verifier of the access tokens.
     ///   - now: The wall clock that dates the messages.
     ///   - logger: The logger of the server.
     public init(
@@ -41,10 +41,10 @@ public struct MessagesService: Sendable {
         self.init(verifier: AccessTokenVerifier(issuer: issuer, clientID: clientID))
     }
 
-    /// Returns a router with all routes of the service, for applications that mount them beside their own.
+    /// Returns a router with all routes of the service, for applications that have routes of their own.
     public func router() -> Router<ResourceRequestContext> {
         let router = Router(context: ResourceRequestContext.self)
-        // Runs before authentication, because a browser's preflight request has no token.
+        // The CORS middleware runs before authentication, because a browser's preflight request has no token.
         router.add(
             middleware: CORSMiddleware(
                 allowOrigin: .all, allowHeaders: [.accept, .authorization, .contentType, .dpop], allowMethods: [.get, .head, .options],
@@ -67,7 +67,7 @@ public struct MessagesService: Sendable {
     /// - Parameters:
     ///   - hostname: The address to listen on.
     ///   - port: The port to listen on, 0 to 65535. 0 selects a free port, which `onServerRunning` can read from its channel.
-    ///   - onServerRunning: Called with the listening channel.
+    ///   - onServerRunning: Called with the channel when the application listens.
     public func application(
         hostname: String = "127.0.0.1", port: Int = 8000,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void = { _ in }
@@ -85,7 +85,7 @@ public struct MessagesService: Sendable {
     }
 }
 
-/// Lets scripts of other origins read the challenge and the nonce.
+/// The middleware that lets scripts of other origins read the challenge and the nonce.
 /// Browsers require this permission in the actual response (Fetch standard, "CORS protocol"). `CORSMiddleware` sends it only with preflight
 /// responses.
 struct ExposedHeaders<Context: RequestContext>: RouterMiddleware {

@@ -2,10 +2,10 @@ public import Foundation
 public import JOSE
 internal import NIOConcurrencyHelpers
 
-/// Checks the binding of access tokens: a key-bound token requires a proof by its key, and other tokens must be bearer tokens (RFC 9449
-/// §7).
+/// The check of the key binding of access tokens (RFC 9449 §7). A key-bound token requires a proof by its key. A token that is not bound to
+/// a key must be sent with the scheme `Bearer`.
 struct ProofCheck: Sendable {
-    /// The seconds by which a proof may be in the future. Small, because such a proof must be remembered longer.
+    /// The seconds by which a proof may be in the future. The value is small, because a proof from the future must be remembered longer.
     private static let tolerance: Double = 5
 
     private let rules: ProofRules
@@ -16,7 +16,7 @@ struct ProofCheck: Sendable {
         used = ProofReplayCache(capacity: rules.capacity)
     }
 
-    /// Checks a token that was sent with the scheme `Bearer`. It must have no `cnf` claim of any kind.
+    /// Checks a token that was sent with the scheme `Bearer`. The token must have no `cnf` claim of any kind.
     func checkBearer(_ token: AccessToken) throws(AccessTokenError) {
         guard token.claims["cnf"] != nil else { return }
         throw AccessTokenError(
@@ -66,19 +66,19 @@ public struct ProofRules: Sendable {
     public var origin: String?
     /// The seconds for which a proof is accepted, 1 to 600. A proof may be at most five seconds in the future.
     public var window: TimeInterval
-    /// The nonces that proofs must contain; `nil` requires none. Instances behind a load balancer need the same secret.
+    /// The nonces that proofs must contain; `nil` if proofs need no nonce. Instances behind a load balancer need the same secret.
     public var nonces: DPoPNonces?
-    /// The maximum number of proofs remembered to detect replays, at least 1. One key may use a sixteenth of it. Requests beyond the limit
-    /// get a 503.
+    /// The maximum number of proofs remembered to detect replays, at least 1. One key may use a sixteenth of this number. Requests beyond
+    /// these limits are rejected with 503.
     public var capacity: Int
 
     /// Creates rules for proofs.
     /// - Parameters:
     ///   - origin: The origin under which clients reach the API; `nil` accepts proofs for loopback addresses only.
     ///   - window: The seconds for which a proof is accepted, 1 to 600.
-    ///   - nonces: The nonces that proofs must contain; `nil` requires none.
+    ///   - nonces: The nonces that proofs must contain; `nil` if proofs need no nonce.
     ///   - capacity: The maximum number of proofs remembered to detect replays; 200,000 take about 20 MB. One key may use a sixteenth of
-    ///     it.
+    ///     this number.
     public init(
         origin: String? = nil, window: TimeInterval = DPoPProof.standardWindow, nonces: DPoPNonces? = nil, capacity: Int = 200_000
     ) {
@@ -91,11 +91,11 @@ public struct ProofRules: Sendable {
 
 /// An unverified DPoP proof, with the method and URL of the request that it must match.
 public struct RequestProof: Sendable, Redacted {
-    /// The values of the `DPoP` header fields. A request must have exactly one.
+    /// The values of the `DPoP` header fields. A request must have exactly one field.
     public var values: [String]
     /// The request's method.
     public var method: String
-    /// The request's URL as the client knows it, not from its `Host` header.
+    /// The request's URL as the client knows it. Do not build the URL from the `Host` header.
     public var url: String
 
     /// Creates a proof from the values of a request.
@@ -109,7 +109,7 @@ public struct RequestProof: Sendable, Redacted {
     public var description: String { "RequestProof(\(method) \(url))" }
 }
 
-/// Remembers accepted proofs until they expire, so that none is accepted twice (RFC 9449 §11.1).
+/// A cache that remembers accepted proofs until they expire, so that no proof is accepted twice (RFC 9449 §11.1).
 /// A full cache accepts no more proofs, because a forgotten proof could be replayed. Each key may use a sixteenth of the capacity, so that
 /// one client cannot fill the cache. Proofs are grouped by expiry, which makes removal cheap. Thread-safe, with one short lock.
 final class ProofReplayCache: Sendable {
@@ -131,7 +131,7 @@ final class ProofReplayCache: Sendable {
     private struct State: Sendable {
         var known: Set<Fingerprint> = []
         var endings: [Int: [(proof: Fingerprint, key: Fingerprint)]] = [:]
-        /// The number of remembered proofs of each key that has any.
+        /// The number of remembered proofs of each key. Keys without remembered proofs are absent.
         var shares: [Fingerprint: Int] = [:]
         /// The oldest time slice that has not been removed.
         var oldest = Int.min
@@ -155,8 +155,8 @@ final class ProofReplayCache: Sendable {
     /// - Parameters:
     ///   - fingerprint: A hash that identifies the proof, at least 16 bytes.
     ///   - thumbprint: The thumbprint of the key that signed the proof.
-    ///   - end: The last second in which the proof is accepted, since 1970.
-    ///   - now: Seconds since 1970.
+    ///   - end: The time until which the proof is accepted, in seconds since 1970.
+    ///   - now: The current time, in seconds since 1970.
     func use(_ fingerprint: [UInt8], of thumbprint: String, until end: Double, now: Double) -> Outcome {
         let (proof, key) = (Fingerprint(fingerprint), Fingerprint(Array(thumbprint.utf8)))
         let (slice, present) = (Int(clamping: end / Self.slice), Int(clamping: now / Self.slice))
@@ -171,7 +171,7 @@ final class ProofReplayCache: Sendable {
                 }
                 state.oldest = present
             }
-            // Rejects proofs from removed slices: if the clock was set back, their replays cannot be detected.
+            // Rejects proofs that belong to removed slices. After the clock was set back, replays of such proofs could not be detected.
             guard slice >= state.oldest, !state.known.contains(proof) else { return .used }
             guard state.known.count < capacity, state.shares[key, default: 0] < share else { return .full }
             state.known.insert(proof)

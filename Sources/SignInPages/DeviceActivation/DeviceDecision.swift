@@ -3,8 +3,8 @@ internal import IdentityCore
 internal import Store
 
 extension Engine {
-    /// Stores the user's decision about a waiting device: tokens or a refusal. The first decision is final, even if another user also
-    /// entered the code.
+    /// Stores the user's decision about a waiting device, which then gets tokens or a refusal. The first decision is final, even if another
+    /// user also entered the code.
     func deviceDecision(_ isAllowed: Bool, _ state: HostedState, answer: HostedAnswer, context: RequestContext) throws -> Plan<HostedAnswer>
     {
         guard let hosted = state.hosted.device, hosted.decision == nil, state.transaction.end == .authenticated, !state.needsConsent,
@@ -50,7 +50,8 @@ extension Engine {
 }
 
 extension StoreView {
-    /// The transaction of the device that a sign-in on the pages is for; `nil` once it is decided or has expired.
+    /// Returns the transaction of the device that a sign-in authorizes; `nil` after the user's decision, or if the transaction has ended or
+    /// expired.
     func waiting(_ device: HostedDevice, now: Date) throws -> StoredTransaction? {
         guard device.decision == nil, case (let stored, .fresh)? = try transaction(.userCode, secret: device.userCode, now: now),
             stored.value.id == device.transactionID, stored.value.end == nil
@@ -60,7 +61,7 @@ extension StoreView {
 }
 
 extension HostedState {
-    /// Returns the page after a successful sign-in for a device: the question, or the stored decision.
+    /// Returns the page after a successful sign-in for a device: the request for a decision, or the stored decision.
     func devicePage(_ device: HostedDevice) throws -> Plan<HostedAnswer> {
         switch device.decision {
         case nil: Plan(page(.device(userCode: device.userCode, login: user?.value.login ?? "")))
@@ -70,8 +71,8 @@ extension HostedState {
         }
     }
 
-    /// Gives the session a new secret if the browser has no session although this sign-in started one: a second click on the button
-    /// discards the first response. As for a lost code, this ends five minutes after the decision.
+    /// Returns the page. If the browser has no session although this sign-in started one, the session gets a new secret: a second click on
+    /// the button discards the first response. As with a lost code, this is possible for five minutes after the decision.
     private func sessionAgain(on page: HostedAnswer, decidedAt: Date?) throws -> Plan<HostedAnswer> {
         guard session == nil, let ownSession, let user, let decidedAt, now < decidedAt.addingTimeInterval(HostedSignIn.codeLifetime) else {
             return Plan(page)

@@ -10,11 +10,11 @@ extension Endpoint {
             let request = call.request
             let browser = pages.cookies(for: call).read(request)
             guard request.head.method == .post else {
-                // Only the code of the query is shown, and the template escapes it.
+                // The page shows only the code of the query, and the template escapes it.
                 guard let form = try? FormParameters(parsing: Array((request.query ?? "").utf8), keepsRepeated: true) else {
                     return pages.message(\.unreadableForm, status: .badRequest, to: call)
                 }
-                // The redirect after a sign-in that was cancelled or refused.
+                // After a cancelled or refused sign-in, the browser is redirected here with the parameter `error`.
                 if form["error"] != nil { return pages.activationEnded(to: call) }
                 return pages.response(
                     try engine.activationPage(browser: browser), entered: form["user_code"], to: call)

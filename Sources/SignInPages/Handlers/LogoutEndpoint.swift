@@ -41,7 +41,7 @@ extension Endpoint {
     }
 }
 
-/// The parameters of a logout request that a URL may repeat; none is secret.
+/// Creates the query that repeats a logout request in a URL. It contains only the parameters that are not secret.
 enum LogoutForm {
     private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 

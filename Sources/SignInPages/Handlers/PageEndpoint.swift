@@ -4,7 +4,7 @@ internal import OAuthWire
 package import ServerHTTP
 
 extension Endpoint {
-    /// All endpoints whose responses are pages.
+    /// Returns all endpoints whose responses are pages.
     package static func pages(_ engine: Engine, _ pages: PageWriter) -> [Endpoint] {
         [authorize(engine, pages), logout(engine, pages), activate(engine, pages), enrollHere(engine, pages)]
             + signIn(engine, pages) + recovery(engine, pages)

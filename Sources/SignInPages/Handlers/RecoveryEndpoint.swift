@@ -27,7 +27,7 @@ extension Endpoint {
         ]
     }
 
-    /// The form for the user name, opened from a sign-in.
+    /// Returns the endpoint of the form for the user name, which is opened from a sign-in.
     private static func start(_ path: RoutePath, isUnlock: Bool, _ engine: Engine, _ pages: PageWriter) -> Endpoint {
         recovery(path, engine, pages) { call, browser in
             try await engine.recoveryForm(
@@ -39,7 +39,7 @@ extension Endpoint {
         }
     }
 
-    /// The page that announces a mail.
+    /// Returns the endpoint of the page that announces a mail.
     private static func sent(_ path: RoutePath, isUnlock: Bool, _ engine: Engine, _ pages: PageWriter) -> Endpoint {
         recovery(path, engine, pages) { call, browser in
             try await engine.recoverySent(
@@ -47,7 +47,7 @@ extension Endpoint {
         }
     }
 
-    /// The confirmation page of a link for recovery or activation.
+    /// Returns the endpoint of the confirmation page for a mailed link to a recovery or an activation.
     private static func linkRecovery(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
         recovery(.linkRecovery, engine, pages, prefix: linkPrefix) { call, browser in
             try await engine.recoveryLinkPage(pages.link(of: call), browser: browser, context: call.request.context)
@@ -57,7 +57,7 @@ extension Endpoint {
         }
     }
 
-    /// The confirmation page of a link that came with a code.
+    /// Returns the endpoint of the confirmation page for a mailed link that was sent with a code.
     private static func linkConfirmation(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
         recovery(.linkConfirmation, engine, pages, prefix: linkPrefix) { call, browser in
             try await engine.mailLinkPage(pages.link(of: call), browser: browser, context: call.request.context)
@@ -71,8 +71,8 @@ extension Endpoint {
 
     private static let linkPrefix = "link/"
 
-    /// Creates an endpoint with a page, a form, or both. `prefix` and the path's first parameter are the start of the form's address, below
-    /// `/signin`.
+    /// Creates an endpoint with a page, a form, or both. The forms of the page submit to URLs that start with `/signin/`, `prefix` and the
+    /// first parameter of the path.
     private static func recovery(
         _ path: RoutePath, _ engine: Engine, _ pages: PageWriter, prefix: String = "", page: Page?, answer: Answer? = nil
     ) -> Endpoint {
@@ -96,8 +96,8 @@ extension Endpoint {
         }
     }
 
-    /// The URL in a mail. The link is not looked up, because mail scanners also open links. They must neither consume it nor learn whether
-    /// it is valid.
+    /// Creates the endpoint of the URL in a mail. It does not look up the link, because mail scanners also open links. They must neither
+    /// consume the link nor learn whether it is valid.
     private static func link(_ path: RoutePath, to page: RoutePath, _ engine: Engine, _ pages: PageWriter) -> Endpoint {
         Endpoint(page: path, methods: [.get], engine, pages) { call in
             guard call.request.head.method == .get else { return ServerResponse(status: .ok).uncached() }
@@ -110,7 +110,7 @@ extension Endpoint {
 }
 
 extension PageWriter {
-    /// The secret of the mailed link that the page's path names; `nil` without its cookie.
+    /// Returns the secret of the mailed link that the request's path names; `nil` without the link's cookie.
     fileprivate func link(of call: Endpoint.Call) -> String? { cookies(for: call).link(call.parameter(0), of: call.request) }
 }
 

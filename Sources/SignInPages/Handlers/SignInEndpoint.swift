@@ -4,7 +4,7 @@ internal import IdentityCore
 internal import ServerHTTP
 
 extension Endpoint {
-    /// The endpoints of sign-ins, below `/signin`.
+    /// Returns the endpoints of sign-ins, below `/signin`.
     static func signIn(_ engine: Engine, _ pages: PageWriter) -> [Endpoint] {
         [page(engine, pages), step(engine, pages), events(engine, pages), asset(pages)]
     }

@@ -31,7 +31,7 @@ package struct LogoutQuestion: Sendable {
     package var formToken: String
     /// The request parameters that the form repeats, in order.
     package var parameters: [AuthorizationResponse.Parameter]
-    /// The final redirect URI of the form; `nil` for the server's own page.
+    /// The redirect URI after the submission of the form; `nil` for the server's own page.
     package var returnURI: String?
     /// The client's requested languages, in order of preference.
     package var locales: [String]

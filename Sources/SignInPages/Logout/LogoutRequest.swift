@@ -7,7 +7,7 @@ internal import OAuthWire
 struct LogoutRequest: Sendable, Redacted {
     struct Hint: Sendable {
         var userID: String
-        /// The session of the token; `nil` for none.
+        /// The session of the ID token; `nil` for none.
         var sessionID: String?
     }
 
@@ -17,7 +17,7 @@ struct LogoutRequest: Sendable, Redacted {
     /// The registered redirect URI; `nil` for the server's own page.
     var returnURI: String?
     var state: String?
-    /// The device secret to revoke together with its grants.
+    /// The device secret to revoke together with its grants; `nil` for none.
     var deviceSecret: String?
     var locales: [String]
 
@@ -85,7 +85,7 @@ struct LogoutRequest: Sendable, Redacted {
         }
     }
 
-    /// The parameters that the form repeats, to be validated again.
+    /// The parameters that the confirmation form repeats. They are validated again when the form arrives.
     var repeated: [AuthorizationResponse.Parameter] {
         [
             ("client_id", application?.id), ("post_logout_redirect_uri", returnURI), ("state", state),

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import JOSE
 
-/// The look of an organization's pages: name, logo and colours. Its values were validated when they were read; colours have enough
+/// The look of an organization's pages: name, logo and colours. The values were validated when they were read: the colours have enough
 /// contrast.
 package struct Branding: Sendable, Equatable {
-    /// An image of at most ``Logo/mostBytes``.
+    /// An image of at most ``Logo/mostBytes`` bytes.
     package struct Logo: Sendable, Equatable {
         /// The image's format, by its media type.
         package enum Kind: String, Sendable {
@@ -13,7 +13,7 @@ package struct Branding: Sendable, Equatable {
             case png = "image/png"
         }
 
-        /// The maximum size: 100 KiB.
+        /// The maximum size in bytes: 100 KiB.
         package static let mostBytes = 102_400
 
         package var kind: Kind
@@ -44,14 +44,14 @@ package struct Branding: Sendable, Equatable {
     package var logo: Logo?
     /// The colour of buttons and links on light pages; `nil` for the server's own.
     package var accent: BrandColor?
-    /// The same on dark pages.
+    /// The colour of buttons and links on dark pages; `nil` for the server's own.
     package var accentDark: BrandColor?
 
     package init(name: String? = nil, logo: Logo? = nil, accent: BrandColor? = nil, accentDark: BrandColor? = nil) {
         (self.name, self.logo, self.accent, self.accentDark) = (name, logo, accent, accentDark)
     }
 
-    /// The rules that follow the server's own stylesheet.
+    /// The CSS rules that are appended to the server's own stylesheet.
     var stylesheet: String {
         func rule(_ color: BrandColor) -> String { ":root { --brand: \(color.hex); --brand-ink: \(color.ink.hex); }\n" }
         return (accent.map { "@media (prefers-color-scheme: light) { \(rule($0)) }\n" } ?? "")
@@ -59,13 +59,14 @@ package struct Branding: Sendable, Equatable {
     }
 }
 
-/// An sRGB colour with its contrast (WCAG 2.2, success criterion 1.4.3).
+/// An sRGB colour. Its contrast to other colours is computed according to WCAG 2.2, success criterion 1.4.3.
 package struct BrandColor: Sendable, Equatable {
     /// The minimum contrast between text and background.
     package static let leastContrast = 4.5
     static let white = BrandColor(red: 255, green: 255, blue: 255)
-    /// The background of links and outlined buttons in the stylesheet.
+    /// The background of links and outlined buttons on light pages.
     package static let lightCard = white
+    /// The background of links and outlined buttons on dark pages.
     package static let darkCard = BrandColor(red: 0x1B, green: 0x25, blue: 0x22)
     private static let dark = BrandColor(red: 0x06, green: 0x10, blue: 0x0F)
 
@@ -88,10 +89,10 @@ package struct BrandColor: Sendable, Equatable {
         "#" + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// White or nearly black, whichever has more contrast on this colour.
+    /// The text colour on this colour: white or nearly black, whichever has more contrast.
     package var ink: BrandColor { contrast(with: .white) >= contrast(with: .dark) ? .white : .dark }
 
-    /// The contrast of two colours: 1 to 21.
+    /// Returns the contrast ratio of two colours, from 1 to 21.
     package func contrast(with other: BrandColor) -> Double {
         let (a, b) = (luminance, other.luminance)
         return (max(a, b) + 0.05) / (min(a, b) + 0.05)

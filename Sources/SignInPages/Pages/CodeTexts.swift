@@ -10,7 +10,7 @@ struct CodeTexts: Sendable {
     var title: String
     var smsLead: String
     var voiceLead: String
-    /// Also mentions the link in the mail.
+    /// The introduction of the page for a mailed code. It also mentions the link in the mail.
     var emailLead: String
     var code: String
     var codeHint: String
@@ -36,11 +36,12 @@ struct CodeTexts: Sendable {
     var foreignNumber: String
 
     var linkTitle: String
-    /// `{login}` stands for the user name; `{app}` for the application.
+    /// The introduction of the page of a mailed link. `{login}` stands for the user name, `{app}` for the application.
     var linkLead: String
-    /// `{time}` stands for the date and time in UTC. The server does not know the reader's time zone.
+    /// The line with the time of the sign-in. `{time}` stands for the date and time in UTC, because the server does not know the reader's
+    /// time zone.
     var linkTime: String
-    /// `{address}` stands for the IP address.
+    /// The line with the address of the sign-in. `{address}` stands for the IP address.
     var linkAddress: String
     var linkBrowser: String
     var linkWarning: String
@@ -147,7 +148,7 @@ extension CodeTexts {
         }
     }
 
-    /// The label of the button that sends another code.
+    /// Returns the label of the button that sends another code.
     func again(_ channel: CodeChannel) -> String {
         switch channel {
         case .sms: smsAgain
@@ -156,7 +157,7 @@ extension CodeTexts {
         }
     }
 
-    /// The label of the button that starts the enrolment of a channel.
+    /// Returns the label of the button that starts the enrollment of a channel.
     func setUp(_ channel: CodeChannel) -> String {
         switch channel {
         case .sms: setUpSMS
@@ -165,10 +166,10 @@ extension CodeTexts {
         }
     }
 
-    /// The label of the button that sends the first code to a phone.
+    /// Returns the label of the button that sends the first code to a phone.
     func first(_ channel: CodeChannel) -> String { channel == .voice ? firstVoice : firstSMS }
 
-    /// The lines about the origin of the sign-in, on the page of a link. The language decides how the date is written.
+    /// Returns the lines about the origin of the sign-in, for the page of a mailed link. `language` selects the date format.
     func origin(_ question: MailLinkQuestion, language: String) -> [String] {
         let style = Date.FormatStyle(date: .long, time: .shortened, locale: Locale(identifier: language), timeZone: .gmt)
         return [

@@ -2,7 +2,7 @@ internal import Foundation
 internal import IdentityCore
 
 extension PageView {
-    /// Returns the view of a page of sent codes or of a mailed link, and the name of its template.
+    /// Returns the view of a page about a sent code or a mailed link, and its template.
     static func code(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: PageTemplate) {
         let codes = texts.codes
         switch page.content {
@@ -44,7 +44,7 @@ extension PageView {
 }
 
 extension PageTexts {
-    /// The enrolment choices besides the first phone and an app.
+    /// Returns the buttons of the enrollment choices, except those of the first phone and of an authenticator app.
     func further(_ choices: [HostedEnrollment]) -> [PageView.Factor] {
         let first = choices.first(where: \.isPhone)
         return choices.filter { $0 != first }.compactMap { choice in

@@ -18,7 +18,7 @@ struct FlowTexts: Sendable {
     var activationEnded: String
     var deviceTitle: String
     var deviceLead: String
-    /// `{login}` stands for the user name.
+    /// The sentence that names the account. `{login}` stands for the user name.
     var deviceAccount: String
     var deviceWarning: String
     var allowDevice: String
@@ -84,9 +84,9 @@ extension FlowTexts {
         deviceDenied: "Sie können diese Seite schließen.")
 }
 
-/// Translations of the security questions, whose text in the engine is English.
+/// The translations of the security questions. The engine has only the English text.
 enum QuestionTexts {
-    /// Returns a question in a language. Falls back to English without a translation.
+    /// Returns a question in a language, or in English if there is no translation.
     static func text(of key: String, english text: String, language: String) -> String {
         language == "de" ? german[key] ?? text : text
     }

@@ -5,12 +5,12 @@ internal import NIOConcurrencyHelpers
 internal import ServerHTTP
 internal import ServiceLifecycle
 
-/// The server-sent event streams of pages that wait for the user's answer on a device. A stream polls once a second at the cost of one
-/// read, and ends after a minute at most; the browser then opens a new one. Over the limits, pages poll instead. Thread-safe.
+/// The server-sent event streams of pages that wait for the user's action on a phone or in a mail. A stream reads the store once a second.
+/// It ends after ``longest`` seconds; the browser then opens a new one. Over the limits, pages poll instead. Thread-safe.
 final class LiveWaiting: Sendable {
     /// The maximum number of streams of the server.
     static let most = 2_000
-    /// The maximum number of streams of one sign-in. It is more than one, because a reloaded page may still hold its old stream.
+    /// The maximum number of streams of one sign-in. It is more than one, because the old stream of a reloaded page may still be open.
     static let mostOfOne = 4
     /// The maximum duration of a stream, in seconds.
     static let longest: TimeInterval = 55
@@ -52,7 +52,7 @@ final class LiveWaiting: Sendable {
         }
     }
 
-    /// Returns the stream that tells a page when to continue: at most one event `answered`, and comments, which detect that the browser has
+    /// Returns the stream that tells a page to continue. It sends at most one event, `answered`. Its comments detect that the browser has
     /// disconnected. The place is held until the response ends.
     func stream(_ seat: Seat, while isWaiting: @escaping @Sendable (Date) async throws -> Bool) -> ServerResponse {
         var response = ServerResponse(status: .ok, headers: [.contentType: "text/event-stream"])
@@ -75,7 +75,8 @@ final class LiveWaiting: Sendable {
 }
 
 extension Endpoint {
-    /// The endpoint that a waiting page calls: an event stream if the page accepts one, else whether to wait longer.
+    /// Creates the endpoint that a waiting page calls. It returns an event stream if the page accepts one, otherwise JSON that says whether
+    /// the page must wait longer.
     static func events(_ engine: Engine, _ pages: PageWriter) -> Endpoint {
         Endpoint(page: .signInEvents, methods: [.get], engine, pages) { call in
             let request = call.request

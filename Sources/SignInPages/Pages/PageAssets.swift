@@ -39,8 +39,8 @@ struct PageAssets: Sendable {
             logo: RoutePath.asset(digest, logo.name))
     }
 
-    /// Returns the file with a name, and whether the digest in its URL matches. If servers of two versions run side by side, it may not;
-    /// then browsers must not cache the file. `nil` for an unknown name.
+    /// Returns the file with this name, and whether the digest in its URL matches; `nil` for an unknown name. The digest can differ while
+    /// servers of two versions run. Browsers must not cache the file then.
     func file(_ name: String, digest: String) -> (file: File, isPromised: Bool)? {
         files[name].map { ($0, digest == self.digest) }
     }

@@ -102,7 +102,7 @@ extension PageTexts {
     /// The supported languages; the first one is the default.
     static let all = [english, german]
 
-    /// Returns the first supported language of the preferred tags, English if there is none. `de` also matches `de-CH`.
+    /// Returns the texts in the first preferred language that is supported, otherwise in English. The tag `de-CH` matches German.
     static func preferred(by preferences: [String]) -> PageTexts {
         for preference in preferences {
             let tag = preference.lowercased()
@@ -111,7 +111,7 @@ extension PageTexts {
         return english
     }
 
-    /// The tags of an `Accept-Language` header, the most preferred first (RFC 9110 section 12.5.4).
+    /// Returns the tags of an `Accept-Language` header, the most preferred first (RFC 9110 section 12.5.4).
     static func tags(acceptLanguage header: String?) -> [String] {
         let entries = (header ?? "").prefix(500).split(separator: ",").prefix(20).map { entry -> (String, Double) in
             let parts = entry.split(separator: ";").map { part in String(part.filter { $0 != " " }) }

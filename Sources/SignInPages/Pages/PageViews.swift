@@ -4,7 +4,7 @@ internal import OAuthWire
 internal import QRCode
 internal import ServerHTTP
 
-/// The data of a page's template, in the user's language. The property names are those of the templates.
+/// The data of a page's template, in the user's language. Templates refer to the properties by their names.
 struct PageView: Sendable {
     struct Factor: Sendable {
         var value: String
@@ -22,32 +22,36 @@ struct PageView: Sendable {
     var title: String
     var lead: String
     var notice: String?
-    /// The result of the previous step, if the page does not show it otherwise.
+    /// The result of the previous step; `nil` if there is none, or if the page shows the result in another way.
     var status: String?
-    /// Seconds until the step can be repeated.
+    /// Seconds until another push can be sent; `nil` if it can be sent now.
     var cooldown: String?
-    /// Seconds until the page reloads.
+    /// Seconds until the page reloads in a browser without scripts; `nil` for a page that does not reload.
     var refresh: String?
-    /// The URL of the sign-in.
+    /// The URL of the form. Most templates append the name of the step.
     var action = ""
     var formToken = ""
+    /// The content of the form's first field: the user name, or the device code on the page that asks for it. `nil` for an empty field.
     var login: String?
     var isLoginFixed = false
     var factors: [Factor] = []
     var asksForCode = false
     /// The requested scopes, as sentences.
     var scopes: [String] = []
+    /// The number that the user picks on the device, or the code that a device shows; `nil` for a page without either.
     var number: String?
-    /// The rules for a new password.
+    /// The rules for a new password, or the lines about the origin of a sign-in on the page of a mailed link.
     var rules: [String] = []
     /// The rules that the last new password violated.
     var violations: [String] = []
     var hasViolations = false
-    /// The error detail for the application's developer.
+    /// A further paragraph: the error detail for the application's developer, the account, or the way back to the application. `nil` for
+    /// none.
     var detail: String?
     var redirectURI = ""
-    /// An SVG element that the server made.
+    /// The QR code, as an SVG element that the server made; `nil` for a page without a QR code.
     var picture: String?
+    /// The content of the QR code, for users who cannot scan it; `nil` for a page without a QR code.
     var secret: String?
     var canAddPhone = false
     var canAddApp = false
@@ -58,28 +62,28 @@ struct PageView: Sendable {
     var canRecover = false
     /// Whether the page links to the unlock of the account.
     var canUnlock = false
-    /// Whether it is a page of a recovery, which cannot be restarted or cancelled.
+    /// Whether the page belongs to a recovery, which cannot be restarted or cancelled.
     var isRecovery = false
     /// The label of the main button.
     var button = ""
     /// The label of the resend button; `nil` for a page without it.
     var resend: String?
-    /// The last component of the form's URL, for templates with several uses.
+    /// The step that the form submits, or the channel of the code to send again, for templates that serve several steps.
     var step = ""
-    /// Whether the page waits for an answer elsewhere.
+    /// Whether the page waits for the user's action on a phone or in a mail.
     var isWaiting = false
     var question: String?
-    /// The URL of the link back.
+    /// The URL of the link back; `nil` for a page without this link.
     var back: String?
-    /// Whether nothing was proved yet, so that the page offers no restart.
+    /// Whether the sign-in has no user name yet. Its page then offers no restart.
     var isFirst = false
     /// Whether the notice concerns the typed value.
     var isInvalid = false
     var assets = PageAssets.Addresses()
 
-    /// Whether the page has a button for a factor.
+    /// Whether ``factors`` has an element.
     var hasFactors = false
-    /// Whether the page has both a button and a field.
+    /// Whether the user can choose: between a button and the field on the page of factors, for another factor on other pages.
     var hasChoice = false
     /// Whether the code field gets the focus.
     var focusesCode = false
@@ -94,14 +98,14 @@ struct PageView: Sendable {
 }
 
 extension PageView {
-    /// The secret in groups of four characters, which is easier to type.
+    /// Returns the secret in groups of four characters, which are easier to type.
     private static func grouped(_ secret: String) -> String {
         let characters = Array(secret)
         return stride(from: 0, to: characters.count, by: 4).map { String(characters[$0..<min($0 + 4, characters.count)]) }
             .joined(separator: " ")
     }
 
-    /// Returns the view of a sign-in's page, and the name of its template.
+    /// Returns the view of a sign-in's page, and its template.
     static func signIn(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: PageTemplate) {
         var view: PageView
         let template: PageTemplate
@@ -254,7 +258,7 @@ extension PageTexts {
         }
     }
 
-    /// The text of a scope on the consent page.
+    /// Returns the text of a scope on the consent page.
     fileprivate func sentence(for scope: HostedScope) -> String {
         switch scope.name {
         case "openid": scopeOpenID
@@ -268,7 +272,7 @@ extension PageTexts {
         }
     }
 
-    /// The label of a factor's button; `nil` for a factor with a field.
+    /// Returns the label of a factor's button; `nil` for a factor with a field.
     fileprivate func label(of choice: HostedFactorChoice) -> String? {
         let text: String? =
             switch choice.factor {

@@ -6,7 +6,7 @@ package import ServerHTTP
 
 /// Creates the HTTP responses of the pages: HTML with a strict content security policy, redirects, and cookies.
 package struct PageWriter: Sendable {
-    /// The connection between browsers and the server: with or without TLS.
+    /// The transport between browsers and the server: with or without TLS.
     package let transport: BrowserTransport
     let assets: PageAssets
     /// The event streams of waiting pages.
@@ -23,7 +23,7 @@ package struct PageWriter: Sendable {
         self.branding = branding
     }
 
-    /// The cookies of the pages, with the attributes that the browsers' origin requires.
+    /// Returns the cookies of the pages, with the attributes that the origin of the browser requires.
     func cookies(for call: Endpoint.Call) -> BrowserCookies { call.cookies(transport) }
 
     /// Returns the HTML or redirect of an answer, with its cookies, uncached. `token` names the sign-in of a page.
@@ -88,13 +88,13 @@ package struct PageWriter: Sendable {
         return response.uncached()
     }
 
-    /// Redirects to a URL of this server, or to a registered redirect URI.
+    /// Returns a redirect to a URL of this server, or to a registered redirect URI.
     func goOn(to location: String) -> ServerResponse { redirect(to: location) }
 
-    /// Always redirects to a GET request, so that going back or reloading never resubmits a form.
+    /// Returns a redirect. The browser follows it with a GET request, so that going back or reloading never resubmits a form.
     private func redirect(to location: String, status: HTTPResponse.Status = .seeOther) -> ServerResponse {
         var response = ServerResponse(status: status, headers: [.location: location])
-        // The same policy as the target page: browsers compare the policies along a redirect and switch processes where they differ.
+        // The target page has the same policy. Browsers compare the policies along a redirect, and switch processes if they differ.
         if location.hasPrefix("/") { response.headers[.openerPolicy] = Self.openerPolicy }
         return response
     }
@@ -128,8 +128,8 @@ extension URLComponents {
 
 /// Source expressions of a Content-Security-Policy.
 enum ContentPolicy {
-    /// Returns the source that `form-action` must allow for a form whose response redirects to a registered URI: its origin, or its scheme
-    /// if there is none. Browsers block such a redirect to other sources.
+    /// Returns the source that `form-action` must allow for a form whose response redirects to a registered URI: the URI's origin, or its
+    /// scheme if it has no origin. Browsers block a redirect to other sources.
     static func source(of uri: String) -> String {
         let scheme = uri.utf8.prefix { $0 != UInt8(ascii: ":") }
         let isScheme = !scheme.isEmpty && scheme.allSatisfy { isAlphanumeric($0) || "+-.".utf8.contains($0) }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The texts about the enrolment of a phone; a part of ``PageTexts``. `{app}` stands for the app on the phone.
+/// The texts about the enrollment of a phone; a part of ``PageTexts``. `{app}` stands for the app on the phone, except in ``chooseLead``.
 struct PhoneTexts: Sendable {
     var chooseTitle: String
-    /// `{app}` is the application of the sign-in.
+    /// The introduction of the page. `{app}` stands for the application of the sign-in.
     var chooseLead: String
     var begin: String
-    /// Used if there are several apps.
+    /// The label of the button for each app after the first one.
     var beginWith: String
     var beginApp: String
     var title: String

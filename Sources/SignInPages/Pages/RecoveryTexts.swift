@@ -5,11 +5,11 @@ internal import IdentityCore
 struct RecoveryTexts: Sendable {
     /// The texts that differ between a forgotten password and a locked account.
     struct Kind: Sendable {
-        /// On the sign-in page.
+        /// The label of the link on the sign-in page.
         var link: String
         var title: String
         var lead: String
-        /// After the request for a mail.
+        /// The text after the user requested a mail.
         var mailed: String
         var byLink: Link
     }
@@ -25,7 +25,7 @@ struct RecoveryTexts: Sendable {
 
     var password: Kind
     var unlock: Kind
-    /// For an account that an administrator created.
+    /// The texts for an account that an administrator created.
     var activation: Link
 
     var bySMS: String
@@ -39,8 +39,9 @@ struct RecoveryTexts: Sendable {
     var toApplication: String
 
     var codeTitle: String
-    /// The same for known and unknown user names.
+    /// The lead after a text message. It is identical for known and unknown user names.
     var textLead: String
+    /// The lead after a call. It is identical for known and unknown user names.
     var callLead: String
     var code: String
     var codeHint: String
@@ -53,8 +54,9 @@ struct RecoveryTexts: Sendable {
     var answer: String
     var goOnWithAnswer: String
     var newLead: String
-    /// For a first password.
+    /// The title of the form for a first password.
     var firstTitle: String
+    /// The lead of the form for a first password.
     var firstLead: String
     var setPassword: String
 
@@ -201,7 +203,7 @@ extension RecoveryTexts {
         }
     }
 
-    /// The label of a channel's button.
+    /// Returns the label of a channel's button.
     func label(of channel: CodeChannel) -> String {
         switch channel {
         case .sms: bySMS

@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import ServerHTTP
 
 extension PageView {
-    /// Returns the view of a recovery's page, and the name of its template.
+    /// Returns the view of a recovery's page, and its template.
     static func recovery(_ page: HostedPage, token: String, organization: String, texts: PageTexts) -> (PageView, template: PageTemplate) {
         func view(_ title: String, _ lead: String) -> PageView {
             var view = PageView(texts, organization: organization, title: title, lead: lead, application: page.applicationName)

@@ -3,7 +3,7 @@ internal import IdentityCore
 internal import JOSE
 
 extension RecoveryRefusal {
-    /// The notice for the page; `nil` if the next page shows enough.
+    /// The notice for the page; `nil` if the next page needs none.
     var notice: RecoveryPage.Notice? {
         switch self {
         case .wrongCode: .wrongCode

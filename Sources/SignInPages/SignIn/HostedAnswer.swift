@@ -3,7 +3,7 @@ package import IdentityCore
 internal import JOSE
 package import OAuthWire
 
-/// The response of the pages of a sign-in, with the browser's new cookies.
+/// The response of a page of a sign-in or recovery, with the browser's new cookies.
 package struct HostedAnswer: Sendable {
     package enum Outcome: Sendable {
         case page(HostedPage)
@@ -13,14 +13,14 @@ package struct HostedAnswer: Sendable {
         case recovery(RecoveryPlace)
         /// A redirect to the authorize endpoint that restarts the sign-in with the same request, which was stored at `requestURI`.
         case restart(clientID: String, requestURI: String)
-        /// The response to the client.
+        /// The authorization response, which the browser takes to the client.
         case respond(AuthorizationResponse)
         /// The error page of a sign-in that cannot continue; the client gets no response.
         case refused(HostedRefusal)
     }
 
     package var outcome: Outcome
-    /// The browser's new secrets; `nil` for no change.
+    /// The browser's new secrets. A secret that is `nil` does not change.
     package var cookies = BrowserSecrets()
 
     package init(_ outcome: Outcome) { self.outcome = outcome }
@@ -75,7 +75,7 @@ package struct HostedRefusal: Sendable {
     }
 }
 
-/// The content of a page of a sign-in, without its look and language.
+/// The content of a page of a sign-in or recovery, without its look and language.
 package struct HostedPage: Sendable {
     /// The input that the page asks for, with its data.
     package enum Content: Sendable {
@@ -89,45 +89,46 @@ package struct HostedPage: Sendable {
         case recoveryLink(RecoveryKind, login: String)
         /// The code that a recovery sent.
         case recoveryCode(CodeChannel)
-        /// The answer to the user's security question; the text is English.
+        /// The answer to the user's security question. The text of the question is English.
         case recoveryQuestion(key: String, text: String)
-        /// A new or first password, with the rules and those that the last one violated.
+        /// A new or first password. `violated` are the rules that the last entered password violated.
         case recoveryPassword(RecoveryKind, login: String, rules: [PasswordRule], violated: [PasswordRule])
-        /// No input: the recovery is complete. The token leads back to the sign-in from which it started.
+        /// No input: the recovery is complete. `signIn` is the state token of the sign-in from which the recovery started; `nil` for none.
         case recovered(RecoveryKind, signIn: String?)
+        /// The second factor.
         case factors([HostedFactorChoice])
-        /// The code that was sent to a masked phone number or mail address. The link in a mail is accepted too.
+        /// The code that was sent to the phone number or mail address; `destination` is masked. The link in a mail is accepted too.
         case sentCode(CodeChannel, destination: String, hasOthers: Bool)
         /// Asks whether the user who received the mail is signing in.
         case mailLink(MailLinkQuestion)
         /// No input: the mailed link was answered.
         case mailLinkAnswered(isApproved: Bool)
-        /// The enrolment of a second factor: a choice, or the app's QR code once the user chose an app.
+        /// The enrollment of a second factor. With an offer, the page shows the QR code of an authenticator app; without, only the choices.
         case enrollment(TOTPEnrollmentOffer?, choices: [HostedEnrollment])
-        /// The number of a phone to enrol.
+        /// The number of a phone to enroll.
         case enrollNumber(CodeChannel)
-        /// The code that was sent to a masked phone number or mail address to enrol.
+        /// The code that was sent to the phone number or mail address to enroll; `destination` is masked.
         case confirmNumber(CodeChannel, destination: String)
-        /// The enrolment of a phone for push, with its QR code.
+        /// The enrollment of a phone for push, with its QR code.
         case phone(PhoneEnrollmentOffer, canAddApp: Bool)
-        /// No input: the user answers on a device.
+        /// No input: the user answers a push on a device.
         case push(HostedPushWait)
-        /// A new password in place of an expired one, with the rules and those that the last one violated.
+        /// A new password in place of an expired one. `violated` are the rules that the last entered password violated.
         case newPassword(login: String, rules: [PasswordRule], violated: [PasswordRule])
         case consent([HostedScope])
         /// The user's decision about a device that shows this code.
         case device(userCode: String, login: String)
-        /// No input: the decision about a device.
+        /// No input: the user decided about a device.
         case deviceDecided(isAllowed: Bool)
     }
 
     /// A notice about the previous step. A sign-in stores the raw value.
     package enum Notice: String, Sendable, Codable {
-        /// Also for a locked account and an unknown user name.
+        /// The password is wrong, the account is locked, or the user name is unknown.
         case wrongCredentials
-        /// The code of an authenticator app was wrong or used before.
+        /// The code of an authenticator app is wrong or was used before.
         case wrongCode
-        /// The code came too late to enrol an authenticator app; the user must start again.
+        /// The code came too late to enroll an authenticator app; the user must start again.
         case lateCode
         /// Too many attempts; the user must wait.
         case tooManyAttempts
@@ -137,7 +138,7 @@ package struct HostedPage: Sendable {
         case unanswered
         /// The user denied the push, or picked a wrong number.
         case notApproved
-        /// No device can receive a push.
+        /// No device can receive a push, or a code could not be sent.
         case noDevice
         /// Too many pushes were not answered; the user must wait.
         case tooManyChallenges
@@ -145,7 +146,9 @@ package struct HostedPage: Sendable {
         case pushSentJustNow
         /// The two entries of the new password differ.
         case passwordsDiffer
+        /// The entered code of a message is wrong or expired.
         case wrongSentCode
+        /// The answer to the security question is wrong.
         case wrongAnswer
         /// Another message was sent recently; the user must wait.
         case sentJustNow
@@ -156,12 +159,14 @@ package struct HostedPage: Sendable {
     }
 
     package var content: Content
+    /// The notice about the previous step; `nil` for none.
     package var notice: Notice?
     /// The name of the sign-in's application.
     package var applicationName: String
     /// The token that each form of the page must contain.
     package var formToken: String
-    /// The final redirect URI of the page's forms, which the client registered.
+    /// The address to which a submitted form may redirect: the client's registered redirect URI, or the organization's origin on the pages
+    /// of a recovery and of a mailed link.
     package var returnURI: String
     /// The client's requested languages, in order of preference.
     package var locales: [String]
@@ -194,14 +199,14 @@ package struct HostedScope: Sendable {
     package var description: String?
 }
 
-/// A second factor that has a button or a field on the pages, in the order in which a page offers them.
+/// A second factor that has a button or a field on the pages. The cases are in the order in which a page offers them.
 package enum HostedFactor: String, Sendable, CaseIterable {
     case push
     /// A code of an authenticator app.
     case totp = "code"
     case sms
     case voice
-    /// A code by mail, or the link that comes with it.
+    /// A code by mail, or the link in that mail.
     case email
 
     var kind: FactorKind {
@@ -237,19 +242,19 @@ package enum HostedAction: Sendable {
     /// Allows or denies the sign-in of a device.
     case device(isAllowed: Bool)
     case enroll
-    /// Starts the enrolment of a phone for push with an authenticator's app; `nil` for the first authenticator.
+    /// Starts the enrollment of a phone for push with an authenticator's app; `nil` for the first authenticator.
     case enrollPhone(authenticatorID: String?)
-    /// Starts the enrolment of a phone or mail address for codes.
+    /// Starts the enrollment of a phone or mail address for codes.
     case enrollCode(CodeChannel)
-    /// Submits the phone number; empty to send the code again.
+    /// Submits the phone number to enroll. An empty number sends the code again.
     case number(String)
-    /// Returns to the choice of a factor to enrol.
+    /// Returns to the choice of a factor to enroll.
     case chooseEnrollment
-    /// Confirms the enrolment of an app by its code.
+    /// Confirms the enrollment of an authenticator app, a phone or a mail address by its first code.
     case confirmEnrollment(String)
     /// Cancels the sign-in; the client gets an error.
     case cancel
-    /// Starts again, possibly as another user.
+    /// Starts the sign-in again without proofs, so that another user can sign in.
     case restart
 }
 

@@ -51,7 +51,7 @@ extension HostedState {
         return try next == transaction ? Plan(onward) : moving(to: next, Writes(closing))
     }
 
-    /// The factors that can be presented now, in the order in which the page offers them.
+    /// Returns the user's factors among `kinds`, in the order in which the page offers them.
     func choices(of kinds: [FactorKind]) -> [HostedFactorChoice] {
         return HostedFactor.allCases.compactMap { factor in
             let own = enrollments.first { enrollment in
@@ -61,7 +61,7 @@ extension HostedState {
         }
     }
 
-    /// The phone or mail address to which a code can be sent now; `nil` if none is required.
+    /// Returns the phone or mail address to which a code can be sent now; `nil` if the sign-in accepts no code of this channel now.
     func sendable(by channel: CodeChannel) -> Enrollment? {
         guard transaction.end == nil, !transaction.proofs.isEmpty, !transaction.isRejectedForGood, let subject,
             case .factor(let kinds) = transaction.requirement(for: subject),
@@ -70,14 +70,14 @@ extension HostedState {
         return enrollments.first { $0.sentCode?.channel == channel }
     }
 
-    /// The valid code that was sent for this sign-in.
+    /// Returns the valid code that was sent for this sign-in; `nil` for none.
     func openCode(by channel: CodeChannel) -> SentCodeMethod.OpenCode? {
         enrollments.first { $0.sentCode?.channel == channel }?.sentCode?.open.flatMap {
             $0.owner == transaction.id && now < $0.expiresAt ? $0 : nil
         }
     }
 
-    /// The page that asks for a code that was sent; `nil` if no code is open.
+    /// Returns the page that asks for a code that was sent; `nil` if no such code is valid.
     func sentCodePage(_ choices: [HostedFactorChoice], notice: HostedSignIn.Notice?) -> HostedAnswer? {
         guard let channel = hosted.sending, openCode(by: channel) != nil,
             let choice = choices.first(where: { $0.factor.channel == channel })
@@ -90,19 +90,19 @@ extension HostedState {
         hosted.sending == .email && openCode(by: .email)?.approvedAt != nil && sendable(by: .email) != nil
     }
 
-    /// Whether the page waits for the answer to the link of a mail.
+    /// Whether the page waits for the user to open the link of a mail.
     var awaitsLink: Bool {
         hosted.sending == .email && openCode(by: .email).map { $0.link != nil && $0.approvedAt == nil } ?? false
     }
 }
 
 extension HostedFactor {
-    /// The channel of its codes; `nil` for factors that send none.
+    /// The channel of the factor's codes; `nil` for factors whose codes are not sent.
     package var channel: CodeChannel? { CodeChannel.allCases.first { $0.factor == kind } }
 }
 
 extension HostedSignIn.Notice {
-    /// The notice for a code that was not sent.
+    /// Creates the notice for a code that was not sent.
     init(_ refusal: CodeRefusal) {
         switch refusal {
         case .tooSoon: self = .sentJustNow

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import IdentityCore
 
-/// The enrolment of an authenticator app during a sign-in, if the policy requires a second factor and the user has none. The proofs of the
+/// The enrollment of an authenticator app during a sign-in, if the policy requires a second factor and the user has none. The proofs of the
 /// sign-in permit it, and the confirming code counts as the second factor.
 extension HostedState {
     /// Starts the setup, or starts it again with another secret.
@@ -13,7 +13,7 @@ extension HostedState {
         do {
             setup = try AuthenticatorAppSetup(authentication, reading.view, snapshot, engine.environment, now: now)
         } catch is Refusal {
-            // The proofs are too old, as with an old session, or do not permit the setup any more.
+            // The proofs are too old, as with an old session, or no longer permit the setup.
             return restart()
         }
         return HostedStep {
@@ -44,13 +44,13 @@ extension HostedState {
         }
     }
 
-    /// The page on which a second factor is set up.
+    /// Returns the page on which a second factor is set up.
     func enrollmentPage() throws -> HostedAnswer {
         let choices = user.map { snapshot.enrollable(for: $0.value) } ?? []
         if let phone = try phoneOffer() { return page(.phone(phone, canAddApp: choices.contains(.app))) }
         if let channel = hosted.setupChannel, choices.contains(.code(channel)) {
             if let code = pendingCode?.sentCode { return page(.confirmNumber(channel, destination: code.destination.masked)) }
-            // The address of a mailbox is known: after the code's expiry, the user chooses it again.
+            // A mail address needs no input: after the code's expiry, the page offers the choice again.
             if channel != .email { return page(.enrollNumber(channel)) }
         }
         guard let user, let pending = pendingApp, let totp = pending.totp, let until = pending.pendingUntil else {
@@ -68,7 +68,7 @@ extension HostedState {
         return transaction.requirement(for: subject) == .enrollment
     }
 
-    /// The proofs of this sign-in, as the setup of an authenticator app needs them.
+    /// The proofs of this sign-in, in the form that the setup of an authenticator app needs; `nil` without a proof.
     private var provedSoFar: AuthenticationContext? {
         guard let user, let last = transaction.proofs.last else { return nil }
         return AuthenticationContext(
@@ -76,7 +76,7 @@ extension HostedState {
             methods: transaction.proofs.flatMap(\.methods))
     }
 
-    /// The app that awaits its code; `nil` after its expiry.
+    /// The app that awaits its code; `nil` for none, and after the expiry.
     private var pendingApp: Enrollment? {
         guard let pending, pending.totp != nil, pending.status == .pending, let until = pending.pendingUntil, now < until else {
             return nil

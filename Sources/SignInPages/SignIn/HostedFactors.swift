@@ -3,8 +3,8 @@ internal import IdentityCore
 
 /// The factors that a user presents on the pages.
 extension HostedState {
-    /// A step that checks an answer to a factor; `wrong` is the notice of a wrong answer. Before the first proof, a wrong answer costs
-    /// the same reads, computation and writes for every typed user name.
+    /// Returns a step that checks an answer to a factor. `wrong` is the notice after a wrong answer. Before the first proof, a wrong answer
+    /// costs the same reads, computation and writes for every typed user name.
     func factor(
         _ response: FactorResponse, as typed: String = "", by verifier: some FactorVerifier, wrong: HostedSignIn.Notice,
         _ reading: Reading<HostedStep.Verdict>
@@ -44,13 +44,13 @@ extension HostedState {
             let (next, outcome, effects) = transaction.step(
                 .judged(verifier.kind, verifier.factorClass, methods: verifier.methods, verdict, subject), now: now)
             var writes = try Writes(effects, of: next, user: user)
-            // The verdict may be seconds old: a lock or a new password since then must be seen.
+            // The verdict may be seconds old. Rewriting the user makes a lock or a new password since then cause a conflict.
             if let user, !effects.writesUser { writes += [user.unchanged] }
             return try judged(next, outcome, writes, wrong: wrong, login: login)
         }
     }
 
-    /// The result of a judged answer. The first proof binds the sign-in to the browser, which gets a new secret.
+    /// Returns the plan of a judged answer. The first proof binds the sign-in to the browser, which gets a new secret.
     private func judged(
         _ next: SignInTransaction, _ outcome: SignInTransaction.Outcome, _ writes: Writes, wrong: HostedSignIn.Notice, login: String
     ) throws -> Plan<HostedAnswer> {
@@ -66,7 +66,7 @@ extension HostedState {
         return try moving(to: next, writes, answer: answer)
     }
 
-    /// A step that checks a code that was sent.
+    /// Returns a step that checks a code that was sent.
     func sentCode(_ code: String, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         guard let channel = hosted.sending, let enrollment = sendable(by: channel) else { return unchanged }
         if let until = enrollment.sentCode?.closedUntil(at: now) { return HostedStep { try note(.tooManyAttempts, until: until) } }

@@ -4,8 +4,8 @@ internal import OAuthWire
 internal import Store
 
 extension Engine {
-    /// Issues the code to the client, and the session to the browser. A session that alone proved the sign-in keeps its secret. A new proof
-    /// replaces the secret or starts a session, so that an attacker cannot fix the session in advance (RFC 9700 section 4.7).
+    /// Issues the code to the client, and the session to the browser. If the session alone proved the sign-in, it keeps its secret. A new
+    /// proof replaces the secret or starts a session, so that an attacker cannot fix the session in advance (RFC 9700 section 4.7).
     func finish(_ proved: ProvedSignIn, context: RequestContext) throws -> Plan<HostedAnswer> {
         let transaction = proved.transaction
         guard let authorization = transaction.authorization, transaction.authentication != nil else {
@@ -24,8 +24,8 @@ extension Engine {
         var writes = proved.writes
         let (session, secret, sessionWrites) = try session(after: proved, context: context)
         writes += sessionWrites
-        // A new session began with a proof, so its device becomes known. It gets a new secret, because an attacker may have planted the old
-        // one.
+        // A new session began with a proof, so its device becomes known. The device gets a new secret, because an attacker may have planted
+        // the old one.
         var user = proved.user.value
         var device: String?
         if secret != nil, !user.knowsBrowser(of: RequestOrigin(browserOf: context)) {
@@ -46,7 +46,8 @@ extension Engine {
         return Plan(answer, writes)
     }
 
-    /// Refuses the client that the access policy denies. A page that is loaded again gets the same answer without another log event.
+    /// Returns the error for a client that the access policy denies. The sign-in stores the error, so that reloading the page returns it
+    /// without another log event.
     private func denied(_ proved: ProvedSignIn, _ refusal: Refusal) throws -> Plan<HostedAnswer> {
         var transaction = proved.transaction
         guard let request = transaction.authorization?.request else { return Plan(HostedAnswer(.refused(HostedRefusal(.over)))) }
@@ -63,7 +64,7 @@ extension Engine {
         return Plan(HostedAnswer(.respond(AuthorizationResponse(refusal, to: request, issuer: issuer))), writes)
     }
 
-    /// A new code, and its writes; the previous code becomes invalid.
+    /// Returns a new code and its writes, which invalidate the previous code.
     private func code(
         for proved: ProvedSignIn, _ authorization: Authorization, in session: Session, now: Date
     ) throws -> (code: String, Writes) {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import IdentityCore
 
-/// A new password during a sign-in, if the password that the user proved is due.
+/// The change of the password during a sign-in, if the policy requires it.
 extension HostedState {
-    /// Takes a new password, typed twice, and continues the sign-in in the same commit.
+    /// Stores a new password, which the user typed twice, and continues the sign-in in the same commit.
     func changePassword(_ password: String, repeated: String, _ reading: Reading<HostedStep.Verdict>) -> HostedStep {
         // A form that is sent again changes nothing.
         guard let user, let subject, passwordDue != nil else { return unchanged }
@@ -34,7 +34,7 @@ extension HostedState {
         return try next == transaction ? Plan(onward) : moving(to: next)
     }
 
-    /// The reason why the password must be changed; `nil` if it is not due.
+    /// The reason why the password must be changed; `nil` if the user can keep it.
     var passwordDue: PasswordStanding? {
         guard transaction.end == nil, !transaction.proofs.isEmpty, let subject,
             case .newPassword(let standing) = transaction.requirement(for: subject)

@@ -14,7 +14,7 @@ package struct HostedPushWait: Sendable, Equatable {
 }
 
 extension HostedState {
-    /// Sends a push to the devices of the user.
+    /// Returns a step that sends a push to the devices of the user.
     func startPush(_ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         guard let user, let subject, !transaction.proofs.isEmpty,
             case .factor(let kinds) = transaction.requirement(for: subject), kinds.contains(where: \.isOutOfBand)
@@ -40,14 +40,14 @@ extension HostedState {
         }
     }
 
-    /// The notice about a finished push on the choice of a factor; `nil` if the user chose another factor or a later step has its own
-    /// notice.
+    /// Returns the notice about a finished push, for the page that offers the factors; `nil` if the user chose another factor, or if a
+    /// later step has its own notice.
     func notice(ofPush notice: HostedSignIn.Notice) -> HostedSignIn.Notice? {
         let isLeft = hosted.sending != nil || hosted.leftChallenge == transaction.challengeCount
         return isLeft || ![nil, .pushSentJustNow].contains(hosted.notice(at: now)) ? nil : notice
     }
 
-    /// The page of a push that waits for its answer.
+    /// Returns the page of a push that waits for its answer.
     func pushPage(_ challenge: PushChallenge) -> HostedAnswer {
         var hasOthers = false
         if let subject, case .factor(let kinds) = transaction.requirement(for: subject) {
@@ -63,7 +63,7 @@ extension HostedState {
 }
 
 extension PushChallenge {
-    /// The time when the page can send another push; `nil` if it can already.
+    /// Returns the time when the page can send another push; `nil` if it can send one now.
     func resendTime(at now: Date) -> Date? {
         let time = createdAt.addingTimeInterval(HostedSignIn.resendDelay)
         return isOpen(at: now) && now < time ? time : nil

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import IdentityCore
 
-/// A sign-in whose first proof arrived but whose response was lost: the browser sends the password again with the old secret. An attacker
-/// who planted that secret and knows the password can do the same. So the repeated password is accepted only while nothing else was proved.
-/// After a further step, only the browser with the new secret continues. A wrong password is counted as usual and does not change the
-/// sign-in.
+/// The repetition of the password after the response to the first proof was lost: the browser sends the password again with the old
+/// secret. An attacker who planted that secret and knows the password can do the same. So the server accepts the repeated password only
+/// while nothing else was proved. After a further step, only the browser with the new secret continues. A wrong password is counted as
+/// usual and does not change the sign-in.
 extension HostedState {
-    /// Accepts the password again.
+    /// Returns a step that accepts the password again.
     func reproof(_ action: HostedAction, _ reading: Reading<HostedStep.Verdict>) throws -> HostedStep {
         guard case .password(_, let password) = action, isPasswordAlone, let user, let subject else { throw EarlyAnswer(.otherBrowser) }
         let verifier = PasswordVerifier(environment: engine.environment, origin: subject.origin)
         let check = Check(.password(password), of: user.value, enrollments: [], policy: snapshot.passwordPolicy, by: verifier)
-        // Counted whatever the request was counted for before: an earlier read may have been for another user name.
+        // Counted again even if an earlier read of this request counted it: that read may have been for another user name.
         return HostedStep(check: counted(check.map { .factor(try await $0()) }, nil, by: countAttempt)) { verdict in
             switch verdict {
             case .limited(let status): throw EarlyAnswer(HostedAnswer(.refused(HostedRefusal(tooMany: status))))
@@ -35,8 +35,8 @@ extension HostedState {
         var bound = transaction
         // While a second factor is due, only the latest browser continues, so that an attacker cannot wait for the victim's second factor.
         if bound.end == nil, let start = bound.hosted?.browser.unproved {
-            // The latest by arrival: after a double click, a browser drops the response to its first request. If the check of the first
-            // request ends last, it must not replace the secret that the browser got.
+            // The latest browser is the one whose request arrived last. After a double click, a browser discards the response to its first
+            // request. If the check of the first request ends last, it must not replace the secret that the browser got.
             guard transaction.proofs.allSatisfy({ now >= $0.time }) else { return Plan(onward, writes) }
             bound.hosted?.browser = start
             bound.proofs[0].time = now

@@ -5,7 +5,7 @@ internal import IdentityCore
 struct HostedSignIn: Sendable, Equatable, Codable {
     /// The maximum duration of the whole sign-in, in seconds.
     static let lifetime = TimeInterval(BrowserSecrets.signInLifetime)
-    /// Minimum seconds between two pushes of a page.
+    /// The minimum number of seconds between two pushes of a page.
     static let resendDelay: TimeInterval = 30
     /// The lifetime of an authorization code in seconds (Documentation/Protocol/OAuth.md §2.3).
     static let codeLifetime: TimeInterval = 300
@@ -23,9 +23,9 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     enum Awaited: Sendable, Equatable, Codable {
         /// The code that was sent as the second factor.
         case sentCode(CodeChannel)
-        /// The number of a phone to enrol.
+        /// The number of a phone to enroll.
         case number(CodeChannel)
-        /// The first code of a factor to enrol; the channel is `nil` for an authenticator app.
+        /// The first code of a factor to enroll; the channel is `nil` for an authenticator app.
         case setupCode(enrollmentID: String, CodeChannel?)
     }
 
@@ -36,23 +36,25 @@ struct HostedSignIn: Sendable, Equatable, Codable {
     var notice: Notice? { didSet { noticeUntil = nil } }
     /// The end of the wait that the notice asks for; `nil` for a notice that stays until the next step.
     var noticeUntil: Date?
-    /// The rules that the last new password violated.
+    /// The rules that the last new password violated; `nil` for none.
     var violatedRules: [PasswordRule]?
-    /// The number of the challenge that the user abandoned for another factor; `nil` for none.
+    /// The ordinal of the challenge that the user abandoned for another factor (``SignInTransaction/challengeCount``); `nil` for none.
     var leftChallenge: Int?
     /// The input that the page waits for; `nil` if the user has started no further step since the password. A repeated password is
     /// accepted only then, see `HostedReproof.swift`.
     var awaited: Awaited?
-    /// Whether the user consented to the client's request.
+    /// `true` after the user consented to the client's request; otherwise `nil`.
     var isAllowed: Bool?
+    /// The error for the client; `nil` if the sign-in was not refused.
     var refused: Refused?
-    /// The device that the sign-in is for. It polls for its tokens and gets no code.
+    /// The device that this sign-in authorizes; `nil` if the sign-in is for a client in the browser. A device polls for its tokens and gets
+    /// no code.
     var device: HostedDevice?
 
-    /// The channel of the second factor's code that the page waits for.
+    /// The channel of the second factor's code that the page waits for; `nil` for none.
     var sending: CodeChannel? { if case .sentCode(let channel) = awaited { channel } else { nil } }
 
-    /// The channel of the phone or mail address that is being enrolled.
+    /// The channel of the phone or mail address that is being enrolled; `nil` for none.
     var setupChannel: CodeChannel? {
         switch awaited {
         case .number(let channel), .setupCode(_, let channel?): channel
@@ -60,10 +62,10 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         }
     }
 
-    /// The id of the enrolment that awaits its code.
+    /// The id of the enrollment that awaits its first code; `nil` for none.
     var setupEnrollmentID: String? { if case .setupCode(let id, _) = awaited { id } else { nil } }
 
-    /// Stops waiting for the answer to a second factor.
+    /// Stops waiting for the code of a second factor.
     mutating func stopPresenting() {
         switch awaited {
         case .sentCode: awaited = nil
@@ -71,7 +73,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         }
     }
 
-    /// Ends the enrolment of a factor, and removes its notice.
+    /// Ends the enrollment of a factor, and removes its notice.
     mutating func stopEnrolling() {
         notice = nil
         switch awaited {
@@ -84,7 +86,7 @@ struct HostedSignIn: Sendable, Equatable, Codable {
         (self.browser, self.login, self.device) = (browser, login, device)
     }
 
-    /// Reads the state of a sign-in; `nil` if it is not one of the pages.
+    /// Reads the state of a sign-in; `nil` if the sign-in is not on the pages.
     init?(_ door: DoorState?) {
         guard let value = door?.value(Self.self, of: Self.kind) else { return nil }
         self = value
@@ -92,12 +94,12 @@ struct HostedSignIn: Sendable, Equatable, Codable {
 
     var door: DoorState? { try? DoorState(Self.kind, self) }
 
-    /// The current notice; `nil` once the wait that it asks for is over.
+    /// Returns the current notice; `nil` for none, and after the end of the wait that the notice asks for.
     func notice(at now: Date) -> Notice? { noticeUntil.map { now < $0 } ?? true ? notice : nil }
 }
 
 extension SignInRequest {
-    /// A request for a sign-in on the pages.
+    /// Creates a request for a sign-in on the pages.
     init(onPagesOf application: Application, server: String?, scopes: [String], contextClasses: [String]) {
         self.init(
             application: application, server: server, scopes: scopes, contextClasses: contextClasses, presentable: FactorKind.onPages,
@@ -121,13 +123,13 @@ extension SignInTransaction {
         set { door = newValue?.door }
     }
 
-    /// Ends the enrolment of a factor, and removes its notice.
+    /// Ends the enrollment of a factor, and removes its notice.
     mutating func stopEnrolling() {
         phone = nil
         hosted?.stopEnrolling()
     }
 
-    /// Stores what the client gets once the sign-in ends.
+    /// Stores the final outcome: the authentication, or the refusal that the client gets.
     mutating func record(_ outcome: Outcome) {
         switch outcome {
         case .authenticated(let proved): authentication = proved
@@ -146,7 +148,7 @@ extension FactorKind {
     static let onPages = Set(HostedFactor.allCases.map(\.kind))
 }
 
-/// The device that a sign-in on the pages is for; a part of its ``HostedSignIn``.
+/// The device that a sign-in on the pages authorizes; a part of its ``HostedSignIn``.
 struct HostedDevice: Sendable, Equatable, Codable {
     enum Decision: String, Sendable, Codable {
         case allowed, denied
@@ -154,10 +156,12 @@ struct HostedDevice: Sendable, Equatable, Codable {
         case late
     }
 
+    /// The transaction of the device, which waits for the decision.
     var transactionID: String
     /// The code on the device's screen, for the user to compare.
     var userCode: String
+    /// The decision; `nil` before it.
     var decision: Decision?
-    /// The time at which the user allowed the device.
+    /// The time at which the user allowed the device; otherwise `nil`.
     var decidedAt: Date?
 }

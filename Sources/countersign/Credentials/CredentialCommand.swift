@@ -23,7 +23,7 @@ struct CredentialOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Runs code with the credential. Errors are reported and determine the exit code.
+    /// Runs `body` with the credential. Reports errors, which determine the exit code.
     func use(_ body: (Credential) async throws -> Void) async throws {
         try await Outcome.of(json: json) {
             try await vault.open {

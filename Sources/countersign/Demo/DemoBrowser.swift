@@ -39,7 +39,7 @@ final class DemoBrowser: Sendable {
     /// The number of pages shown; always 0 in the user's own browser, where it is unknown.
     var pageCount: Int { walker?.visited.count ?? 0 }
 
-    /// The last number that a page showed for number matching.
+    /// The last number that a page showed for number matching; `nil` for none, and in the user's own browser.
     var number: String? { walker?.visited.last { $0.number != nil }?.number }
 
     /// Returns a browser sign-in for an app of the sandbox.
@@ -66,13 +66,13 @@ final class DemoBrowser: Sendable {
         await signin.signOut(credential: credential, ending: .all)
     }
 
-    /// Connects a device in the automated browser. Otherwise the user does it.
+    /// Connects a device in the automated browser; a no-op in the user's own browser, in which the user connects it.
     func connect(_ verification: DeviceAuthorizationFlow.Verification) async throws {
         guard let walker else { return }
         _ = try await walker.visit(verification.verificationUriComplete ?? verification.verificationUri)
     }
 
-    /// Runs `work`, and meanwhile shows the app's codes to a user who must type one.
+    /// Runs `work`, and meanwhile shows the codes of the app, one of which the user must type. The automated browser shows none.
     func showing<Success: Sendable>(_ app: AuthenticatorApp, _ work: () async throws -> Success) async throws -> Success {
         guard walker == nil else { return try await work() }
         let display = Task {
@@ -89,7 +89,7 @@ final class DemoBrowser: Sendable {
         return try await work()
     }
 
-    /// Runs `work`, and repeats it with the address shown if no browser can be opened.
+    /// Runs `work`. If no browser can be opened, runs `work` again and shows the address instead.
     @MainActor
     private func orShowing<Success>(_ work: @MainActor () async throws -> Success) async throws -> Success {
         do {
@@ -127,7 +127,7 @@ enum SecondProcess {
         process.executableURL = executable
         process.arguments = arguments
         let output = URL.temporaryDirectory.appending(path: "countersign-\(ProcessInfo.processInfo.processIdentifier)-output.json")
-        // A file, because a pipe would need a reader while the process runs.
+        // The output goes to a file, because a pipe would need a reader while the process runs.
         guard FileManager.default.createFile(atPath: output.path(), contents: nil, attributes: [.posixPermissions: 0o600]) else {
             throw CommandFailure("\(output.path()) can't be created. Set TMPDIR to a folder that you can write to.")
         }

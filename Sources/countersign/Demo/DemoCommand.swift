@@ -95,7 +95,7 @@ struct DemoCommand: AsyncParsableCommand {
 struct StepReporter {
     let json: Bool
 
-    /// Runs a step and reports its result. It throws a ``CommandFailure`` that names the step, or `CancellationError`.
+    /// Runs a step and reports its result. Throws a ``CommandFailure`` that names the step, or `CancellationError`.
     /// - Parameters:
     ///   - name: The step in the past tense.
     ///   - detail: Returns the details to show; never a secret.

@@ -6,7 +6,7 @@ import JOSE
 import FoundationNetworking
 #endif
 
-/// The checks of the doctor. Each one requires that the checks before it could run.
+/// The checks of the doctor. Each check requires that the earlier checks could run.
 struct Diagnosis {
     enum Settings {
         case file(URL)
@@ -61,7 +61,7 @@ struct Diagnosis {
         findings += discovery(metadata, list)
         findings += clock(of: client)
         findings += await keys(of: client)
-        // A client with a redirect URI may use browser sign-in only. Then the trial does not require the password grant.
+        // A client with a redirect URI may sign users in only by the browser. Then the trial does not require the password grant.
         var trial = TrialSignIn(client: client, person: person)
         if let redirectUri = client.configuration.redirectUri {
             let finding = await TrialNavigation(client: client, redirectUri: redirectUri).run()
@@ -157,7 +157,8 @@ struct Diagnosis {
     }
 }
 
-/// Diagnoses why the issuer's server cannot be reached: the scheme is wrong (http or https), or its certificate is not trusted.
+/// Diagnoses why the issuer's server cannot be reached: the URL has the wrong scheme (http or https), or the server's certificate is not
+/// trusted.
 struct ConnectionDiagnosis {
     private enum Answer { case response, untrustedCertificate, nothing }
 
@@ -195,7 +196,7 @@ struct ConnectionDiagnosis {
         "If it is a sandbox, run `countersign trust`; otherwise install the server's certificate authority, or use a certificate of a public one."
     }
 
-    /// Returns the server's response to a request with the other scheme.
+    /// Returns the kind of the server's response to a request with another scheme.
     private func answer(by scheme: String) async -> Answer {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return .nothing }
         parts.scheme = scheme

@@ -21,7 +21,7 @@ struct TrialSignIn {
     }
 
     let client: OAuth2Client
-    /// `nil` for a user who cannot exist.
+    /// The user of the trial; `nil` for a user who cannot exist.
     let person: Person?
     /// Whether the client can sign users in through a browser.
     var hasBrowser = false
@@ -106,8 +106,8 @@ struct TrialSignIn {
     }
 }
 
-/// Starts a sign-in like a browser without a session, to test the client, its redirect URI and its scopes. It requests a response without a
-/// page (`prompt=none`, OpenID Connect Core 3.1.2.1). The expected response is that the user must sign in.
+/// Starts a sign-in like a browser without a session, to test the client, its redirect URI and its scopes. The request asks for a response
+/// without a page (`prompt=none`, OpenID Connect Core 3.1.2.1). The expected response is the error `login_required` or a similar one.
 struct TrialNavigation {
     let client: OAuth2Client
     let redirectUri: URL
@@ -125,7 +125,6 @@ struct TrialNavigation {
                 )
             }
             let token = try await flow.resume(with: redirect)
-            // The tokens are not needed.
             try? await client.revoke(token, type: .all)
             return .warning("Browser", "The issuer accepted an unknown browser session. Check that it is the right server.")
         } catch {

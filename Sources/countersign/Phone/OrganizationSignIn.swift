@@ -4,17 +4,17 @@ import DeviceAuthenticator
 import Foundation
 import OktaDirectAuth
 
-/// Signs the user in at the organization to change a phone enrollment. The token is kept in memory only and revoked after its use.
+/// Signs the user in at the organization to change a phone enrollment. The token is kept only in memory and revoked after its use.
 struct OrganizationSignIn: Sendable {
     private static let scope = "okta.myAccount.appAuthenticator.manage"
 
     let authenticator: DeviceAuthenticatorConfig
     let username: String
     let json: Bool
-    /// Answers the push that this sign-in sends to this phone.
+    /// Lets the user answer the push that this sign-in sends to this phone; `nil` if the phone cannot answer it.
     var answering: SelfAnswer?
 
-    /// Asks for the password and, if required, an approval, and passes the token to `use`.
+    /// Asks for the password and, if required, an approval. Passes the token to `use`, and then revokes it.
     func token<Value: Sendable>(for use: (AuthToken) async throws -> Value) async throws -> Value {
         let host = authenticator.orgURL.absoluteString
         let password = try await PasswordPrompt.ask("Password of \(username) at \(host): ")
@@ -28,13 +28,13 @@ struct OrganizationSignIn: Sendable {
         }
         let token = try await signIn.token(for: username, password: password)
         let result = await Result(of: { try await use(.bearer(token.accessToken)) })
-        // Errors are ignored, because the token expires soon.
+        // Errors of the revocation are ignored, because the token expires soon.
         await TerminalClock.wait(atMost: .seconds(3)) { try? await client.revoke(token, type: .all) }
         return try result.get()
     }
 }
 
-/// The organization and client for an enrollment, from flags or a property list.
+/// The organization and the client for an enrollment, from flags or a property list.
 struct OrganizationOptions: ParsableArguments {
     private static let sandbox = (issuer: "http://localhost:8080", clientID: "phone-app")
 
@@ -63,7 +63,7 @@ struct OrganizationOptions: ParsableArguments {
         let list = try list()
         let text = issuer ?? list?.issuerURL.absoluteString ?? Self.sandbox.issuer
         let (issuer, id) = (URL(string: text), clientID ?? list?.clientId ?? Self.sandbox.clientID)
-        // A host without a scheme is accepted. A scheme without a host is rejected, because it would be parsed as a host.
+        // A host without a scheme is accepted. A scheme without a host is rejected, because the scheme would be parsed as a host.
         guard let issuer, !text.contains("://") || issuer.host()?.isEmpty == false,
             case let authenticator = DeviceAuthenticatorConfig(orgURL: issuer, oidcClientId: id),
             authenticator.orgURL.host()?.isEmpty == false

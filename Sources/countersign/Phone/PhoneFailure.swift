@@ -5,7 +5,7 @@ import Foundation
 
 /// Error texts of the phone for the user of the terminal.
 enum PhoneFailure {
-    /// Returns the text for an error of one of several accounts.
+    /// Returns the text for an error, with the account that it concerns.
     static func text(of error: DeviceAuthenticatorError, for enrollment: AuthenticatorEnrollment) -> String {
         let account = enrollment.user.name ?? enrollment.user.id
         return "\(account) at \(enrollment.organization.url.absoluteString) (\(enrollment.enrollmentId)): \(text(of: error))"
@@ -26,7 +26,6 @@ enum PhoneFailure {
         default: break
         }
         guard case .serverAPIError(_, let model) = error else { return text }
-        // The organization's details.
         let details = model?.errorCauses?.compactMap { $0["errorSummary"] } ?? []
         switch error.reason {
         case .expired, .alreadyAnswered, .cancelled, .clockWrong: return text
@@ -58,7 +57,8 @@ struct PhoneFolder: ParsableArguments {
             ?? Self.standard(environment: ProcessInfo.processInfo.environment, home: UserFolders.home)
     }
 
-    /// `COUNTERSIGN_PHONE` if set, else `countersign/phone` in the user's data folder (XDG base directories).
+    /// Returns the default folder: `COUNTERSIGN_PHONE` if set, otherwise `countersign/phone` in the user's data folder (XDG base
+    /// directories).
     static func standard(environment: [String: String], home: String) -> URL {
         if let path = environment["COUNTERSIGN_PHONE"], !path.isEmpty { return URL(filePath: path, directoryHint: .isDirectory) }
         return UserFolders.data(environment: environment, home: home).appending(path: "countersign/phone", directoryHint: .isDirectory)

@@ -54,7 +54,7 @@ enum PhoneAnswer: Sendable, Equatable {
     case approve(number: String?)
     case deny(suspicious: Bool)
 
-    /// The confirmation shown after the answer was delivered.
+    /// The confirmation that is shown after the answer was sent.
     var done: TerminalText {
         switch self {
         case .approve: "Approved."
@@ -72,7 +72,7 @@ enum PhoneAnswer: Sendable, Equatable {
 }
 
 extension PhoneRequest {
-    /// Signs and sends the answer. It asks for a PIN if the request requires user verification.
+    /// Signs and sends the answer. Asks for a PIN if the request requires user verification.
     func send(_ answer: PhoneAnswer) async throws {
         try await challenge.resolve { step in
             switch (step, answer) {

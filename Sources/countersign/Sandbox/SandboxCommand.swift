@@ -73,7 +73,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
 /// The ports of a sandbox, with the flags that choose them.
 enum SandboxPorts {
-    /// Checks before the start that every port is free. It throws a `PortError` that names each used port, its purpose and its flag.
+    /// Checks before the start that every port is free. Throws a `PortError` that names each used port, its purpose and its flag.
     static func check(server: Int, serverFlag: String = "--port", messages: Int, phones: Int) async throws {
         try await PortUse.check([
             PortUse(port: server, purpose: "authorization server", flag: serverFlag),
@@ -82,7 +82,8 @@ enum SandboxPorts {
         ])
     }
 
-    /// Rejects numbers that are not ports, with the name of the flag; `nil` stands for a flag that was not given.
+    /// Checks the ports of the flags; `nil` stands for a flag that was not given. Throws a `ValidationError` that names the flag if a
+    /// number is not a port.
     static func validate(_ ports: [(flag: String, port: Int?)]) throws {
         for (flag, port) in ports {
             guard let port, !(0...65_535).contains(port) else { continue }
@@ -94,7 +95,7 @@ enum SandboxPorts {
 enum SandboxText {
     /// Shows the overview and returns after Ctrl-C.
     static func showUntilStopped(_ sandbox: Sandbox) async {
-        // Listen before the message, so that an immediate Ctrl-C is not missed.
+        // Listening starts before the message, so that an immediate Ctrl-C is not missed.
         let request = await StopSignal.listen()
         Terminal.write(overview(sandbox))
         Terminal.write("Press Ctrl-C to stop.")

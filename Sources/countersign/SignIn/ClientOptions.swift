@@ -50,7 +50,7 @@ struct VaultOptions: ParsableArguments {
 
     var directory: URL { vault.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? FileTokenStorage.defaultDirectory }
 
-    /// Runs code with the credentials of this folder.
+    /// Runs `body` with the credentials of this folder.
     func open<T>(_ body: () async throws -> T) async rethrows -> T {
         try await Credential.withStorage(FileTokenStorage(directory: directory), operation: body)
     }
@@ -67,7 +67,7 @@ struct BrowserUse: ParsableArguments {
         guard (1...86_400).contains(timeout) else { throw ValidationError("--timeout must be 1 to 86400 seconds.") }
     }
 
-    /// Returns a browser sign-in and sign-out for a client. `json` selects the format of a shown address. Throws
+    /// Returns a browser sign-in and sign-out for a client. With `json`, an address that the user must open is written as JSON. Throws
     /// `OAuth2Error.redirectUriRequired` if the client has no redirect URI.
     @MainActor
     func browserSignin(_ client: OAuth2Client, json: Bool) throws -> BrowserSignin {
@@ -82,7 +82,7 @@ struct BrowserUse: ParsableArguments {
         }
     }
 
-    /// Shows the address instead of opening it.
+    /// Returns a function that shows an address instead of opening it.
     private static func show(json: Bool) -> @Sendable (URL) async throws -> Void {
         { page in
             if json {

@@ -9,7 +9,7 @@ import QRCode
 enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
     case auto, dark, light, never
 
-    /// The colors for the terminal of the notes; `nil` for no QR code.
+    /// The colours for the terminal to which notes are written; `nil` for no QR code.
     var colors: QRSymbol.TerminalColors? {
         switch self {
         case .auto: Terminal.notesAreSeen ? .escapeSequences : nil
@@ -19,15 +19,15 @@ enum QRCodeDrawing: String, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// Returns a text as a QR code; `nil` if it does not fit the columns or is disabled.
+    /// Returns a text as a QR code; `nil` if QR codes are disabled, or if the QR code does not fit the columns.
     func symbol(of text: String, columns: Int = Terminal.noteColumns) -> String? {
-        // Low error correction gives a small symbol, which fits more terminals. A screen is rarely damaged.
+        // With low error correction, the symbol is small and fits more terminals. A screen needs little error correction.
         guard let colors, let symbol = try? QRSymbol(text, errorCorrection: .low) else { return nil }
         return [4, 2].lazy.filter { symbol.size + 2 * $0 <= columns }.first.map { symbol.terminalText(colors: colors, quietZone: $0) }
     }
 }
 
-/// Shows the user the address and the code for a sign-in on another device.
+/// The notice with the address and the code for a sign-in on another device.
 struct DeviceNotice: Sendable {
     var drawing = QRCodeDrawing.auto
     /// The width of a line in characters.
@@ -61,24 +61,25 @@ struct DeviceNotice: Sendable {
         return json
     }
 
-    /// Returns the address, with the code if possible, as a QR code; `nil` if it cannot be drawn.
+    /// Returns the address, with the code if possible, as a QR code; `nil` if the QR code cannot be drawn.
     private func qrCode(of verification: DeviceAuthorizationFlow.Verification) -> String? {
         let address = verification.verificationUriComplete ?? verification.verificationUri
         return drawing.symbol(of: address.absoluteString, columns: columns)
     }
 }
 
-/// Shows what a sign-in waits for.
+/// A notice that is shown while a sign-in waits for the user.
 struct ApprovalNotice: Sendable {
     private static let wheel = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 
     /// Whether to write a JSON object instead, for scripts.
     var json = false
+    /// Whether to show nothing.
     var isQuiet = false
     /// Whether to animate the line. Must be `false` if other output is written at the same time.
     var isMoving = Terminal.notesAreSeen
 
-    /// Shows a notice while `work` waits for the phone. `number` is the number to pick there; `nil` if an approval is enough.
+    /// Shows a notice while `work` waits for the phone. `number` is the number to pick on the phone; `nil` if an approval is enough.
     func show<Result: Sendable>(number: String?, _ work: () async throws -> Result) async throws -> Result {
         if json, !isQuiet {
             var line: JSONValue = ["status": "waiting", "channel": "push"]
@@ -89,7 +90,7 @@ struct ApprovalNotice: Sendable {
         return try await show(text(number: number), work)
     }
 
-    /// Shows a notice, without a full stop, while `work` waits.
+    /// Shows a notice while `work` waits. `text` must not end with a full stop.
     func show<Result: Sendable>(_ text: TerminalText, _ work: () async throws -> Result) async throws -> Result {
         guard !isQuiet else { return try await work() }
         guard isMoving else {

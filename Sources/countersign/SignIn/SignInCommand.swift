@@ -45,7 +45,7 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Write JSON.")
     var json = false
 
-    /// Keeps the credential of a sign-in, which Ctrl-C cancels. Errors are reported and determine the exit code.
+    /// Runs a sign-in, which Ctrl-C cancels, and stores its credential. Reports errors, which determine the exit code.
     func keep(_ signIn: @escaping @Sendable (OAuth2Client.Configuration) async throws -> Token) async throws {
         try await Outcome.of(json: json) {
             let configuration = try client.configuration()

@@ -39,7 +39,7 @@ struct SignOutCommand: AsyncParsableCommand {
     ) async throws -> BrowserSignin.SignOutReport {
         var configuration = credential.oauth2.configuration
         let steps: BrowserSignin.SignOutSteps = keepsSession || configuration.logoutRedirectUri == nil ? .tokens : .all
-        // Required by the sign-in flow, which is not used here. Credentials from other kinds of sign-in have no redirect URI.
+        // The sign-in flow, which is not used here, requires a redirect URI. Credentials from other kinds of sign-in have none.
         configuration.redirectUri = configuration.redirectUri ?? OAuth2Client.Configuration.loopback.signIn
         let signin = try browser.browserSignin(OAuth2Client(configuration), json: json)
         let report = await signin.signOut(credential: credential, ending: steps)

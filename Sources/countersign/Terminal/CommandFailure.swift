@@ -20,9 +20,9 @@ struct CommandFailure: Error, LocalizedError, CustomNSError {
     var errorDescription: String? { text }
 }
 
-/// Turns errors into messages and exit codes.
+/// Converts errors into messages and exit codes.
 enum Outcome {
-    /// Runs the body of a command. Errors are reported, and determine the exit code.
+    /// Runs the body of a command. Reports errors, which determine the exit code.
     static func of(json: Bool = false, _ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -48,7 +48,8 @@ enum Outcome {
         }
     }
 
-    /// Returns an error on one line, because its text may be the issuer's. The problems of an org file, and ports in use, have a line each.
+    /// Returns the text of an error on one line, because it may come from the issuer. For org files and ports in use, each problem has its
+    /// own line.
     private static func lines(of error: any Error) -> TerminalText {
         guard error is OrgFileError || error is OrganizationError || error is PortError else { return TerminalText(explain(error)) }
         return explain(error).split(separator: "\n").map { TerminalText($0) }.joined(separator: "\n")

@@ -6,8 +6,8 @@ import Foundation
 enum StopSignal {
     fileprivate static let listeners = SignalListeners()
 
-    /// Starts listening. From now on, a signal goes to the returned request instead of ending the process. A signal without a waiting
-    /// request ends the process at once.
+    /// Starts listening. From now on, the next signal goes to the returned request and does not end the process. Without a waiting request,
+    /// a signal ends the process at once.
     static func listen() async -> Request {
         await listeners.start()
         let (signals, heard) = AsyncStream.makeStream(of: Void.self)
@@ -27,7 +27,7 @@ enum StopSignal {
     }
 }
 
-/// The requests that wait for a signal. The signal sources are never cancelled, because cancelling one may also remove a later one.
+/// The requests that wait for a signal. The signal sources are never cancelled, because cancelling a source may also remove a later source.
 private final class SignalListeners: Sendable {
     private struct State {
         var waiting: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -44,11 +44,11 @@ private final class SignalListeners: Sendable {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [self] in
-                // Keeps the source alive.
+                // This reference keeps the source alive.
                 _ = source
                 hear(number)
             }
-            // Signals before the registration are lost, so `start()` waits for it.
+            // Signals before the registration are lost, so `start()` waits for the registration.
             source.setRegistrationHandler { [self] in started() }
             source.resume()
         }
@@ -98,15 +98,15 @@ private final class SignalListeners: Sendable {
     }
 }
 
-/// Lets Ctrl-C cancel work, so that it can clean up the terminal and the server before the process ends.
+/// Makes Ctrl-C cancel work, so that the work can clean up the terminal and the server before the process ends.
 enum Interruption {
     @TaskLocal private static var isHeard = false
 
-    /// Runs work that Ctrl-C cancels; it must then end soon. Any error after Ctrl-C becomes `CancellationError`. Nested calls have no
-    /// effect.
+    /// Runs work that Ctrl-C cancels. After its cancellation, the work must end soon; any error that it throws becomes `CancellationError`.
+    /// Nested calls have no effect.
     static func cancels<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
         guard !isHeard else { return try await work() }
-        // Listen before the work begins, so that an immediate Ctrl-C is not missed.
+        // Listening starts before the work, so that an immediate Ctrl-C is not missed.
         let request = await StopSignal.listen()
         let outcome = await $isHeard.withValue(true) {
             await withTaskGroup(of: Result<Success, any Error>?.self) { group -> Result<Success, any Error> in

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Reads lines that the user types, or lines of a non-interactive standard input. Each line is read on a thread of its own, because the
-/// wait has no time limit. Cancelling the task ends the wait, restores the terminal's echo and discards a line that is not complete. Input
-/// typed before a prompt is also discarded.
+/// Reads lines that the user types, or lines of a non-interactive standard input. Each line is read on its own thread, because the wait has
+/// no time limit. Cancelling the task ends the wait, restores the terminal's echo and discards an incomplete line. Input that was typed
+/// before a prompt is also discarded.
 enum TerminalInput {
     /// The maximum length of a line, in bytes.
     private static let longestLine = 64 << 10
@@ -49,12 +49,12 @@ enum TerminalInput {
             var shown = termios()
             let hides = isSecret && tcgetattr(STDIN_FILENO, &shown) == 0
             if hides {
-                // Hide the input before the prompt, so that immediate input is hidden too. TCSAFLUSH discards earlier input.
+                // The echo is turned off before the prompt, so that immediate input is hidden too. TCSAFLUSH discards earlier input.
                 var hidden = shown
                 hidden.c_lflag &= ~tcflag_t(ECHO)
                 tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
             } else {
-                // Discard input that was typed before the prompt.
+                // Discards input that was typed before the prompt.
                 tcflush(STDIN_FILENO, TCIFLUSH)
             }
             Terminal.prompt(prompt)
@@ -67,7 +67,8 @@ enum TerminalInput {
             return read()
         }
 
-        /// Reads byte by byte, so that input after the line stays available to the next reader.
+        /// Reads a line byte by byte, so that input after the line stays available to the next reader. Returns `nil` at the end of the
+        /// input or of the wait.
         private func read() -> String? {
             var line: [UInt8] = []
             while line.count < TerminalInput.longestLine {

@@ -3,7 +3,7 @@ import JOSE
 
 /// Text for the terminal. Literal parts are trusted; every interpolated value is made printable and kept on one line. Names, scopes, IDs
 /// and error descriptions come from issuers. A hostile issuer may send escape sequences that control the terminal, or line breaks that
-/// forge lines of the command. Therefore this type escapes values, not the code that shows them.
+/// forge lines of the command. Because this type escapes all values, no caller can forget to do so.
 struct TerminalText: ExpressibleByStringInterpolation, Sendable {
     /// The text with the command's own line breaks and escape sequences.
     let rendered: String
@@ -55,7 +55,7 @@ extension Sequence<TerminalText> {
 
 /// Breaks long lines at spaces. A word is never broken: it may be an address or a secret that the user copies.
 enum LineWrapping {
-    /// Wraps each line of a text. The parts of a broken line keep its indentation. Escape sequences count as zero width.
+    /// Wraps each line of a text. All parts of a broken line have its indentation. Escape sequences count as zero width.
     static func wrap(_ text: String, columns: Int) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0), columns: columns) }.joined(separator: "\n")
     }
@@ -94,9 +94,10 @@ enum LineWrapping {
     }
 }
 
-/// JSON for scripts: one value per line.
+/// Writes JSON for scripts: one value per line.
 enum JSONText {
-    /// Returns the value on one line. Characters that control a terminal become `\u` escapes; JSON contains them only in strings.
+    /// Returns the value on one line. Characters that control a terminal become `\u` escapes, which is possible because JSON contains such
+    /// characters only in strings.
     static func line(_ value: JSONValue) -> String {
         let text = value.serializedString
         guard text.unicodeScalars.contains(where: PrintableText.steers) else { return text }

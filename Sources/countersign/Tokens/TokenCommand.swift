@@ -71,7 +71,7 @@ struct TokenPrintCommand: AsyncParsableCommand {
               curl -H "Authorization: Bearer $(countersign token print)" https://api.example.com/messages
             """)
 
-    /// The tokens that the command writes. A refresh token is not offered, because only the issuer needs it.
+    /// The kinds of tokens that the command writes. A refresh token is not offered, because only the issuer needs it.
     enum Kind: String, ExpressibleByArgument, CaseIterable {
         case access, id
     }

@@ -33,7 +33,7 @@ struct IssuerFixture {
         session.on("/v1/keys") { _, _ in .json(published) }
     }
 
-    /// The claims of a valid ID token with changes; `nil` removes a claim.
+    /// Returns the claims of a valid ID token with these changes. A change to `nil` removes a claim.
     func claims(_ changes: [String: JSONValue?] = [:]) -> JSONValue {
         let now = Int64(clock.now.timeIntervalSince1970)
         var claims: [String: JSONValue] = [
@@ -54,7 +54,7 @@ struct IssuerFixture {
         return .json(#"{"token_type":"Bearer","access_token":"\#(access)","expires_in":3600\#(members.joined())}"#)
     }
 
-    /// Signs in with a token endpoint that returns this answer.
+    /// Signs in at a token endpoint with this response.
     func signIn(_ reply: ScriptedIssuer.Reply, nonce: String? = nil, maxAge: TimeInterval? = nil) async throws -> Token {
         session.on("/v1/token") { _, _ in reply }
         let request = PasswordRequest(

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// A DPoP proof, parsed with RFC 9449 and swift-crypto alone, without any code under test.
+/// A DPoP proof, parsed by the rules of RFC 9449 with swift-crypto, without any code under test.
 struct ReadProof {
     let type: String
     let algorithm: String
@@ -16,7 +16,7 @@ struct ReadProof {
     let nonce: String?
     let accessTokenHash: String?
     let claimNames: Set<String>
-    /// The thumbprint (RFC 7638).
+    /// The thumbprint of the key (RFC 7638).
     let thumbprint: String
 
     /// - Throws: An error for a value that is no proof, or that the contained key did not sign.
@@ -42,7 +42,7 @@ struct ReadProof {
         thumbprint = Self.hash(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#)
     }
 
-    /// SHA-256 in base64url.
+    /// Returns the SHA-256 digest of a text in base64url.
     static func hash(_ text: String) -> String {
         Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

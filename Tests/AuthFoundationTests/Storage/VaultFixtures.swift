@@ -1,4 +1,4 @@
-/// A vault file of version 0.1, with the key 00 01 02 … 1f.
+/// The files of a vault that version 0.1 wrote, encrypted with the key 00 01 02 … 1f.
 enum VaultFixtures {
     static let format1: [String: String] = [
         "credential-73657373696f6e2d31.json": #"""

@@ -13,7 +13,7 @@ extension OAuth2Client.Configuration {
 }
 
 extension Token {
-    /// Returns a token with the content of a server's response.
+    /// Returns a token with the members of a server's response.
     static func fixture(
         id: String = "session-1", access: String = "access-1", refresh: String? = "refresh-1", deviceSecret: String? = nil,
         expiresIn: Int64 = 3600, issuedAt: Date = Date(timeIntervalSince1970: 1_800_000_000), claims: [String: JSON]? = nil

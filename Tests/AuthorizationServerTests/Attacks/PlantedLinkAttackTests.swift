@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The attacker has a link of their own account and makes the victim's browser open it.
+/// An attacker who has a link of the attacker's own account, and makes the victim's browser open it.
 @Suite("Attacks: mailed links planted in the victim's browser")
 struct PlantedLinkAttackTests {
     @Test("A recovery link of another account that the victim's browser opens does not change the victim's recovery page")

@@ -37,7 +37,7 @@ final class WireBrowser {
             setCookies.append(value)
             let pair = try #require(value.split(separator: ";").first).split(separator: "=", maxSplits: 1).map(String.init)
             let name = try #require(pair.first)
-            // Every cookie of the pages has the prefix: the server's origin is https.
+            // Every cookie of the pages has the prefix, because the server's origin is https.
             try #require(name.hasPrefix(Self.hostPrefix) && value.hasSuffix("; Secure"), "\(value)")
             cookies[String(name.dropFirst(Self.hostPrefix.count))] = pair.count > 1 ? pair[1] : nil
         }
@@ -59,7 +59,7 @@ final class WireBrowser {
 
     // MARK: - Pages
 
-    /// Submits the form of a page whose action ends in a step, and follows the redirects.
+    /// Submits the form of a page whose address ends with a step, and follows the redirects.
     func submit(_ page: WireResponse, _ step: String, _ fields: [String: String] = [:]) async throws -> WireResponse {
         let form = try Self.form(page, step)
         let answer = try await post(form.action, form.fields.merging(fields) { $1 })

@@ -61,7 +61,7 @@ struct ClassicApp: Sendable {
         TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: clock.now) + steps)
     }
 
-    /// A code of no time step near the current one.
+    /// A code that is not valid in any time step near the current one.
     var wrongCode: String {
         let shown = (-20...20).map { code(after: $0) }
         return (0...).lazy.map { String(format: "%06d", $0) }.first { !shown.contains($0) } ?? ""

@@ -48,7 +48,7 @@ struct ClassicCoverage: Sendable {
     ]
 
     var edges: Set<String> = []
-    /// The covered operations, each with the edges or requests that cover it.
+    /// The covered operations, each with the edges or requests that cover the operation.
     var operations: [String: Set<String>] = [:]
     var factors: [String: Set<String>] = [:]
     var codes: [String: Set<String>] = [:]
@@ -116,7 +116,7 @@ final class ClassicWalk {
         return next
     }
 
-    /// Checks that a request was rejected and that the transaction is unchanged, or over if `isOver`; records the edge.
+    /// Checks that a request was rejected, and that the transaction is unchanged or, with `isOver`, has ended. Records the edge.
     func refused(
         _ edge: String?, _ response: WireResponse, _ code: String, status expected: Int = 403, causes: Int = 1, isOver: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation

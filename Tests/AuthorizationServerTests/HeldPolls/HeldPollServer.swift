@@ -71,7 +71,7 @@ struct HeldPollServer: Sendable {
             _ = try await engine.maintainKeys(context) { $0 == .rs256 ? try TestKeys.rsa() : try SigningKey.generate($0) }
         }
         let (pushes, logouts, messages) = (RecordingSender(), RecordingLogoutSender(), RecordingMessages())
-        // Without a logout sender: the clock's only short sleep is then that of the task that watches polls.
+        // The server has no logout sender, so the clock's only short sleep is that of the task that watches polls.
         let server = AuthorizationServer(
             engine: engine, configuration: .init(port: 0, limits: options.limits), clock: clock, logger: silent, pushSender: pushes,
             messageSender: messages, holdsPolls: true)

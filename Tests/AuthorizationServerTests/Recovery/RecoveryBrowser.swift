@@ -69,7 +69,7 @@ struct RecoveryBrowser {
         for _ in 1...5 { page = try await browser.signIn(page, login, "Wrong-Horse-7") }
     }
 
-    /// Signs in with a password in a new browser and returns the code, or nil if the password is rejected.
+    /// Signs in with a password in a new browser, and returns the code; `nil` if the password is rejected.
     func code(_ password: String, _ login: String = PushOrganization.jane) async throws -> String? {
         let browser = WireBrowser(server.wire)
         let answer = try await browser.signIn(try await Self.app.begin(browser), login, password)

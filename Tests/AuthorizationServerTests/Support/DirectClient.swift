@@ -12,9 +12,9 @@ struct DirectClient: Sendable {
     var base = DirectClient.custom
     /// Parameters of every request.
     var additional: [String: String] = [:]
-    /// The client address to forward, if the server trusts this machine as a proxy.
+    /// The client address that the request forwards; `nil` for none. The server must trust this machine as a proxy.
     var address: String?
-    /// The client's token for the user's device (`X-Device-Token`).
+    /// The client's token for the user's device (`X-Device-Token`); `nil` for none.
     var device: String?
 
     init(_ server: PushServer, id: String = "direct-app", base: String = DirectClient.custom, additional: [String: String] = [:]) {
@@ -64,7 +64,7 @@ struct DirectClient: Sendable {
                 .merging(extra) { $1 })
     }
 
-    /// Performs steps 1 and 2.
+    /// Sends the password and requests a challenge, steps 1 and 2.
     func begin(_ extra: [String: String] = [:]) async throws -> Pending {
         let token = try await mfaToken(extra)
         let response = try await challenge(token)
@@ -121,7 +121,7 @@ struct IssuedTokens: Sendable {
         let accessToken = try #require(body["access_token"]?.stringValue)
         self.idToken = try Self.verified(idToken, keys)
         self.accessToken = try Self.verified(accessToken, keys)
-        // The left half of the hash, without padding (Documentation/Protocol/OAuth.md §3.6).
+        // `at_hash` is the left half of the hash, without padding (Documentation/Protocol/OAuth.md §3.6).
         let hash = Base64URL.encode(Array(SHA256.hash(data: Array(accessToken.utf8)).prefix(16)))
         #expect(self.idToken["at_hash"] == .string(hash))
     }

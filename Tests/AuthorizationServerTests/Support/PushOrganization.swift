@@ -3,7 +3,7 @@ import IdentityCore
 import JOSE
 import TestSupport
 
-/// The organization of the tests with pushes. Jane and John have passwords; the tests enrol the phones.
+/// The organization of the tests with pushes. Jane and John have passwords; the tests enroll the phones.
 struct PushOrganization: Sendable {
     static let oob = "urn:okta:params:oauth:grant-type:oob"
     static let secondFactorOOB = "http://auth0.com/oauth/grant-type/mfa-oob"
@@ -26,24 +26,24 @@ struct PushOrganization: Sendable {
     var numberChallenge = PushAuthenticator.NumberChallenge.never
     var userVerification = PushAuthenticator.UserVerification.preferred
     var isActive = true
-    /// Whether users can enrol phones with the QR code of a sign-in page.
+    /// Whether users can enroll phones with the QR code of a sign-in page.
     var enrollsByTicket = false
-    /// Whether the app with the loopback redirect URI gets codes with a session alone.
+    /// Whether the app with the loopback redirect URI gets codes by a session, without a page.
     var silentBrowserApp = true
     var passwordPolicy = PasswordPolicy(lockoutAttempts: 5, scryptLogN: 10)
     /// The algorithm of the default server's access tokens.
     var accessTokenAlgorithm = JWSAlgorithm.rs256
     /// The trusted issuers of the default authorization server.
     var trustedIssuers: [TrustedIssuer] = []
-    /// The calling codes to which the server sends texts and calls; nil for all.
+    /// The calling codes to which the server sends texts and calls; `nil` for all.
     var callingCodes: [String]?
-    /// The service that verifies codes of external tokens.
+    /// The service that verifies codes of external tokens; `nil` for none.
     var tokenService: (any TokenService)?
     /// The lifetime of an `mfa_token`, in seconds.
     var mfaTokenLifetime = OrganizationDefinition.defaultMFATokenLifetime
-    /// The lookup of breached passwords.
+    /// The source of breached passwords; `nil` for none.
     var breachedPasswords: (any BreachedPasswordSource)?
-    /// The policy of the Authn API.
+    /// The policy of the classic API; `nil` if the API is off.
     var classic: ClassicPolicy? = ClassicPolicy(signOnPolicy: "one factor")
     /// Whether the server trusts `X-Forwarded-For` from this machine, so that a test can send requests from several addresses.
     var trustsForwardedAddresses = false
@@ -81,7 +81,8 @@ struct PushOrganization: Sendable {
         }
     }
 
-    /// Returns the application, with the enrolment ticket grant if the test wants it. `other-app` gets it without an authenticator.
+    /// Returns the application. With ``enrollsByTicket``, it may use the enrollment ticket grant; so may `other-app`, which has no
+    /// authenticator.
     private func enabled(_ application: Application) -> Application {
         var application = application
         if enrollsByTicket, ["phone-app", "other-app"].contains(application.id) {

@@ -90,7 +90,7 @@ struct PushServer: Sendable {
         try await engine.systemLog(SystemLogQuery(since: .distantPast, typePrefix: type, limit: 1_000)).events.count { $0.type == type }
     }
 
-    /// Enrols a phone number or a mail address as a code factor of a user.
+    /// Enrolls a phone number or a mail address as a code factor of a user.
     func give(_ channel: CodeChannel, _ place: String, to login: String = PushOrganization.jane) async throws {
         let id = try #require(try await engine.user(login: login)?.id)
         let destination =
@@ -100,7 +100,7 @@ struct PushServer: Sendable {
         _ = try #require(try await engine.grantCodeFactor(channel, to: destination, userID: id, context: context))
     }
 
-    /// Signs in to the app that enrols phones, and enrols a phone.
+    /// Signs in to the app that enrolls phones, and enrolls a phone.
     func enroll(
         _ options: WirePhone.Options = WirePhone.Options(), login: String = PushOrganization.jane,
         password: String = PushOrganization.janesPassword
@@ -116,7 +116,7 @@ struct PushServer: Sendable {
             wire, clock: clock, accessToken: try #require(token["access_token"]?.stringValue), options)
     }
 
-    /// Enrols another phone of Jane's, with a sign-in that the first phone approves.
+    /// Enrolls another phone of Jane's, with a sign-in that the first phone approves.
     func enroll(_ options: WirePhone.Options, besides first: WirePhone) async throws -> WirePhone {
         let app = DirectClient(self, id: "phone-app", base: DirectClient.org)
         let pending = try await app.begin(["scope": "openid \(PushOrganization.manageScope)"])

@@ -7,9 +7,9 @@ struct ReceivedMessage: Sendable {
     /// A mail address or a phone number.
     var recipient: String
     var text: String
-    /// The code of six digits, or nil.
+    /// The code of six digits; `nil` for none.
     var code: String?
-    /// The path of the link, or nil.
+    /// The path of the link; `nil` for none.
     var link: String?
 
     init(_ message: Message) {

@@ -8,7 +8,7 @@ import Store
 import TestSupport
 import Testing
 
-/// A server that listens on a free port, with a store in memory; or several, see ``Instances``.
+/// A server that listens on a free port, with a store in memory; or several servers, see ``Instances``.
 struct RunningServer: Sendable {
     /// The public origin. It differs from the real address, so that a test detects a URL that is derived from the port.
     static let origin = "https://id.example.com"
@@ -53,7 +53,7 @@ struct RunningServer: Sendable {
         let environment = EngineEnvironment(
             random: SystemRandomSource(), masterKey: SymmetricKey(size: .bits256), passwordHasher: PasswordHasher(width: 2))
         let context = RequestContext(now: clock.now, requestID: "start")
-        // Tests of the configuration listen at an address or with a certificate of their own.
+        // Tests of the configuration have their own address or certificate.
         let isPlain = configuration.host == "127.0.0.1" && configuration.tls == nil
         var first: Engine?
         let instances = try await Instances(on: isPlain ? nil : InMemoryStore()) { store, isFirst in

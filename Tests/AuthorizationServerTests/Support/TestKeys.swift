@@ -8,7 +8,7 @@ enum TestKeys {
 
     private static let clients = Result { try SigningKey.generate(.es256, keyID: "client-key") }
 
-    /// The private key of the clients that use `private_key_jwt`.
+    /// Returns the private key of the clients that use `private_key_jwt`.
     static func client() throws -> SigningKey { try clients.get() }
 
     /// The public key that belongs to ``client()``.

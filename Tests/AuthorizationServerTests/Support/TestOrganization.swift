@@ -28,14 +28,14 @@ enum TestOrganization {
         .app("two-factor-app", name: "Two-factor app", ["password", "http://auth0.com/oauth/grant-type/mfa-otp"], policy: "two factors"),
         .app("staff-app", name: "Staff app", ["password"], groups: ["Staff"]),
         .app("bound-app", name: "App with a key", ["password", "refresh_token"]) { $0.dpopBoundAccessTokens = true },
-        // This application lacks only the password grant for a sign-in with a password.
+        // This application could sign users in with a password, except that the password grant is not enabled.
         .app("refresh-app", name: "Refresh app", ["refresh_token"]),
         .service("service-app", name: "Service", secret: "service-app-secret+/%", by: .clientSecret),
         .service("post-app", name: "Service by post", secret: "post-app-secret-0123", by: .clientSecretPost),
         .service("key-app", name: "Service with a key", by: .privateKeyJWT) { $0.keys = TestKeys.clientKeySet },
     ]
 
-    /// Clients with each rule for assertions and for introspection.
+    /// Clients that each have one of the rules for assertions or for introspection.
     private static let strict = {
         var key = Application.service("strict-key-app", name: "Strict service", by: .privateKeyJWT) { $0.keys = TestKeys.clientKeySet }
         key.requiresIssuerAudience = true

@@ -5,7 +5,7 @@ import NIOSSL
 /// A client that sends bytes to a port and returns every byte of the response.
 struct WireClient: Sendable {
     let port: Int
-    /// The TLS context; nil for plain HTTP.
+    /// The TLS context; `nil` for HTTP without TLS.
     var tls: NIOSSLContext?
 
     /// Sends these bytes and reads until the server closes the connection.
@@ -29,7 +29,7 @@ struct WireClient: Sendable {
             } catch ChannelError.ioOnClosedChannel {
                 // The server may close the connection before it has read the whole request.
             } catch NIOSSLError.uncleanShutdown {
-                // The same under TLS.
+                // The server may also close a TLS connection early.
             }
             return received
         }

@@ -25,7 +25,7 @@ struct WirePhone: Sendable {
     var userID: String { phone.userID }
     var deviceID: String { phone.deviceID }
 
-    /// Sends an enrolment and returns the response, successful or not.
+    /// Sends an enrollment and returns the response, successful or not.
     static func enrolling(_ wire: WireClient, accessToken: String) async throws -> WireResponse {
         var phone = try SigningPhone(origin: RunningServer.origin)
         return try await enrolling(&phone, wire, accessToken: accessToken, Options())
@@ -48,7 +48,7 @@ struct WirePhone: Sendable {
             headers: [version, ("Content-Type", "application/json"), ("Authorization", "Bearer \(accessToken)")], body: body.serialized())
     }
 
-    /// Enrols a phone (Documentation/Protocol/Devices.md §2.5).
+    /// Enrolls a phone (Documentation/Protocol/Devices.md §2.5).
     static func enroll(_ wire: WireClient, clock: ManualClock, accessToken: String, _ options: Options) async throws -> WirePhone {
         var phone = try SigningPhone(origin: RunningServer.origin)
         let response = try await enrolling(&phone, wire, accessToken: accessToken, options)
@@ -57,7 +57,7 @@ struct WirePhone: Sendable {
         return WirePhone(phone: phone, wire: wire, clock: clock, accessToken: accessToken)
     }
 
-    /// Requests the pending challenges of this enrolment, or of another one (Documentation/Protocol/Devices.md §2.8).
+    /// Requests the pending challenges of this enrollment, or of another one (Documentation/Protocol/Devices.md §2.8).
     func pending(of id: String? = nil) async throws -> WireResponse {
         try await wire.get(
             "/idp/myaccount/app-authenticators/\(id ?? enrollmentID)/push/notifications",
@@ -90,7 +90,7 @@ struct WirePhone: Sendable {
             body: (["methods": ["push": ["pushToken": .string(token)]]] as JSONValue).serialized())
     }
 
-    /// Deletes the enrolment (Documentation/Protocol/Devices.md §2.7).
+    /// Deletes the enrollment (Documentation/Protocol/Devices.md §2.7).
     func delete() async throws -> WireResponse {
         try await wire.call(
             "DELETE", "/idp/myaccount/app-authenticators/\(enrollmentID)",
@@ -107,14 +107,14 @@ struct WirePhone: Sendable {
         /// Denies the sign-in and reports it as suspicious.
         case report
         case pick(String)
-        /// Sends this `userConsent` (Documentation/Protocol/Devices.md §5.5), signed with the proof-of-possession key or the user
-        /// verification key.
+        /// Sends this `userConsent` (Documentation/Protocol/Devices.md §5.5). The signing key is the user verification key if `verified`,
+        /// otherwise the proof-of-possession key.
         case says(String, verified: Bool = false)
     }
 
     /// Signs and sends an answer to a challenge (Documentation/Protocol/Devices.md §2.9).
     ///
-    /// - Parameter type: The transaction type of the answer; nil for the type of the challenge.
+    /// - Parameter type: The transaction type of the answer; `nil` for the type of the challenge.
     func answer(_ challenge: Challenge, _ answer: Answer = .approve, saying type: String? = nil) async throws -> WireResponse {
         try await send(try signed(challenge, answer, saying: type), to: challenge)
     }

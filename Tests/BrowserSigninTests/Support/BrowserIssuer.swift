@@ -9,17 +9,17 @@ import FoundationNetworking
 
 /// An issuer whose pages a scripted browser visits.
 final class BrowserIssuer: Sendable {
-    /// The behaviour of the issuer.
+    /// The changes of the issuer's normal behaviour.
     struct Answers: Sendable {
         /// Replaced parameters of the redirect; `nil` removes a parameter.
         var redirect: [String: String?] = [:]
         /// Replaced claims of the ID token.
         var claims: [String: JSONValue] = [:]
-        /// The response of the sign-out page without a browser: status and `Location`.
+        /// The status and the `Location` of the sign-out response to a client without a browser; `nil` for the normal response.
         var logout: (status: Int, location: String?)?
-        /// Statuses of responses, by the end of the path.
+        /// The statuses of responses, by the end of the request path.
         var statuses: [String: Int] = [:]
-        /// Awaited before the token response.
+        /// A closure that the token endpoint awaits before its response; `nil` for none.
         var tokenPause: (@Sendable () async -> Void)?
         /// Changed members of the discovery document; `null` removes a member.
         var metadata: [String: JSONValue] = [:]
@@ -30,7 +30,7 @@ final class BrowserIssuer: Sendable {
     var clock: ManualClock { server.clock }
     private let answers: Answers
     private let nonce = Locked<String?>(nil)
-    /// One element for each revocation.
+    /// A stream with one element for each revocation request.
     let revocations: AsyncStream<Void>
 
     init(_ answers: Answers = Answers(), clock: ManualClock = ManualClock()) {
@@ -60,13 +60,13 @@ final class BrowserIssuer: Sendable {
         try server.client(redirectUri: redirectUri, logoutRedirectUri: logoutRedirectUri)
     }
 
-    /// Returns the forms of the requests whose path ends with a text.
+    /// Returns the forms of the requests whose path ends with this text.
     func forms(_ path: String) -> [[String: String]] { server.forms(path) }
 
-    /// Returns the URLs of the requests whose path ends with a text.
+    /// Returns the URLs of the requests whose path ends with this text.
     func pages(_ path: String) -> [URL] { server.requests(path).compactMap(\.url) }
 
-    /// Returns the redirect after a user has signed in at this URL.
+    /// Returns the redirect of a user's sign-in at this URL.
     func visit(_ page: URL) throws -> URL {
         let asked = query(page)
         nonce.withLock { $0 = asked["nonce"] }
@@ -75,7 +75,7 @@ final class BrowserIssuer: Sendable {
         return try Self.redirect(to: asked["redirect_uri"] ?? "", parameters)
     }
 
-    /// Returns the redirect after a sign-out at this URL.
+    /// Returns the redirect of a sign-out at this URL.
     func visitLogout(_ page: URL) throws -> URL {
         let asked = query(page)
         return try Self.redirect(to: asked["post_logout_redirect_uri"] ?? "", ["state": answers.redirect["state"] ?? asked["state"]])
@@ -89,7 +89,7 @@ final class BrowserIssuer: Sendable {
     }
 }
 
-/// Returns the parameters of a URL. The first of several values counts.
+/// Returns the parameters of a URL. For a repeated parameter, the first value counts.
 func query(_ url: URL?) -> [String: String] {
     let items = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }?.queryItems ?? []
     return Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }

@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// A connection that sends bytes that no browser would send. It works on its own thread.
+/// A connection for bytes that no browser would send. Its calls run on a separate thread.
 struct RawConnection: Sendable {
     struct Refused: Error {}
 
@@ -29,7 +29,7 @@ struct RawConnection: Sendable {
             target.sin_family = sa_family_t(AF_INET)
             target.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
             target.sin_addr.s_addr = address.bigEndian
-            // The timeout makes a hanging test fail.
+            // With the timeout, a test that would wait endlessly fails.
             var limit = timeval(tv_sec: 20, tv_usec: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             let status = withUnsafePointer(to: &target) { pointer in

@@ -23,12 +23,12 @@ final class ScriptedBrowser: BrowserSignin.Provider {
         self.act = act
     }
 
-    /// A browser in which the user completes the issuer's pages.
+    /// Returns a browser in which the user completes the issuer's pages.
     static func signingIn(at issuer: BrowserIssuer) -> ScriptedBrowser {
         ScriptedBrowser { page, _ in page.path().hasSuffix("/logout") ? try issuer.visitLogout(page) : try issuer.visit(page) }
     }
 
-    /// A browser that does nothing until it is closed.
+    /// Returns a browser that does nothing until it is closed.
     static func idle() -> ScriptedBrowser {
         let forever = Decision<URL>()
         return ScriptedBrowser { _, _ in try await forever.value() }
@@ -37,10 +37,10 @@ final class ScriptedBrowser: BrowserSignin.Provider {
     /// The opened pages.
     var pages: [URL] { state.withLock { $0.pages } }
 
-    /// Whether the session was told to close.
+    /// Whether the flow has closed the browser session.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Waits until a page is open.
+    /// Waits until the browser has opened a page.
     func page() async throws { try await opened.value() }
 
     func open(authorizeUrl: URL, redirectUri: URL) async throws -> URL {
@@ -67,7 +67,7 @@ final class ScriptedBrowser: BrowserSignin.Provider {
     }
 }
 
-/// The same for a system sheet, which reports whether it keeps a session.
+/// A system sheet that a test controls. It reports whether it keeps a session.
 final class ScriptedSheet: BrowserSignin.ForgettingProvider {
     private let browser: ScriptedBrowser
     let isEphemeral: Bool
@@ -84,7 +84,7 @@ final class ScriptedSheet: BrowserSignin.ForgettingProvider {
     func cancel() { browser.cancel() }
 }
 
-/// The same for an external browser that the provider cannot close. It listens at a port that the test chose.
+/// An external browser that a test controls. The provider listens for its redirect, and cannot close the browser.
 final class ScriptedListeningBrowser: BrowserSignin.ListeningProvider {
     private let browser: ScriptedBrowser
     private let state = Locked<(@Sendable (URL) -> Bool)?>(nil)
@@ -111,7 +111,7 @@ final class ScriptedListeningBrowser: BrowserSignin.ListeningProvider {
 }
 
 extension BrowserSignin {
-    /// A flow whose browser a test controls.
+    /// Creates a flow with a browser that a test controls.
     convenience init(_ client: OAuth2Client, in provider: any Provider) throws {
         self.init(
             loginFlow: try AuthorizationCodeFlow(client: client),

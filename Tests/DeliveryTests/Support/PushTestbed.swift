@@ -21,7 +21,7 @@ struct PushTestbed: Sendable {
     let signingKey: SigningKey
     /// The pushes that the device received.
     let deliveries = NIOLockedValueBox<[ReceivedPush]>([])
-    /// The pauses of the sender. Each one advanced the clock.
+    /// The pauses of the sender. Each pause only advanced the clock.
     let pauses: NIOLockedValueBox<[Duration]>
     let logs: RecordedLogs
 
@@ -111,7 +111,7 @@ extension PushTestbed {
         }
     }
 
-    /// Credentials with another key that the gateway knows.
+    /// Returns credentials with another key, which the gateway accepts from now on.
     func trust(teamID: String, keyID: String) throws -> APNsCredentials {
         let key = try SigningKey.generate(.es256, keyID: keyID)
         try gateway.trust(teamID: teamID, keyID: keyID, publicKey: try #require(key.publicKey), topics: [Self.topic])

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 final class RecordedLogs: Sendable {
     private let kept = NIOLockedValueBox<[String]>([])
 
-    /// Level, message and metadata of each line.
+    /// The lines. Each contains level, message and metadata.
     var lines: [String] { kept.withLockedValue { $0 } }
 
     /// A logger that writes to this log.

@@ -26,7 +26,7 @@ final class ScriptedSender: PushSender {
 
     /// The ids of the started pushes.
     var started: [String] { state.withLockedValue { $0.started } }
-    /// The maximum number of concurrent pushes.
+    /// The highest number of pushes that were in progress at the same time.
     var mostAtOnce: Int { state.withLockedValue { $0.mostAtOnce } }
 
     func send(_ notification: PushNotification) async -> PushOutcome {
@@ -46,7 +46,7 @@ final class ScriptedSender: PushSender {
         return Task.isCancelled ? .gaveUp(reason: "cancelled") : outcome(notification)
     }
 
-    /// Releases all current and later pushes.
+    /// Completes all waiting pushes. Later pushes no longer wait.
     func release() {
         let waiting = state.withLockedValue { state in
             state.isHeld = false

@@ -7,8 +7,8 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// An org in the test's process. It responds as Documentation/Protocol/Devices.md says, signs challenges with a real RSA key, and records its
-/// requests. A test can replace single responses.
+/// An org in the process of the test. It responds as Documentation/Protocol/Devices.md says, signs challenges with a real RSA key, and
+/// records the requests. A test can replace single responses.
 final class TestOrg: URLSessionProtocol {
     struct Reply: Sendable {
         var status = 200
@@ -63,17 +63,17 @@ final class TestOrg: URLSessionProtocol {
 
     // MARK: - Changes by a test
 
-    /// Replaces the next responses of a route. Later requests get the normal response again.
+    /// Sets the next responses of a route. After them, the route returns its normal response again.
     func answer(_ route: Route, _ replies: Reply...) { state.withLock { $0.replies[route, default: []] += replies } }
 
-    /// Gives the org its own clock: responses have a `Date`, and the org refuses signatures that differ by more than a minute.
+    /// Gives the org its own clock. Its responses then have a `Date`, and it refuses tokens whose time differs by more than a minute.
     func keepTime(by clock: @escaping @Sendable () -> Date) { state.withLock { $0.clock = clock } }
 
-    /// Runs at each request to a route, before its response.
+    /// Sets an action that runs before each response of a route.
     func atRequest(_ route: Route, _ action: @escaping @Sendable () async -> Void) { state.withLock { $0.actions[route] = action } }
 
     func publish(_ keys: [SigningKey], and others: [JSONValue] = []) {
-        // There is no `alg`, so only the client's own list excludes other algorithms of the same key.
+        // The keys have no `alg`, so only the client's own list can exclude other algorithms for a key.
         let own = keys.compactMap { key -> JSONValue? in
             var json = key.publicKey?.json()
             json?["alg"] = nil
@@ -95,7 +95,7 @@ final class TestOrg: URLSessionProtocol {
         try requests(route).map { try JSONValue(parsing: $0.httpBody ?? Data()) }
     }
 
-    /// The posted answers with header and claims. Their signature is verified with the enrollment's registered key.
+    /// Returns the header and the claims of the received answers, after verifying their signatures with the registered keys.
     func answers() throws -> [(header: JSONValue, claims: ClaimSet)] {
         let keys = try registeredKeys()
         return try bodies(.verify).map { body in
@@ -111,7 +111,7 @@ final class TestOrg: URLSessionProtocol {
         return (token.header, try token.unverifiedClaims())
     }
 
-    /// All keys that enrollments and changes have registered.
+    /// Returns all keys that enrollments and changes have registered.
     func registeredKeys() throws -> [JSONWebKey] {
         let enrolled = try bodies(.enroll).flatMap { body -> [JSONValue] in
             let keys = body["methods"]?["push"]?["keys"]
@@ -123,7 +123,7 @@ final class TestOrg: URLSessionProtocol {
 
     // MARK: - Challenges
 
-    /// The claims of a valid challenge for the first enrollment.
+    /// Returns the claims of a valid challenge for the first enrollment.
     func claims(_ transaction: String = "ft1", at now: Date = ManualClock.start, more: JSONValue = [:], context: JSONValue = [:])
         -> JSONValue
     {
@@ -188,7 +188,7 @@ final class TestOrg: URLSessionProtocol {
                 locale: Locale(identifier: "en_US_POSIX"), timeZone: .gmt, calendar: Calendar(identifier: .gregorian)))
     }
 
-    /// The org's response to a token that the device signed with a wrong clock.
+    /// Returns the org's response to a token from a device with a wrong clock; `nil` if the org accepts the token.
     private func refusal(of request: URLRequest, _ route: Route, at now: Date?) throws -> Reply? {
         guard let now, route == .token || route == .verify else { return nil }
         let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)

@@ -108,7 +108,7 @@ struct TestPhone {
         return enrollment
     }
 
-    /// Returns the challenge of a push.
+    /// Returns the challenge of a push. The allowed clock skew is in seconds.
     func parse(_ jwt: String, action: String? = nil, skew: Int = 300) throws -> PushChallenge {
         let challenge = try authenticator.parsePushNotification(
             userInfo: ["payloadVersion": "IDXv1", "challenge": jwt], actionIdentifier: action, allowedClockSkewInSeconds: skew)
@@ -122,7 +122,7 @@ func url(_ text: String) throws -> URL {
     return url
 }
 
-/// Returns the error of a call, as the module's own type.
+/// Returns the error of a call; `nil` if the call succeeded, or if the error has another type.
 func failure<Value>(_ operation: () async throws -> Value) async -> DeviceAuthenticatorError? {
     do {
         _ = try await operation()
@@ -132,12 +132,12 @@ func failure<Value>(_ operation: () async throws -> Value) async -> DeviceAuthen
     }
 }
 
-/// Approves each consent step.
+/// Approves the consent step of a challenge.
 @Sendable func approving(_ step: RemediationStep) {
     (step as? RemediationStepUserConsent)?.provide(.approved)
 }
 
-/// Records elements in order. Thread-safe.
+/// A thread-safe list of recorded elements, in order.
 final class Recorder<Value: Sendable>: Sendable {
     private let values = Locked<[Value]>([])
     var all: [Value] { values.withLock { $0 } }

@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// An issuer whose texts all try to control the user's terminal and to forge lines of the command.
+/// An issuer whose texts would control the user's terminal, or imitate lines of the command, if they were shown unchanged.
 final class HostileIssuer: Sendable {
     /// Escape sequences, all kinds of line breaks, and characters that change the direction of text.
     static let text =

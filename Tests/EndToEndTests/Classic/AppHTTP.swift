@@ -7,11 +7,11 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// The HTTP client of an app, injected as the guide shows: it adds headers, records requests and sends them with the app's own session.
+/// The HTTP client of an app, set as the guide shows. It adds headers, records the requests, and sends them with the app's own session.
 final class AppHTTP: OktaHTTPRequestListenerProtocol {
     typealias Completion = (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// Carries the closure to the thread of the response. Safe because it is called exactly once, on that thread.
+    /// The app's completion handler. `@unchecked Sendable`: it is called exactly once, on the thread of the response.
     struct Answer: @unchecked Sendable {
         let call: Completion
     }

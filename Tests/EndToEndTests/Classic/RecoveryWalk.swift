@@ -5,7 +5,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Recovers accounts by text, call, mail, security question and back end, and unlocks them.
+/// Recovers and unlocks accounts by text, call, mail, security question and back end.
 @MainActor
 enum RecoveryWalk {
     private static let token = "a-token-of-the-portal-0123456789"
@@ -47,7 +47,7 @@ enum RecoveryWalk {
         }
     }
 
-    /// One number gets at most four messages an hour. The responses to further requests do not reveal that none is sent.
+    /// Waits for an hour, because a number gets at most four messages an hour. The responses do not reveal that further ones are not sent.
     private static func later(_ walk: SDKWalk) { walk.sandbox.advance(by: 3_601) }
 
     private static func byCode(_ walk: SDKWalk, _ way: OktaRecoveryFactors, _ channel: MessageChannel) async throws {
@@ -72,7 +72,7 @@ enum RecoveryWalk {
         later(walk)
     }
 
-    /// The token in the mail's link continues the recovery once.
+    /// Recovers the account with the token in the mail's link, which is valid once.
     @discardableResult
     private static func byMail<Next: OktaAuthStatus>(_ walk: SDKWalk, to next: Next.Type, can abilities: String) async throws -> Next {
         _ = try await walk.recover(by: .email)
@@ -132,7 +132,7 @@ enum RecoveryWalk {
         later(walk)
     }
 
-    /// A back end with an API token, which its HTTP client adds, receives the recovery token directly.
+    /// Recovers an account as a back end: its HTTP client adds an API token, so the response contains the recovery token.
     private static func byBackEnd(_ walk: SDKWalk) async throws {
         walk.start.restApi.httpRequestListener = AppHTTP(adding: ["Authorization": "SSWS \(token)"])
         let address = walk.sandbox.origin.appending(path: "api/v1/authn/recovery/password").absoluteString

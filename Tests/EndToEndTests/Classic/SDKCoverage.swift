@@ -1,8 +1,8 @@
-/// The parts of ``ClassicTable`` that the SDK has walked over HTTP, with the factors.
+/// The edges of ``ClassicTable`` that the SDK has taken over HTTP, and the operations on each factor.
 @MainActor
 final class SDKCoverage {
-    /// The operations of each kind of factor, by type and provider. Operations that a kind lacks are omitted: resending for factors without messages,
-    /// recovery for factors without messages, and enrolment for devices that an administrator assigns.
+    /// The operations of each kind of factor, by type and provider. Factors without messages have no resending and no recovery. Devices
+    /// that an administrator assigns have no enrollment.
     static let steps: [String: Set<String>] = [
         "token:software:totp GOOGLE": ["enrolled", "activated", "challenged", "verified"],
         "token:software:totp OKTA": ["enrolled", "activated", "challenged", "verified"],
@@ -50,7 +50,7 @@ final class SDKCoverage {
         }
     }
 
-    /// A readable report.
+    /// The report for people.
     var text: String {
         func list(_ title: String, _ items: some Collection<String>) -> String {
             title + "\n" + items.sorted().map { "  \($0)\n" }.joined()

@@ -20,7 +20,7 @@ final class SDKWalk {
         start = OktaAuthStatusUnauthenticated(oktaDomain: sandbox.origin)
     }
 
-    /// Walks at its own sandbox, optionally with a changed org file.
+    /// Runs a walk with its own sandbox.
     static func with(
         _ settings: String, more: String = "", changing change: (String) -> String = { $0 }, _ coverage: SDKCoverage,
         _ body: @MainActor (SDKWalk) async throws -> Void
@@ -30,7 +30,7 @@ final class SDKWalk {
         try await withClassicSandbox(configuration) { sandbox in try await body(SDKWalk(sandbox, coverage)) }
     }
 
-    /// Takes an edge and checks the class and the operations of the new status against the table.
+    /// Takes an edge, and compares the class and the operations of the new status with the expected ones.
     ///
     /// - Parameters:
     ///   - operation: The name of the operation in the table.
@@ -57,7 +57,7 @@ final class SDKWalk {
         return try #require(next as? Status, "\(from) | \(operation) | \(to)", sourceLocation: sourceLocation)
     }
 
-    /// Begins with the user name and a password.
+    /// Begins a sign-in with the user name and the password.
     @discardableResult
     func signIn<Status: OktaAuthStatus>(
         _ password: String = password, to type: Status.Type, can abilities: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -79,10 +79,10 @@ final class SDKWalk {
         }
     }
 
-    /// Begins with a token from a mail or a back end.
+    /// Prepares a transaction that begins with a token from a mail or a back end.
     func begin() { status = nil }
 
-    /// Takes an edge that the server refuses. The status stays the same, or the transaction ends.
+    /// Takes an edge that the server refuses. The status stays the same unless `isOver` is set.
     func refused(
         _ code: String, on edge: String = "any | failed proof | refused, unchanged", http: Int = 403, isOver: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation, _ call: @MainActor () async throws -> OktaAuthStatus

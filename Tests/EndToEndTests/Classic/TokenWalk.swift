@@ -4,7 +4,7 @@ import OktaAuthSdk
 import TestSupport
 import Testing
 
-/// Factors with codes: tokens of other providers, authenticator apps of two providers, and a counter-based device.
+/// Uses factors with codes: tokens of other providers, authenticator apps of two providers, and a counter-based device.
 @MainActor
 enum TokenWalk {
     private static let asked = "cancel return verify"
@@ -28,7 +28,7 @@ enum TokenWalk {
         ) { walk in try await counter(walk) }
     }
 
-    /// Enrols an external token, answers its challenge, and answers before a challenge.
+    /// Enrolls an external token, and signs in with and without a challenge request before the code.
     private static func token(_ walk: SDKWalk, _ provider: SoftwareToken.Provider) async throws {
         let maker = FactorProvider(raw: provider.rawValue)
         let token = try walk.sandbox.softwareToken(provider, for: SDKWalk.jane)
@@ -64,7 +64,7 @@ enum TokenWalk {
         }
     }
 
-    /// Each of two authenticator apps accepts only its own codes.
+    /// Enrolls two authenticator apps. Each accepts only its own codes.
     private static func apps(_ walk: SDKWalk) async throws {
         let begun = try await walk.signIn(to: OktaAuthStatusFactorEnroll.self, can: "cancel")
         let google = try await app(.google, walk, begun)
@@ -106,7 +106,7 @@ enum TokenWalk {
         return (totp, try walk.sandbox.authenticatorApp(scanning: "otpauth://totp/Sandbox:\(SDKWalk.jane)?secret=\(secret)&issuer=Sandbox"))
     }
 
-    /// A counter-based device whose button was pressed without a sign-in, once and a hundred times.
+    /// Uses a counter-based device whose button was pressed without a sign-in.
     private static func counter(_ walk: SDKWalk) async throws {
         let type = FactorType.unknown("token:hotp")
         let custom = FactorProvider.unknown("CUSTOM")
@@ -132,7 +132,7 @@ enum TokenWalk {
             try await same.sendRequest(with: link, keyValuePayload: ["stateToken": again.stateToken, "passCode": code(press)])
         }
         try await walk.refused("E0000082") { try await prove(2) }
-        // The server refuses this code like a wrong one, but together with the next code it synchronizes the device.
+        // The server refuses this code like a wrong one. The next code shows that both are of the device, and is accepted.
         try await walk.refused("E0000068") { try await prove(60) }
         try await walk.step("verify with proof", to: OktaAuthStatusSuccess.self, can: "", with: type, of: custom) { try await prove(61) }
     }

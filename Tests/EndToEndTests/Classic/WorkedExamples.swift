@@ -3,7 +3,7 @@ import Foundation
 import OAuth2Auth
 import OktaAuthSdk
 
-// The examples of the documentation, unchanged. WorkedExampleTests compares and runs them.
+// Copies of the documentation's examples. `WorkedExampleTests` compares them with the documentation, and runs them.
 
 // MARK: - The module's documentation page
 

@@ -17,7 +17,7 @@ struct PhoneFixture: Sendable {
         folder = try TemporaryFolder()
     }
 
-    /// The data folder of the processes.
+    /// Environment variables with the data folders of the processes.
     var environment: [String: String] {
         ["COUNTERSIGN_PHONE": folder.path + "phone", "COUNTERSIGN_VAULT": folder.path + "vault"]
     }
@@ -32,7 +32,7 @@ struct PhoneFixture: Sendable {
         try Command.start(arguments, connection, environment: environment)
     }
 
-    /// Enrols the phone. A PIN turns user verification on.
+    /// Enrolls the phone. With a PIN, the enrollment includes user verification.
     @discardableResult
     func enroll(pin: String? = nil) async throws -> JSONValue {
         let arguments = ["phone", "enroll", Self.jane, "--issuer", sandbox.issuer.absoluteString, "--json"]
@@ -49,7 +49,7 @@ struct PhoneFixture: Sendable {
             Self.signIn + ["--issuer", sandbox.issuer.absoluteString] + more, connection, environment: environment)
     }
 
-    /// Waits for the pending request of the phone, and returns it.
+    /// Waits until a request is pending on the phone, and returns this request.
     func pendingRequest() async throws -> JSONValue {
         let ended = try await run("phone", "pending", "--wait", "60", "--json")
         try #require(ended.status == 0, "\(ended.output)\(ended.errors)")
@@ -69,7 +69,7 @@ struct PhoneFixture: Sendable {
     /// - Parameters:
     ///   - numbers: Whether sign-ins show a number to pick.
     ///   - verifiesUser: Whether the organization requires user verification.
-    ///   - portal: The name of the app, in YAML.
+    ///   - portal: The name of the application, as a YAML value.
     ///   - body: The test.
     static func with(
         numbers: Bool = false, verifiesUser: Bool = false, portal: String = "Portal", _ body: (PhoneFixture) async throws -> Void

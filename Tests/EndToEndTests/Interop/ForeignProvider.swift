@@ -4,7 +4,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// A running OpenID provider by another project, with one user and one public app.
+/// A running OpenID provider of another project, with one user and one public app.
 struct ForeignProvider: Sendable {
     static let redirectURI = "http://127.0.0.1:49152/callback"
 
@@ -15,7 +15,7 @@ struct ForeignProvider: Sendable {
     let name: String
     private let folder: URL
 
-    /// Starts a provider for a test.
+    /// Runs a test with its own provider.
     static func with(_ body: (ForeignProvider) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         let started = try await run(["start", folder.url.path, redirectURI])

@@ -9,11 +9,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A client's clock whose waits end when the test ends them.
+/// A clock for a client. Each of its waits lasts until the test ends it.
 final class SteppedClock: OAuth2Clock {
     /// A wait of the client.
     struct Wait: Sendable {
-        /// The requested seconds.
+        /// The requested time in seconds.
         let interval: TimeInterval
         let end: AsyncStream<Never>.Continuation
     }
@@ -42,7 +42,7 @@ final class SteppedClock: OAuth2Clock {
         try Task.checkCancellation()
     }
 
-    /// Returns the next wait, which continues until ``pass(_:)``.
+    /// Returns the client's next wait. It lasts until ``pass(_:)`` is called with it.
     func nextWait() async throws -> Wait {
         for await event in events {
             if case .wait(let wait) = event { return wait }
@@ -50,7 +50,7 @@ final class SteppedClock: OAuth2Clock {
         throw CancellationError()
     }
 
-    /// Lets the next wait pass; returns without one if the call ends first.
+    /// Ends the next wait. Returns without a wait if the call ends first.
     func passNextWait(of call: Task<some Sendable, any Error>) async throws {
         Task { [entrance] in
             _ = await call.result
@@ -65,7 +65,7 @@ final class SteppedClock: OAuth2Clock {
         throw CancellationError()
     }
 
-    /// Lets the time of a wait pass, for client and sandbox.
+    /// Advances the sandbox's clock by the time of a wait, and ends the wait.
     func pass(_ wait: Wait) {
         clock.advance(by: wait.interval)
         wait.end.finish()
@@ -73,11 +73,11 @@ final class SteppedClock: OAuth2Clock {
 }
 
 extension Duration {
-    /// More time than any step needs, even on a busy machine.
+    /// The maximum real time of a step. It is longer than any step needs, even on a busy machine.
     static let patience: Duration = .seconds(300)
 }
 
-/// A session that reports when a request has its response.
+/// A session that reports the endpoint of each request after its response.
 final class WatchedSession: URLSessionProtocol {
     private let session: any URLSessionProtocol
     private let answered: AsyncStream<String>
@@ -95,7 +95,7 @@ final class WatchedSession: URLSessionProtocol {
         return try await session.data(for: request)
     }
 
-    /// Waits for the response of an endpoint. Only one caller can wait at a time.
+    /// Waits for the next response of an endpoint. Only one caller can wait at a time.
     func answer(of endpoint: String) async throws {
         for await name in answered where name == endpoint { return }
         throw CancellationError()
@@ -137,14 +137,14 @@ struct PushSignIn: Sendable {
 }
 
 extension Sandbox.Configuration {
-    /// Runs a test without a port, with a fixed clock.
+    /// Returns the configuration of a sandbox without a port, with a fixed clock.
     static func standing(folder: URL? = nil, organization: String? = nil) -> Sandbox.Configuration {
         Sandbox.Configuration(
             listening: .inProcess, folder: folder, organization: organization,
             clock: SandboxClock(.standing, startingAt: Date(timeIntervalSince1970: 1_750_000_000)))
     }
 
-    /// The same with a number challenge at each sign-in.
+    /// A configuration without a port, with a fixed clock and a number challenge at each sign-in.
     static var withNumbers: Sandbox.Configuration {
         standing(organization: OrgFile.sandboxDefault.replacing("number_challenge: never", with: "number_challenge: always"))
     }
@@ -157,7 +157,7 @@ extension VirtualPhone {
         throw CancellationError()
     }
 
-    /// Waits until this number of requests is complete.
+    /// Waits until the phone's history contains at least this number of requests.
     func hasHistory(_ count: Int) async throws {
         for await history in historyUpdates where history.count >= count { return }
         throw CancellationError()
@@ -167,6 +167,6 @@ extension VirtualPhone {
 }
 
 extension Token {
-    /// Returns the `amr` of the ID token.
+    /// The `amr` values of the ID token; empty without an ID token.
     var methods: [String] { idToken?[.authMethodsReference] ?? [] }
 }

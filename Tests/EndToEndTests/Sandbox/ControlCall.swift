@@ -9,19 +9,19 @@ import FoundationNetworking
 #endif
 
 extension Sandbox {
-    /// The response to a request from another process.
+    /// The response to a request over the sandbox's port.
     struct Answer {
         var status: Int
         var headers: HTTPURLResponse
         var body: Data
 
-        /// The value of a header; `nil` if it is missing.
+        /// Returns the value of a header; `nil` if the response lacks it.
         func header(_ name: String) -> String? { headers.value(forHTTPHeaderField: name) }
 
         var text: String { String(decoding: body, as: UTF8.self) }
-        /// The body as JSON; `null` if it is none.
+        /// The body as JSON; `null` if the body is not JSON.
         var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
-        /// The error text of the control API.
+        /// The error text of the control API; empty if the response contains none.
         var reason: String { json["error"]?.stringValue ?? "" }
     }
 
@@ -53,7 +53,7 @@ extension Sandbox {
             headers: ["Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"])
     }
 
-    /// Signs Jane, or another user, in to `password-app`.
+    /// Signs a user in to `password-app`, by default Jane.
     func passwordGrant(_ login: String = "jane.doe@example.com", _ password: String = "Correct-Horse-7") async throws -> Answer {
         try await token([
             "grant_type": "password", "client_id": "password-app", "username": login, "password": password,

@@ -56,16 +56,16 @@ final class ClassicTestClient {
         try await engine.classicVerify(factorID: id, proof, stateToken: token ?? "", context: context)
     }
 
-    /// Returns the code of the newest message.
+    /// The code of the newest message; empty without one.
     var code: String { messages.last?.code ?? "" }
 
-    /// Returns six digits that differ from the newest code.
+    /// Six digits that differ from the newest code.
     var wrongCode: String { code == "000000" ? "000001" : "000000" }
 }
 
 extension Result where Success == ClassicAnswer, Failure == ClassicRefusal {
-    /// Returns the error code of a refusal; `nil` for an answer.
+    /// The error code of a refusal; `nil` for an answer.
     var refusal: String? { failure?.code }
-    /// Returns the refusal; `nil` for an answer.
+    /// The refusal; `nil` for an answer.
     var failure: ClassicRefusal? { if case .failure(let refusal) = self { refusal } else { nil } }
 }

@@ -6,11 +6,11 @@ import TestSupport
 @testable import OAuthEndpoints
 @testable import OAuthWire
 
-/// A client with a DPoP key that proves its requests to an engine.
+/// A client with a DPoP key. It sends proofs with its requests to an engine.
 struct ProvingClient {
     let organization: TestOrganization
     let maker: ProofMaker
-    /// Requests can name another engine over the same store.
+    /// The engine of the requests. It can be another one over the organization's store.
     var engine: Engine
 
     init(_ organization: TestOrganization) throws {
@@ -19,7 +19,7 @@ struct ProvingClient {
         maker = try ProofMaker()
     }
 
-    /// Returns the organization with a confidential app that uses refresh tokens, and an app whose tokens must be sender-constrained.
+    /// Returns an organization with a confidential app that uses refresh tokens, and an app whose tokens must be sender-constrained.
     static func organization(_ change: @Sendable (inout OrganizationDefinition) -> Void = { _ in }) async throws -> TestOrganization {
         try await TestOrganization { definition in
             for (id, secret, isBound) in [("web-app", "web-app-secret-0123", false), ("bound-app", nil, true)] {
@@ -43,7 +43,7 @@ struct ProvingClient {
         return nonce ?? ""
     }
 
-    /// Returns a proof for the token endpoint with the current nonce, unless the test names another or none.
+    /// Returns a proof for the token endpoint, by default with the current nonce. A `nonce` of `nil` makes a proof without one.
     func proof(at seconds: TimeInterval = 0, nonce: String?? = .none, changing claims: [String: JSONValue?] = [:]) throws -> PresentedProof
     {
         let text = try maker.proof(

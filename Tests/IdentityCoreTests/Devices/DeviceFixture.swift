@@ -58,7 +58,7 @@ struct DeviceFixture {
 
     // MARK: - Access tokens
 
-    /// Makes an access token of a sign-in with the user and the proofs that the test names.
+    /// Returns an access token of a sign-in with this user and these methods.
     func accessToken(
         _ scopes: [String] = [manage], of login: String = TestOrganization.jane, client: String = "phone-app", server: String? = nil,
         grantType: String = "password", methods: [String] = ["pwd"], signedInAt: TimeInterval = 0, issuedAt: TimeInterval = 0
@@ -79,12 +79,12 @@ struct DeviceFixture {
         return try issuer.response(for: grant, user: user, scopes: scopes, refreshToken: nil).accessToken
     }
 
-    /// Makes an access token of a sign-in with two factors.
+    /// Returns an access token of a sign-in with two factors.
     func strongToken(of login: String = TestOrganization.jane, at seconds: TimeInterval = 0) async throws -> DeviceAuthorization {
         .bearer(try await accessToken(of: login, methods: ["pwd", "swk", "mfa"], signedInAt: seconds, issuedAt: seconds))
     }
 
-    /// Makes an access token of a sign-in with a password.
+    /// Returns an access token of a sign-in with a password alone.
     func weakToken(of login: String = TestOrganization.jane, at seconds: TimeInterval = 0) async throws -> DeviceAuthorization {
         .bearer(try await accessToken(of: login, signedInAt: seconds, issuedAt: seconds))
     }
@@ -97,7 +97,7 @@ struct DeviceFixture {
         try await engine.enrollDevice(body, authorization: authorization, context: Self.context(seconds))
     }
 
-    /// Enrols a phone, by default after a sign-in with two factors.
+    /// Enrolls a phone, by default after a sign-in with two factors.
     func enrolledPhone(
         of login: String = TestOrganization.jane, userVerification: Bool = false, by authorization: DeviceAuthorization? = nil,
         at seconds: TimeInterval = 0

@@ -7,7 +7,7 @@ import Testing
 
 typealias Phone = SigningPhone
 
-/// A phone of the tests. Times are seconds since the start of the tests' organization.
+/// The actions of a phone with times in seconds since the start of ``TestOrganization``.
 extension SigningPhone {
     init(userID: String) throws { try self.init(userID: userID, origin: TestOrganization.origin) }
 

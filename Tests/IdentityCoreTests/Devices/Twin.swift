@@ -8,7 +8,7 @@ enum Twin: String, CaseIterable, Sendable {
     case forAnotherAudience, forSeveralAudiences, withoutAudience, ofAnotherIssuer, aboutSomebodyElse, withoutSubject
     case ofAnotherType, ofAChallengeType, withUnknownKeyID, withoutKeyID, ofAStrangersKey, withThePublicKeyAsSecret, unsigned, tampered, cut
 
-    /// Returns the invalid token that replaces a valid draft.
+    /// Returns the invalid token that is made from a valid draft.
     func token(for draft: TokenDraft) throws -> String {
         var draft = draft
         func time(_ name: String) -> Int64 { draft.claims[name]?.integerValue ?? 0 }

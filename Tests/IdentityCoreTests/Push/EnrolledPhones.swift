@@ -9,7 +9,7 @@ import Testing
 
 /// The actions of the phones of a ``PushFixture``: enrolling, fetching challenges and answering them.
 extension PushFixture {
-    /// Enrols a phone as an app does: by a sign-in at the org server, with all factors that it requires.
+    /// Enrolls a phone as an app does: by a sign-in at the org server with all factors that the server requires.
     ///
     /// - Parameter existing: An enrolled phone that approves the sign-in.
     func enroll(
@@ -90,7 +90,7 @@ extension PushFixture {
 
     // MARK: - Changes
 
-    /// Changes a phone's push method, authorized by the phone's own signature.
+    /// Changes a phone's push method. The phone's own signature authorizes the request.
     func change(_ phone: Phone, _ push: JSONValue, at seconds: TimeInterval) async throws {
         _ = try await engine.updateDeviceEnrollment(
             id: phone.enrollmentID, patch: ["methods": ["push": push]],
@@ -98,20 +98,20 @@ extension PushFixture {
         ).get()
     }
 
-    /// Deletes a phone's enrolment, authorized by the phone's own signature.
+    /// Deletes a phone's enrollment. The phone's own signature authorizes the request.
     func delete(_ phone: Phone, at seconds: TimeInterval) async throws {
         try await engine.deleteDeviceEnrollment(
             id: phone.enrollmentID, authorization: .ssws(try phone.authorization(at: seconds).signed()), context: Self.context(seconds)
         ).get()
     }
 
-    /// The push service that the organization uses.
+    /// Returns credentials for a push service, with a new key.
     static func pushCredentials() throws -> PushAuthenticator.Credentials {
         let pem = try #require(try SigningKey.generate(.es256).privatePEM)
         return .init(teamID: "ABCDE12345", keyID: "FGHIJ67890", privateKey: pem, topic: "com.example.app")
     }
 
-    /// Returns the enrolments that the newest challenge addresses, sorted.
+    /// Returns the sorted ids of the enrollments to which the newest challenge was sent.
     func targets() async throws -> [String] {
         let transactions = try await store.read { view in
             try view.records(.transaction, after: nil, limit: 1_000).map { try StoredTransaction($0).value }

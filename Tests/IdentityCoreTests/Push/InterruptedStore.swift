@@ -11,7 +11,7 @@ final class InterruptedStore: Store {
 
     init(_ store: any Store) { self.store = store }
 
-    /// Runs an action between the read and the commit of the next request.
+    /// Runs `body` before the next commit, so after the read of the same request.
     func beforeNextCommit(_ body: @escaping @Sendable () async throws -> Void) {
         beforeCommit.withLock { $0 = body }
     }

@@ -30,7 +30,7 @@ struct PushFixture {
         try await engine.maintainKeys(Self.context(-3_600), making: TestOrganization.key)
     }
 
-    /// An engine with the memory of its own process and a shared store.
+    /// Returns an engine for the store. Like each server process, it shares the store with other engines, but not its memory.
     static func engine(_ store: any Store, seed: UInt64 = 1) -> Engine {
         let engine = Engine(
             store: store,
@@ -104,7 +104,7 @@ struct PushFixture {
         return try await token(parameters.merging(more) { $1 }, client: client, server: server, at: seconds)
     }
 
-    /// Returns the `mfa_token` of a correct password that is not enough.
+    /// Signs in with a correct password, and returns the `mfa_token` for the second factor.
     func mfaToken(
         _ login: String = jane, scope: String = "openid offline_access", client: String = "direct-app", server: String? = "default",
         at seconds: TimeInterval = 10, _ more: [String: String] = [:]
@@ -168,7 +168,7 @@ struct PushFixture {
         try await engine.revoke(request(["token": secret], client, server), context: Self.context(seconds)).get()
     }
 
-    /// A sign-in that waits for a phone.
+    /// A sign-in that waits for the answer of a phone.
     struct Waiting: Sendable {
         var mfaToken: String
         var oobCode: String
@@ -204,6 +204,6 @@ struct NoSuchThing: Error {
 }
 
 extension StartedChallenge {
-    /// The secret with which the client polls.
+    /// Returns the secret with which the client polls: `oob_code` or `auth_req_id`.
     func secret() throws -> String { try #require((members["oob_code"] ?? members["auth_req_id"])?.stringValue) }
 }

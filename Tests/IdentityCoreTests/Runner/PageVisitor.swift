@@ -39,7 +39,7 @@ final class PageVisitor {
         definition.rateLimits = RateLimits(perClient: 1_000_000, perAddress: 1_000_000, perAddressSignIns: 1_000_000, perUser: 1_000_000)
     }
 
-    /// Lets users enrol a phone during a sign-in.
+    /// Lets users enroll a phone during a sign-in.
     static func allowPhones(_ definition: inout OrganizationDefinition) {
         for index in definition.applications.indices where definition.applications[index].id == "phone-app" {
             definition.applications[index].grantTypes.append(GrantType.enrollmentTicket)
@@ -54,7 +54,7 @@ final class PageVisitor {
 
     // MARK: - Requests
 
-    /// The parameters of an authorize request.
+    /// Returns the parameters of an authorize request.
     static func request(_ client: String = app, _ more: [String: String] = [:]) -> [String: String] {
         [
             "client_id": client, "redirect_uri": redirectURI, "response_type": "code", "scope": "openid", "state": "s",
@@ -79,14 +79,14 @@ final class PageVisitor {
         follow(try await engine.signInPage(token, browser: cookies, context: context))
     }
 
-    /// Loads the page for its form token. This request is not measured.
+    /// Loads the page, and returns it with its form token.
     func form() async throws -> HostedPage {
         let answer = try await load()
         guard case .page(let page) = answer.outcome else { throw NoSuchThing("page: \(answer.outcome)") }
         return page
     }
 
-    /// Submits the form of a page.
+    /// Submits the form of a page with this action.
     func submit(_ action: HostedAction, on page: HostedPage) async throws -> HostedAnswer {
         follow(
             try await engine.signInStep(

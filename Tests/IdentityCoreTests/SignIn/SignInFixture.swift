@@ -93,7 +93,7 @@ enum SignInOutcome: Sendable {
 }
 
 extension Engine {
-    /// Signs a user in with a password, without an endpoint and without tokens.
+    /// Signs a user in with a password, without a call of an endpoint and without tokens.
     func authenticate(
         username: String, password: String, for request: SignInRequest, snapshot: OrgSnapshot, context: RequestContext
     ) async throws -> SignInOutcome {

@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 extension Store {
-    /// Stores an enrolled factor, for rules that depend only on the kinds of a user's factors.
+    /// Stores an enrolled factor of a kind, for tests of rules that depend only on the kinds of a user's factors.
     func enroll(_ factor: FactorKind, of userID: String, at time: Date) async throws {
         let enrollment = Enrollment(
             id: "enr-\(userID)-\(factor.rawValue)", userID: userID, method: .unsupported(factor), status: .active, createdAt: time)

@@ -1,4 +1,4 @@
-/// Responses of a server, written from Documentation/Protocol/Authn.md.
+/// Responses of a server, written by Documentation/Protocol/Authn.md.
 enum Answers {
     static let base = ScriptedServer.base
     static let authn = base + "/api/v1/authn"
@@ -8,7 +8,7 @@ enum Answers {
         "lastName":"Ruiz","locale":"es_ES","timeZone":"Europe/Madrid"}}
         """#
 
-    /// A link of a transaction or a factor.
+    /// Returns a link of a transaction or a factor.
     static func link(_ relation: String, _ path: String, name: String? = nil, method: String = "POST") -> String {
         let named = name.map { #""name":"\#($0)","# } ?? ""
         return #""\#(relation)":{\#(named)"href":"\#(authn)\#(path)","hints":{"allow":["\#(method)"]}}"#
@@ -58,7 +58,7 @@ enum Answers {
         {"status":"RECOVERY_CHALLENGE","factorResult":"WAITING","factorType":"EMAIL","recoveryType":"UNLOCK"}
         """#
 
-    /// A factor for enrolment.
+    /// Returns a factor that the user can enroll.
     static func enrollable(_ type: String, provider: String = "OKTA", links: [String] = [], more: String = "") -> String {
         #"""
         {"factorType":"\#(type)","provider":"\#(provider)","vendorName":"\#(provider)","status":"NOT_SETUP","enrollment":"OPTIONAL",
@@ -66,7 +66,7 @@ enum Answers {
         """#
     }
 
-    /// A factor for selection.
+    /// Returns a factor that the user can select.
     static func selectable(_ type: String, id: String = "fac1", provider: String = "OKTA", profile: String = "{}") -> String {
         #"""
         {"id":"\#(id)","factorType":"\#(type)","provider":"\#(provider)","vendorName":"\#(provider)","profile":\#(profile),
@@ -87,7 +87,7 @@ enum Answers {
         transaction("MFA_REQUIRED", embedded: user + #","factors":["# + factors.joined(separator: ",") + "]," + rememberPolicy)
     }
 
-    /// A factor that awaits its activation.
+    /// Returns a factor that waits for its activation.
     static func activation(
         _ type: String, id: String = "fac1", next: String = "activate", embedded: String = "", result: String? = nil, resends: Bool = false
     ) -> String {
@@ -101,7 +101,7 @@ enum Answers {
             more: result)
     }
 
-    /// A pending challenge.
+    /// Returns a pending challenge.
     static func challenge(
         _ type: String, id: String = "fac1", next: String = "verify", result: String? = nil, number: Int? = nil, resends: Bool = false,
         profile: String = "{}"

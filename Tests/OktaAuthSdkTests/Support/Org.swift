@@ -14,7 +14,7 @@ struct Org {
         start.restApi.httpRequestListener = server
     }
 
-    /// Returns the status for a response.
+    /// Returns the status that the SDK makes from a response.
     func status<Status: OktaAuthStatus>(_ type: Status.Type, _ answer: String) async throws -> Status {
         server.answer(answer)
         return try #require(try await start.fetchStatus("state-1") as? Status)
@@ -60,7 +60,7 @@ final class Heard {
         waiting = nil
     }
 
-    /// Waits for the first callback, and then as long as a second one would need.
+    /// Waits for the first callback, and then long enough for a wrong second one.
     func settle() async {
         if count == 0 { await withCheckedContinuation { waiting = $0 } }
         await turn()
@@ -76,7 +76,7 @@ final class Heard {
     }
 }
 
-/// Returns the code of a server error.
+/// Returns the code of a server error; `nil` for any other error.
 func refusalCode(_ error: any Error) -> String? {
     if case OktaError.serverRespondedWithError(let refusal) = error { refusal.errorCode } else { nil }
 }

@@ -58,7 +58,7 @@ final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
         }
         let handler = Handler(call: completionHandler)
         let answer: @Sendable () -> Void = {
-            // On another thread, as libraries do.
+            // HTTP libraries call the handler on another thread.
             Thread.detachNewThread { Self.give(reply, to: request, handler) }
         }
         let isHeld = script.withLock { script in
@@ -75,7 +75,7 @@ final class ScriptedServer: OktaHTTPRequestListenerProtocol, Sendable {
         handler.call(reply.body.map { Data($0.utf8) }, response, nil)
     }
 
-    /// Carries the closure to another thread. Safe because it is called exactly once, on that thread.
+    /// A completion handler. `@unchecked Sendable`: it is called exactly once, on another thread.
     private struct Handler: @unchecked Sendable {
         let call: (Data?, URLResponse?, (any Error)?) -> Void
     }

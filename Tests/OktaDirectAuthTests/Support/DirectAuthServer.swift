@@ -17,10 +17,10 @@ extension ScriptedIssuer.Reply {
 }
 
 extension ScriptedIssuer {
-    /// An issuer of direct authentication, without a path in its URL.
+    /// Returns an issuer for direct authentication, without a path in its URL.
     static func directAuthentication() -> ScriptedIssuer { ScriptedIssuer(base: "https://id.example.com") }
 
-    /// Returns a client without a redirect URI.
+    /// Returns a client, by default without a redirect URI.
     func directClient(
         authentication: OAuth2Client.ClientAuthentication = .none, redirectUri: String? = nil, clock: (any OAuth2Clock)? = nil
     ) throws -> OAuth2Client {

@@ -93,7 +93,7 @@ final class SpawnedProcess: Sendable {
         return identifier
     }
 
-    /// Calls a closure with the texts as C strings, followed by nil.
+    /// Calls a closure with the texts as C strings, and `nil` after the last one.
     private static func withCStrings<Result>(_ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {
         let copies = texts.map { text in strdup(text) }
         defer { for copy in copies { free(copy) } }

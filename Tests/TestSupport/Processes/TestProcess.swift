@@ -7,15 +7,15 @@ public struct TestProcess: Sendable {
     private let workingDirectory: URL?
     private let variables: [String: String]
 
-    /// The executable of this process. The link is resolved here, because in a child process it refers to the child.
+    /// The executable of this process. The link is resolved here, because it refers to another executable in a child process.
     public static var executable: URL { URL(filePath: "/proc/self/exe").resolvingSymlinksInPath() }
 
     private static let childVariable = "COUNTERSIGN_TEST_CHILD"
 
-    /// Whether this process is such a child process. A test that runs itself again checks this.
+    /// Whether this process was started by a ``TestProcess``. A test that runs itself again checks this property.
     public static var isChild: Bool { ProcessInfo.processInfo.environment[childVariable] != nil }
 
-    /// Describes the process of a test.
+    /// Creates a process of a test, which does not run yet.
     ///
     /// - Parameters:
     ///   - test: The suite and the function.

@@ -2,7 +2,7 @@ public import BrowserSignin
 public import Foundation
 public import Wording
 
-/// The shown content of an ID token. In this module it shadows the `TokenInfo` of introspection.
+/// The content of an ID token, as the app shows it. In this module, this type shadows the `TokenInfo` of introspection.
 public struct TokenInfo: Sendable, Equatable, Identifiable {
     /// The token in its compact form.
     public let idToken: String
@@ -15,15 +15,15 @@ public struct TokenInfo: Sendable, Equatable, Identifiable {
     /// The time of issue; `nil` if the token has none.
     public let issuedAt: String?
 
-    /// The token itself, because there is one at a time.
+    /// The ID token, which identifies the content.
     public var id: String { idToken }
 
-    /// Reads an ID token.
+    /// Creates the content of an ID token.
     ///
     /// - Parameters:
     ///   - idToken: The token.
     ///   - words: The language.
-    ///   - timeZone: The time zone of its dates.
+    ///   - timeZone: The time zone of the dates.
     public init(idToken: JWT, in words: Wording = BrowserApp.words, timeZone: TimeZone = .current) {
         self.idToken = idToken.rawValue
         tokenIssuer = idToken.issuer ?? words("No Issuer found")
@@ -33,20 +33,18 @@ public struct TokenInfo: Sendable, Equatable, Identifiable {
         issuedAt = idToken.issuedAt.map(text)
     }
 
-    /// All content as text, one line each.
+    /// Returns the ID token and its claims, one per line.
     ///
-    /// An ID token identifies the user: a real app does not show it.
+    /// A production app does not show an ID token, because it identifies the user.
     ///
-    /// - Parameter words: The language.
-    /// - Returns: The lines.
+    /// - Parameter words: The language of the names.
     public func toString(in words: Wording = BrowserApp.words) -> String {
         words("ID Token: %@", idToken) + "\n" + claims(in: words)
     }
 
-    /// The content of the token without its text, for screen readers.
+    /// Returns the claims without the ID token, one per line, for screen readers.
     ///
-    /// - Parameter words: The language.
-    /// - Returns: The lines.
+    /// - Parameter words: The language of the names.
     public func claims(in words: Wording = BrowserApp.words) -> String {
         var lines = [words("Preferred username: %@", preferredUsername), words("Token Issuer: %@", tokenIssuer)]
         if let authTime { lines.append(words("Auth time: %@", authTime)) }

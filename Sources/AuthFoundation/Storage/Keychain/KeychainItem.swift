@@ -7,9 +7,9 @@ extension Keychain {
     public struct Item: Equatable {
         /// The account: the key of the item within its service.
         public let account: String
-        /// The service.
+        /// The name of the service to which the item belongs; `nil` for none.
         public let service: String?
-        /// The server.
+        /// The name of the server to which the item belongs; `nil` for none.
         public let server: String?
         /// The condition under which the item is readable.
         public var accessibility: Accessibility?
@@ -31,8 +31,8 @@ extension Keychain {
         /// Creates an item.
         /// - Parameters:
         ///   - account: The key of the item within its service.
-        ///   - service: The service.
-        ///   - server: The server.
+        ///   - service: The name of the service to which the item belongs.
+        ///   - server: The name of the server to which the item belongs.
         ///   - accessibility: The condition under which the item is readable.
         ///   - accessGroup: The group of apps that share the item.
         ///   - accessControl: The user authentication that is required to read the item.
@@ -73,7 +73,7 @@ extension Keychain {
                 generic: attributes[kSecAttrGeneric as String] as? Data, value: value)
         }
 
-        /// Saves the item and replaces an existing one with the same account and service.
+        /// Saves the item and replaces an existing item with the same account and service.
         /// - Parameter authenticationContext: An authentication that the user has already completed.
         /// - Throws: ``KeychainError/cannotSave(code:)``.
         @discardableResult
@@ -89,7 +89,7 @@ extension Keychain {
             return self
         }
 
-        /// Replaces the data of this item with that of another.
+        /// Replaces the data of this item with the data of another item.
         /// - Parameters:
         ///   - item: The new data.
         ///   - authenticationContext: An authentication that the user has already completed.

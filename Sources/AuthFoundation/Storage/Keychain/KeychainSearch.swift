@@ -24,7 +24,7 @@ extension Keychain {
         /// - Parameters:
         ///   - prompt: The text that the user sees if the item must be unlocked.
         ///   - authenticationContext: An authentication that the user has already completed.
-        /// - Throws: ``KeychainError/notFound``, ``KeychainError/cannotGet(code:)``.
+        /// - Throws: ``KeychainError/notFound`` if there is no such item; otherwise another ``KeychainError``.
         public func get(prompt: String? = nil, authenticationContext: (any KeychainAuthenticationContext)? = nil) throws -> Item {
             var query = query
             query[kSecMatchLimit as String] = kSecMatchLimitOne
@@ -47,7 +47,7 @@ extension Keychain {
         }
 
         /// Returns all matching items without their secret values.
-        /// - Throws: ``KeychainError/cannotList(code:)``.
+        /// - Throws: ``KeychainError``.
         public func list() throws -> [Result] {
             var query = query
             query[kSecMatchLimit as String] = kSecMatchLimitAll
@@ -83,11 +83,11 @@ extension Keychain {
 
         /// A found item without its secret value.
         public struct Result {
-            /// The account.
+            /// The account: the key of the item within its service.
             public let account: String
-            /// The service.
+            /// The name of the service to which the item belongs; `nil` for none.
             public let service: String?
-            /// The server.
+            /// The name of the server to which the item belongs; `nil` for none.
             public let server: String?
             /// The group of apps that share the item.
             public let accessGroup: String?

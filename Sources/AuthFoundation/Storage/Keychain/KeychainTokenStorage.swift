@@ -42,11 +42,11 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
 
     /// The ids of all stored tokens.
     public var allIDs: [String] {
-        // Without access to the Keychain the list is empty. Reading a token then throws the reason.
+        // If the Keychain is not accessible, the list is empty. Reading a token then throws the reason.
         (try? Keychain.Search(service: Service.tokens).list().map(\.account)) ?? []
     }
 
-    /// Stores a new token. The first one in an empty storage becomes the default.
+    /// Stores a new token. The first token in an empty storage becomes the default.
     /// - Parameters:
     ///   - token: The token.
     ///   - metadata: The data that is readable without the token. `nil` derives it from the token.
@@ -56,7 +56,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
         if let metadata, metadata.id != token.id { throw CredentialError.metadataConsistency }
         let ids = try Keychain.Search(service: Service.tokens).list().map(\.account)
         guard !ids.contains(token.id) else { throw TokenError.duplicateTokenAdded }
-        // Write the default first: if the process ends in between, a default without its entry counts as none.
+        // Write the default first. If the process ends before the token is written, a default whose token is missing counts as no default.
         if ids.isEmpty { try writeDefault(token.id) }
         let options = try KeychainOptions(security)
         try item(token, metadata ?? Token.Metadata(token: token, tags: [:]), options).save(authenticationContext: options.context)
@@ -149,7 +149,7 @@ public final class KeychainTokenStorage: PendingRevocationStorage {
     }
 
     /// Removes a revocation.
-    /// - Parameter id: The id of its token.
+    ///   - Parameter id: The id of the revoked token.
     /// - Throws: ``KeychainError``.
     public func removePendingRevocation(id: String) throws {
         try Keychain.Search(account: id, service: Service.revocations).delete()

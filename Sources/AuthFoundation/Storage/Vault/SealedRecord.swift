@@ -19,11 +19,11 @@ package struct SealedRecord<RecordKind: SealedRecordKind> {
 
     package enum Part: String {
         case check, content, metadata, token
-        /// The only part of a record that has no other one. The file and the associated data do not name it.
+        /// The part of a record that has only one part. The file and the associated data do not contain the name of this part.
         case sealed
     }
 
-    /// The format that this version writes. Older formats stay readable; newer ones are rejected.
+    /// The format that this version writes. Older formats stay readable; newer formats are rejected.
     package static var format: Int { 1 }
 
     package let kind: Kind
@@ -76,7 +76,7 @@ package struct SealedRecord<RecordKind: SealedRecordKind> {
             Envelope(format: Self.format, kind: kind.rawValue, id: id, parts: sealed == nil ? parts : nil, sealed: sealed))
     }
 
-    /// Decodes a file and checks that it has the kind that its name states, and an id that belongs to that name.
+    /// Decodes a file. Checks that the file has the expected kind, and that its id belongs to the name of the file.
     /// - Parameter name: Identifies the record in errors if its id cannot be read or belongs to another name.
     package init(decoding data: Data, kind: Kind, name: String, isNamed: (_ id: String) -> Bool) throws {
         let head: Head
@@ -121,7 +121,7 @@ enum VaultRecordKind: String, SealedRecordKind {
 }
 
 extension VaultRecord {
-    /// Decodes a file and checks that it has the kind and id that its name states. Errors name that id.
+    /// Decodes a file and checks that it has the expected kind and id. Errors name the id.
     init(decoding data: Data, kind: Kind, id: String) throws {
         try self.init(decoding: data, kind: kind, name: id) { $0 == id }
     }

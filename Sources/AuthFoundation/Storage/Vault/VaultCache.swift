@@ -17,7 +17,7 @@ struct VaultCache {
         entry(of: id, at: fingerprint)?.metadata
     }
 
-    /// Returns `nil` if the default is not cached, and `.some(nil)` if it is cached that there is none.
+    /// Returns `nil` if the default is not cached, and `.some(nil)` if the cache knows that there is no default.
     func defaultID(at fingerprint: VaultFolder.Fingerprint) -> String?? {
         guard let defaultEntry, defaultEntry.fingerprint == fingerprint else { return nil }
         return .some(defaultEntry.id)
@@ -39,7 +39,8 @@ struct VaultCache {
         defaultEntry = (fingerprint, id)
     }
 
-    /// Called after each own write: a file system that reuses inodes quickly could give the new version the same fingerprint.
+    /// Removes an entry. Called after each write of this process, because a file system that reuses inodes quickly could give the new file
+    /// the same fingerprint.
     mutating func forget(_ id: String) {
         entries[id] = nil
     }

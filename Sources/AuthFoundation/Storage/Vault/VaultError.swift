@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An error of the encrypted vault. It names the affected entry and contains no secret. Two errors are equal if code and entry are.
+/// An error of the encrypted vault. It names the affected entry and contains no secret. Two errors are equal if their codes and entries are
+/// equal.
 public struct VaultError: Error, LocalizedError, Sendable, Equatable {
     /// An extensible error code.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -52,7 +53,7 @@ public struct VaultError: Error, LocalizedError, Sendable, Equatable {
     /// A description of the error and a remedy.
     public var errorDescription: String? { message }
 
-    /// Whether code and entry are equal.
+    /// Whether the codes and the entries are equal.
     public static func == (left: VaultError, right: VaultError) -> Bool {
         left.code == right.code && left.entry == right.entry
     }

@@ -12,7 +12,7 @@ enum VaultFileName {
     static func dpopKey(_ name: String) throws -> String { try Self.name("dpop-", name, ".json") }
     static func refreshLock(_ id: String) throws -> String { try name("refresh-", id, ".lock") }
 
-    /// Whether a name belongs to a vault file that is replaced as a whole.
+    /// Whether a name belongs to a file that the token storage writes through a temporary file. Lock files and DPoP keys are excluded.
     static func isOurs(_ name: String) -> Bool {
         name.hasPrefix("credential-") || name.hasPrefix("revocation-")
             || [defaultToken, VaultKey.fileName, VaultKeySource.headerFile].contains(name)

@@ -3,7 +3,7 @@ package import Foundation
 /// The folder of a vault: mode 0700, with files of mode 0600 that are replaced atomically. Stateless. Safe against crashes, and against
 /// other processes as long as writers hold the ``VaultLock``.
 package struct VaultFolder: Sendable {
-    /// Identifies the version of a file without reading it.
+    /// The version of a file, determined without reading the file.
     package struct Fingerprint: Equatable {
         private let inode: UInt64
         private let size: Int64
@@ -90,7 +90,7 @@ package struct VaultFolder: Sendable {
 
     package func exists(_ name: String) -> Bool { fingerprint(of: name) != nil }
 
-    /// Reads a file, or returns `nil` if it does not exist. With `isSecret`, throws if other users have access to it.
+    /// Reads a file, or returns `nil` if it does not exist. If `isSecret` is true, throws if other users have access to the file.
     package func read(_ name: String, isSecret: Bool = false) throws -> (data: Data, fingerprint: Fingerprint)? {
         // Without O_NONBLOCK, a named pipe in place of the file would block the caller.
         let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

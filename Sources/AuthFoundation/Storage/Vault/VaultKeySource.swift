@@ -2,7 +2,7 @@ import Crypto
 public import Foundation
 public import JOSE
 
-/// Loads or creates the key of a vault and checks that it is the right one.
+/// The source of a vault's key: loads or creates the key, and checks that the vault is encrypted with it.
 struct VaultKeySource: Sendable {
     static let headerFile = "vault.json"
     private static let headerText = Data("countersign vault".utf8)
@@ -11,7 +11,7 @@ struct VaultKeySource: Sendable {
     /// The key from the app, or `nil` for a key file beside the entries.
     let given: VaultKey?
 
-    /// Identifies the key and the header, to detect that another process recreated the vault.
+    /// The versions of the key file and the header file. A change reveals that another process recreated the vault.
     struct Fingerprint: Equatable {
         private let key: VaultFolder.Fingerprint?
         private let header: VaultFolder.Fingerprint?
@@ -22,7 +22,8 @@ struct VaultKeySource: Sendable {
         }
     }
 
-    /// Returns the key of the existing vault, or `nil` if there is no vault yet.
+    /// Returns the key; `nil` if neither a key nor a vault exists. Throws if the vault is encrypted with another key, or if its key is
+    /// missing.
     func key() throws -> VaultKey? {
         guard let key = try given ?? VaultKey.stored(in: folder) else {
             guard !folder.exists(Self.headerFile) else { throw keyFileIsGone }
@@ -46,7 +47,7 @@ struct VaultKeySource: Sendable {
         )
     }
 
-    /// Returns the key of the vault and creates both if needed. The caller must hold the lock.
+    /// Returns the key of the vault. Creates the key and the vault if needed. The caller must hold the lock.
     func keyMakingVault() throws -> VaultKey {
         let key = try key() ?? VaultKey.makeStored(in: folder)
         if !folder.exists(Self.headerFile) {
@@ -80,7 +81,7 @@ extension VaultKey {
         return key
     }
 }
-/// The key of an encrypted vault: 32 bytes. Its description never contains them.
+/// The key of an encrypted vault: 32 bytes. Descriptions never contain the key.
 public struct VaultKey: Sendable, Redacted {
     let symmetricKey: SymmetricKey
 

@@ -12,7 +12,7 @@ internal import NIOCore
 /// The page with the virtual phones, for a browser on this machine. It shows the phones' state and forwards commands to them. All resources
 /// are local. Untrusted text, such as app names and messages, is sent only as JSON; the script inserts it as text.
 struct PhonePage: Sendable {
-    /// The largest body of a command, in bytes.
+    /// The maximum size of a command's body, in bytes.
     private static let maximumBody = 16 << 10
     /// The interval at which the phones fetch pending requests while a page is open, in seconds of real time.
     private static let foregroundInterval = 2
@@ -42,8 +42,8 @@ struct PhonePage: Sendable {
         document = Array(html.replacing("{{token}}", with: rules.token).utf8)
     }
 
-    /// Creates the application that serves the page on the loopback interface. Port 0 selects a free one. `onServerRunning` is called when
-    /// it listens.
+    /// Creates the application that serves the page on the loopback interface. Port 0 selects a free port. `onServerRunning` is called when
+    /// the application listens.
     func application(
         port: Int, logger: Logger, onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
@@ -83,7 +83,7 @@ struct PhonePage: Sendable {
         answer((["error": .string(message)] as JSONValue).serialized(), type: "application/json", status: status)
     }
 
-    /// `/phones` enrolls a phone; `/phones/{login}/{action}` performs an action.
+    /// Performs the command of a request: `/phones` enrolls a phone; `/phones/{login}/{action}` performs an action on a phone.
     private func act(_ request: Request) async -> Response {
         do {
             let body = try ControlBody(Array(try await request.body.collect(upTo: Self.maximumBody).readableBytesView))
@@ -135,7 +135,7 @@ struct PhonePage: Sendable {
                 defer { following.cancel() }
                 try await foreground.withViewer(signal) {
                     for await _ in signals {
-                        // Sent even without a change, so that the page follows a changed clock and a closed page is detected.
+                        // The state is sent even without a change, so that the page follows a changed clock and a closed page is detected.
                         let event = "event: state\ndata: \(state.serializedString)\n\n"
                         try await writer.write(ByteBuffer(string: event))
                     }
@@ -174,7 +174,7 @@ final class PhonePageRules: Sendable {
         return origins.contains("http://" + authority.lowercased())
     }
 
-    /// Whether a request does not come from a page of another site.
+    /// Whether a request comes from the page itself or from no page; `false` for pages of other sites.
     func isOfOwnPage(_ request: Request) -> Bool {
         if let site = Self.fetchSite.flatMap({ request.headers[$0] }), site != "same-origin", site != "none" { return false }
         guard let origin = request.headers[.origin] else { return true }
@@ -210,8 +210,8 @@ final class PhonePageRules: Sendable {
     }()
 }
 
-/// Fetches pending requests regularly while the phones' page is open, as an app in the foreground does, because a cancelled sign-in sends
-/// no push. All viewers share one loop, which stops with the last viewer. Safe from any task.
+/// The loop that fetches pending requests regularly while the phones' page is open, as an app in the foreground does. A cancelled sign-in
+/// sends no push, so that only a fetch detects it. All viewers share one loop, which stops with the last viewer. Safe from any task.
 final class PhoneForeground: Sendable {
     private struct State {
         var viewers: [UInt64: AsyncStream<Void>.Continuation] = [:]

@@ -31,11 +31,11 @@ package enum CodeChannel: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// The destination of a code: a phone number or a mail address.
 package struct CodeDestination: Sendable, Equatable, Codable {
-    /// `nil` for mail.
+    /// The phone number; `nil` for mail.
     package var phoneNumber: PhoneNumber?
     /// The extension to dial after the call is answered, at most 15 digits; `nil` for none.
     package var phoneExtension: String?
-    /// `nil` for a phone.
+    /// The mail address; `nil` for a phone.
     package var mailAddress: MailAddress?
 
     package init(_ number: PhoneNumber, phoneExtension: String? = nil) {
@@ -50,7 +50,7 @@ package struct CodeDestination: Sendable, Equatable, Codable {
     /// The masked form, which may be displayed to any caller.
     package var masked: String { phoneNumber?.masked ?? mailAddress?.masked ?? "" }
 
-    /// The key for limits: the whole number or address.
+    /// The destination's key for limits: the whole number or address.
     var key: String { phoneNumber?.e164 ?? mailAddress?.text.lowercased() ?? "" }
 
     /// Whether a text is an extension: 1 to 15 digits.

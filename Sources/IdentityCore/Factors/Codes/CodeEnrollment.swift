@@ -1,13 +1,13 @@
 internal import Foundation
 package import Store
 
-/// A request to enrol a phone or a mailbox.
+/// A request to enroll a phone or a mailbox.
 package struct CodeEnrollmentRequest: Sendable {
     package var channel: CodeChannel
-    /// As entered; `nil` for a number that is verified already. Not used for mail.
+    /// The number as the user entered it. `nil` uses a number that is enrolled or pending already. Not used for mail.
     package var phoneNumber: String?
     package var phoneExtension: String?
-    /// Whether another verified number may be replaced.
+    /// Whether the number may replace another verified one.
     package var replaces = false
     /// The id of the transaction; the code is valid for it only.
     package var owner: String
@@ -24,25 +24,25 @@ package struct CodeConfirmation: Sendable {
     package var writes = Writes()
     /// The enrolled factor; `nil` after a refusal.
     var enrollment: Enrollment?
-    /// The reason of a failure.
+    /// The reason of a failure; `nil` after success.
     package var refusal: CodeRefusal?
 }
 
-/// Enrols a phone or a mailbox: the server sends a code, and the user enters it. The caller checks that the user's proofs permit the
-/// enrolment.
+/// Enrolls a phone or a mailbox: the server sends a code, and the user enters it. The caller checks that the user's proofs permit the
+/// enrollment.
 extension Engine {
     /// Seconds for which a pending phone or mailbox can be confirmed.
     static let codeEnrollmentLifetime: TimeInterval = 600
 
-    /// Creates a pending enrolment and its code. Existing factors stay until the confirmation. `enrollments` must contain all of the
-    /// user's, including pending ones. Throws ``CodeRefusal``.
+    /// Creates a pending enrollment and its code. Existing factors stay until the confirmation. `enrollments` must contain all enrollments
+    /// of the user, including pending ones. Throws ``CodeRefusal``.
     package func beginCodeEnrollment(
         _ request: CodeEnrollmentRequest, for user: User, holding enrollments: [Enrollment], snapshot: OrgSnapshot, context: RequestContext
     ) throws -> PreparedCode {
         let destination = try request.destination(of: user, holding: enrollments)
         if let number = destination.phoneNumber, !snapshot.permits(number) { throw CodeRefusal.foreignNumber }
         let waiting = enrollments.filter { $0.status == .pending && $0.sentCode?.channel == request.channel }
-        // A restart with the same destination reuses the pending enrolment, so that it does not reset limits. Another number replaces it.
+        // A restart with the same destination reuses the pending enrollment. Another number replaces it. Neither resets the limits.
         var method = SentCodeMethod(channel: request.channel, destination: destination)
         method.sent = waiting.flatMap { $0.sentCode?.sent ?? [] }.sorted()
         method.wrong = waiting.flatMap { $0.sentCode?.wrong ?? [] }.sorted()
@@ -65,8 +65,8 @@ extension Engine {
         return prepared
     }
 
-    /// Checks the entered code. If it is correct, activates the factor in place of the user's earlier one. `enrollments` must contain all
-    /// of the user's, including pending ones.
+    /// Checks the entered code. If the code is correct, activates the factor in place of the user's earlier factor. `enrollments` must
+    /// contain all enrollments of the user, including pending ones.
     package func confirmCodeEnrollment(
         id: String, code: String, owner: String, user: StoredUser, holding enrollments: [Enrollment], context: RequestContext
     ) throws -> CodeConfirmation {
@@ -98,8 +98,8 @@ extension Engine {
         }
     }
 
-    /// Gives a user a phone or mailbox factor without verification, in place of an earlier one; for tests and the sandbox. Returns the
-    /// enrolment's id; `nil` if there is no such user.
+    /// Gives a user a phone or mailbox factor without verification, in place of an earlier factor; for tests and the sandbox. Returns the
+    /// enrollment's id; `nil` if there is no such user.
     package func grantCodeFactor(
         _ channel: CodeChannel, to destination: CodeDestination, userID: String, context: RequestContext
     ) async throws -> String? {
@@ -140,7 +140,7 @@ extension OrgSnapshot {
 }
 
 extension CodeChannel {
-    /// The prefix of the ids of its enrolments (Documentation/Protocol/Authn.md §5.1).
+    /// The prefix of the ids of enrollments with this channel (Documentation/Protocol/Authn.md §5.1).
     var idPrefix: String {
         switch self {
         case .sms: "sms"
@@ -151,6 +151,6 @@ extension CodeChannel {
 }
 
 extension Enrollment {
-    /// Removes the record at once, because no device must be notified.
+    /// The change that removes the record at once; only for a factor without a device that must learn of the removal.
     package var removal: Change { .remove(.enrollment, id: id, version: version) }
 }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The reason why a code is not sent, or a phone or mailbox not enrolled. Each endpoint encodes it in its protocol.
+/// The reason why no code is sent, or why a phone or mailbox is not enrolled. Each endpoint encodes the reason in its protocol.
 package enum CodeRefusal: Error, Sendable, Equatable {
     /// The previous message was sent too recently; the next may follow at `until`.
     case tooSoon(CodeChannel, until: Date)
@@ -10,7 +10,7 @@ package enum CodeRefusal: Error, Sendable, Equatable {
     case invalidNumber
     /// Not a valid extension.
     case invalidExtension
-    /// Calls and texts to that country are not enabled.
+    /// Calls and texts to the number's calling code are not enabled.
     case foreignNumber
     /// Another number is enrolled, and the request does not ask to replace it.
     case otherNumber
@@ -18,12 +18,12 @@ package enum CodeRefusal: Error, Sendable, Equatable {
     case noNumber
     /// The user has no mail address.
     case noAddress
-    /// No pending enrolment has this id, or it has expired.
+    /// No pending enrollment has this id, or it has expired.
     case notPending
     /// The code is wrong, expired or consumed.
     case wrongCode
 
-    /// When a retry is possible; `nil` if waiting does not help.
+    /// The time of the earliest retry; `nil` if waiting does not help.
     package var until: Date? {
         switch self {
         case .tooSoon(_, let until), .tooMany(_, let until): until

@@ -2,11 +2,11 @@ package import Foundation
 internal import JOSE
 internal import Store
 
-/// A new code.
+/// A new code, which is sent after the commit of its writes.
 package struct PreparedCode: Sendable {
-    /// The enrolment as written, with the version that was read.
+    /// The enrollment to write, with the version that was read.
     package var enrollment: Enrollment
-    /// The enrolment, the link, a log event and the message.
+    /// The writes: the enrollment, the link, a log event and the message.
     package var writes: Writes
     package var expiresAt: Date
 }
@@ -16,7 +16,7 @@ package struct CodeRequest: Sendable {
     package var purpose: OutgoingMessage.Purpose
     /// The id of the transaction; the code is valid for it only.
     package var owner: String
-    /// The channel, if a phone supports two; `nil` for the factor's own.
+    /// The channel of this message, if the phone receives both texts and calls; `nil` for the factor's own channel.
     package var channel: CodeChannel?
     /// Whether the user has confirmed the number for another factor.
     var isConfirmed = false
@@ -34,8 +34,8 @@ package struct CodeRequest: Sendable {
 }
 
 extension Engine {
-    /// Creates a code for a factor; the commit invalidates the previous one. It reads and writes nothing, for use before a commit that may
-    /// be retried. Repeated calls within one request count once. Throws ``CodeRefusal`` if no message may be sent now.
+    /// Creates a code for a factor; its commit invalidates the previous code. Does not access the store, so that a decision can be repeated
+    /// after a conflict: only the committed code counts towards the limits. Throws ``CodeRefusal`` if no message may be sent now.
     package func prepareCode(
         _ request: CodeRequest, for enrollment: Enrollment, of user: User, snapshot: OrgSnapshot, context: RequestContext
     ) throws -> PreparedCode {
@@ -96,7 +96,8 @@ extension Engine {
     }
 
     /// Returns the writes that send a message with a link and no code, such as a password reset link. The caller issues the ticket of the
-    /// link. `isConfirmed` says whether the user has confirmed the number; it is not used for mail. Throws ``CodeRefusal`` if no message may be sent now.
+    /// link. Throws ``CodeRefusal`` if no message may be sent now.
+    /// - Parameter isConfirmed: Whether the user has confirmed the number; not used for mail.
     package func linkMessage(
         _ purpose: OutgoingMessage.Purpose, by channel: CodeChannel, to destination: CodeDestination, token: String, expiresAt: Date,
         user: User, isConfirmed: Bool = false, snapshot: OrgSnapshot, context: RequestContext

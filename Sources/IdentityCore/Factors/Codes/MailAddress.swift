@@ -25,7 +25,7 @@ package struct MailAddress: Sendable, Hashable {
         return "\(first)...\(last)\(text[at...])"
     }
 
-    /// RFC 5322 section 3.2.3, `atext` and the dot.
+    /// Whether a byte is `atext` (RFC 5322 section 3.2.3) or the dot.
     private static func isLocal(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

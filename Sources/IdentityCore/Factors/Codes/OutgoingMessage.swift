@@ -1,8 +1,8 @@
 package import Foundation
 internal import JOSE
 
-/// A message to the user. Sending may fail; the user can request another. Its descriptions contain
-/// no code, link, number or address.
+/// A message to the user. Sending may fail; the user can then request another message. The descriptions contain no code, link, number or
+/// address.
 package struct OutgoingMessage: Sendable {
     package enum Purpose: String, Sendable, Hashable, CaseIterable {
         case signIn
@@ -10,7 +10,7 @@ package struct OutgoingMessage: Sendable {
         case enrollment
         case recovery
         case unlock
-        /// The user enrols an authenticator app on the device that opens the link.
+        /// The user enrolls an authenticator app on the device that opens the link.
         case activation
         /// The user activates a new account by the link.
         case welcome
@@ -27,16 +27,16 @@ package struct OutgoingMessage: Sendable {
     package var channel: CodeChannel
     package var destination: CodeDestination
     package var purpose: Purpose
-    /// Six digits; `nil` for a message with a link only.
+    /// The code of six digits; `nil` for a message with a link only.
     package var code: String?
-    /// The secret of a link, from which the endpoint builds the URL; `nil` for none. For ``Purpose/activation``, the whole last part of the
-    /// URL in the QR code.
+    /// The secret of a link, from which the endpoint builds the URL; `nil` for none. For ``Purpose/activation``, the last part of the URL
+    /// in the QR code.
     package var linkToken: String?
-    /// When code and link expire.
+    /// The expiry of the code and of the link.
     package var expiresAt: Date
     package var recipient: Recipient
     package var organizationName: String
-    /// The application that the user signs in to; `nil` for none.
+    /// The name of the application to which the user signs in; `nil` for none.
     package var applicationName: String?
     package var origin: Origin
 
@@ -46,7 +46,7 @@ package struct OutgoingMessage: Sendable {
         package var login: String
         package var firstName: String?
         package var lastName: String?
-        /// The preferred language, a tag of RFC 5646.
+        /// The preferred language: a language tag (RFC 5646).
         package var locale: String?
 
         init(_ user: User) {
@@ -62,9 +62,9 @@ package struct OutgoingMessage: Sendable {
     /// The request that caused a message.
     package struct Origin: Sendable {
         package var requestID: String
-        /// The client's IP address.
+        /// The client's IP address; `nil` if unknown.
         package var address: String?
-        /// When the request arrived.
+        /// The time when the request arrived.
         package var time: Date
     }
 }

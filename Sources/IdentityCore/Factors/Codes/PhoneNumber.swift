@@ -1,12 +1,12 @@
 internal import JOSE
 
-/// A phone number in the format of ITU-T E.164: a plus sign and at most 15 digits, starting with a calling code. Its descriptions show the
-/// last four digits only.
+/// A phone number in the format of ITU-T E.164: a plus sign and at most 15 digits, starting with a calling code. Its descriptions show only
+/// the calling code and the last four digits.
 package struct PhoneNumber: Sendable, Hashable {
-    /// `+` and the digits.
+    /// The number: `+` and the digits.
     package let e164: String
 
-    /// The number of digits of a number that can receive a code; shorter numbers are service numbers.
+    /// The permitted number of digits; shorter numbers are service numbers.
     private static let digits = 8...15
 
     /// Parses a number as users write it: with spaces, hyphens, dots, slashes or parentheses, and with `+` or `00` before the calling code.

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The reason why a security question is not enrolled. Each endpoint encodes it in its protocol.
+/// The reason why a security question is not enrolled. Each endpoint encodes the reason in its protocol.
 package enum QuestionRefusal: Error, Sendable, Equatable {
     case unknownQuestion
     /// The answer violates a rule; the sentence says which.
     case unacceptableAnswer(String)
 }
 
-/// Enrols security questions. The caller checks that the user's proofs permit it.
+/// Enrolls security questions. The caller checks that the user's proofs permit the enrollment.
 extension Engine {
     /// Creates the factor, which is not stored yet. Hashes the answer like a password, so call it before the read for the commit. Throws
     /// ``PasswordHasher/Overloaded``.
@@ -24,7 +24,8 @@ extension Engine {
         return .success(enrollment)
     }
 
-    /// Returns the writes that enrol a question in place of the user's earlier one. `enrollments` must contain all of the user's.
+    /// Returns the writes that enroll a question in place of the user's earlier question. `enrollments` must contain all enrollments of the
+    /// user.
     package func questionEnrollment(
         _ enrollment: Enrollment, user: StoredUser, holding enrollments: [Enrollment]
     ) throws -> Writes {
@@ -32,8 +33,8 @@ extension Engine {
         return try user.enrolling(enrollment, replacing: others, reason: others.isEmpty ? "question" : "question, replaced")
     }
 
-    /// Gives a user a security question without verification; for tests and the sandbox. Returns the enrolment's id; `nil` if there is no
-    /// such user, or question or answer are not acceptable. Throws ``PasswordHasher/Overloaded``.
+    /// Gives a user a security question without verification; for tests and the sandbox. Returns the enrollment's id; `nil` if there is no
+    /// such user, or the question or the answer is not acceptable. Throws ``PasswordHasher/Overloaded``.
     package func grantQuestion(_ key: String, answer: String, userID: String, context: RequestContext) async throws -> String? {
         let policy = try await snapshot().passwordPolicy
         guard case .success(let made) = try await makeQuestion(key, answer: answer, userID: userID, policy: policy, context: context)

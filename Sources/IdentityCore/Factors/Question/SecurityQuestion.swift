@@ -47,7 +47,7 @@ enum SecurityAnswer {
     /// The maximum length of an answer in bytes.
     static let maximumBytes = 256
 
-    /// Returns the form that is compared; `nil` if the answer is too long.
+    /// Returns the form in which answers are compared; `nil` if the answer is too long.
     static func normalized(_ answer: String) -> String? {
         guard answer.utf8.count <= maximumBytes else { return nil }
         return User.key(forLogin: answer).split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -68,7 +68,7 @@ enum SecurityAnswer {
 /// Checks answers to security questions, on the threads that hash passwords.
 package struct QuestionVerifier: FactorVerifier {
     package let environment: EngineEnvironment
-    /// The user's enrolments; those of other factors are ignored.
+    /// The user's enrollments; those of other factors are ignored.
     package let enrollments: [Enrollment]
     /// The origin of the request, which decides its place in the hashing queue.
     package let origin: RequestOrigin

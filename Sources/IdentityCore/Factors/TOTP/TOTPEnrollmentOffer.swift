@@ -8,11 +8,11 @@ package struct TOTPEnrollmentOffer: Sendable {
     package let secret: String
     /// The `otpauth` URI for the QR code.
     package let uri: String
-    /// When the secret expires if it is not confirmed.
+    /// The time when the secret expires unless it is confirmed.
     package let expiresAt: Date
 
-    /// Algorithm, digits and period are the apps' defaults, and stated explicitly. A colon separates issuer and account in the label, so
-    /// the issuer must not contain one.
+    /// Creates an offer with its URI. The URI states algorithm, digits and period, although they are the apps' defaults. A colon separates
+    /// issuer and account in the URI, so the issuer's own colons are removed.
     package init(id: String, secret: [UInt8], issuer: String, account: String, expiresAt: Date) {
         self.id = id
         self.secret = Base32.encode(secret)
@@ -40,19 +40,19 @@ package struct TOTPEnrollmentOffer: Sendable {
 }
 
 extension TOTPEnrollmentOffer: Redacted {
-    /// Contains the enrolment's id, not the secret.
+    /// Contains the enrollment's id, not the secret.
     package var description: String { "TOTPEnrollmentOffer(\(id))" }
 }
 
 /// An authenticator app as shown to users and administrators.
 package struct TOTPEnrollmentSummary: Sendable, Equatable {
     package let id: String
-    /// When the enrolment was started.
+    /// The time when the enrollment was started.
     package let createdAt: Date
 }
 
 extension Engine {
-    /// Gives a user an authenticator app without verification, in place of an earlier one; for tests and the sandbox. Returns the app's
+    /// Gives a user an authenticator app without verification, in place of an earlier app; for tests and the sandbox. Returns the app's
     /// secret; `nil` if there is no such user.
     package func grantAuthenticatorApp(userID: String, context: RequestContext) async throws -> TOTPEnrollmentOffer? {
         let secret = try environment.random.bytes(TimeBasedCode.secretLength)

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// Checks codes of authenticator apps. It belongs to one read: the verdict contains the enrolment to write, with the code consumed, and the
-/// version that was read. Of two concurrent uses of one code, the second conflicts, reads again and is rejected.
+/// Checks codes of authenticator apps. A verifier belongs to one read: its verdict contains the enrollment to write, with the consumed code
+/// and the version that was read. Of two concurrent uses of one code, the second conflicts, reads again and is rejected.
 package struct TOTPVerifier: FactorVerifier {
     package let environment: EngineEnvironment
-    /// The user's usable enrolments; those of other factors are ignored.
+    /// The user's usable enrollments; those of other factors are ignored.
     package let enrollments: [Enrollment]
     package let now: Date
-    /// The enrolments that the code is checked against if the user has no app, so that this takes the same time; if empty, one is
+    /// The enrollments against which the code is checked if the user has no app, so that the check takes the same time. If empty, one is
     /// generated. A match is always rejected.
     package var decoyApps: [Enrollment] = []
 

@@ -7,12 +7,12 @@ package enum TimeBasedCode {
     /// Seconds for which a code is shown.
     package static let period: TimeInterval = 30
     package static let digits = 6
-    /// The length of a secret in bytes: that of the hash, as RFC 4226 section 4 recommends.
+    /// The length of a new secret in bytes: 160 bits, as RFC 4226 section 4 recommends.
     package static let secretLength = 20
     /// The minimum length in bytes of an imported secret (RFC 4226 section 4, R6).
     package static let shortestSecret = 16
 
-    /// Returns the step of a time: whole periods since 1970.
+    /// Returns the step of a time: the number of whole periods since 1970.
     package static func step(at time: Date) -> Int64 { Int64(clamping: (time.timeIntervalSince1970 / period).rounded(.down)) }
 
     /// Returns the code of a step, which is the counter of RFC 4226, with 6 to 9 digits (RFC 6238 section 4.2).
@@ -36,9 +36,10 @@ package enum TimeBasedCode {
         }
     }
 
-    /// Returns the step whose code was entered; `nil` if there is none, or it is `last` or earlier. The previous and the next step are
-    /// accepted too (RFC 6238 section 5.2), because users type slowly and phone clocks are inexact. A larger window would help guessing.
-    /// All steps are compared, so that the time reveals nothing. Spaces are ignored, because apps show codes with a space in the middle.
+    /// Returns the step whose code was entered; `nil` if no step matches, or the step is `last` or earlier. The previous and the next step
+    /// are accepted too (RFC 6238 section 5.2), because users type slowly and phone clocks are inexact. A larger window would help
+    /// guessing. All steps are compared, so that the time reveals nothing. Spaces are ignored, because apps show codes with a space in the
+    /// middle.
     package static func step(ofTyped typed: String, secret: [UInt8], now: Date, after last: Int64?) -> Int64? {
         let typed = Array(typed.utf8.prefix(64)).filter { $0 != UInt8(ascii: " ") }
         let current = step(at: now)

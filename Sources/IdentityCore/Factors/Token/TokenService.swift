@@ -8,15 +8,15 @@ package enum TokenProvider: String, Sendable, Codable, CaseIterable {
     case symantec = "SYMANTEC"
 }
 
-/// A code of such a token, to be verified.
+/// A code of a token that an external system manages, to be verified.
 package struct TokenCode: Sendable, Redacted {
     package var provider: TokenProvider
     /// The token's id in the external system.
     package var credentialID: String
     package var login: String
-    /// As entered; with RSA, after the PIN.
+    /// The code as the user entered it; for RSA, with the PIN before it.
     package var passCode: String
-    /// The next code, if the enrolment of a token requires two; otherwise `nil`.
+    /// The next code, if the enrollment of a token requires two; otherwise `nil`.
     package var nextPassCode: String?
 
     package init(provider: TokenProvider, credentialID: String, login: String, passCode: String, nextPassCode: String? = nil) {

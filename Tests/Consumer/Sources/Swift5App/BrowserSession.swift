@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The token details that an app shows.
+/// The token details that the app shows.
 struct SignedIn {
     let issuer: String
     let username: String
@@ -26,7 +26,7 @@ final class BrowserSession {
     var isSignedIn: Bool { Credential.default != nil }
     var idToken: String? { Credential.default?.token.idToken?.rawValue }
     var signedIn: SignedIn? { SignedIn(Credential.default?.token.idToken) }
-    /// The app's own type wins without a qualifier, although the module has a type with the same name.
+    /// A value of the app's own type. The module has a type with the same name, and the unqualified name means the app's type.
     var info: TokenInfo { TokenInfo() }
 
     @MainActor
@@ -59,7 +59,7 @@ final class BrowserSession {
     }
 }
 
-/// The same with callbacks, for apps without `async`.
+/// An app that signs users in with the browser and uses callbacks instead of `async`.
 @MainActor
 final class CallbackSession {
     private(set) var status = "signed out"

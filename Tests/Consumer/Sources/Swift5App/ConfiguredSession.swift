@@ -11,7 +11,7 @@ struct NotConfigured: LocalizedError {
     var errorDescription: String? { "This app is not configured. \(reason.localizedDescription)" }
 }
 
-/// The same for an app that uses passwords alone and reports missing settings.
+/// An app that signs users in with passwords alone, and reports missing settings.
 @Observable
 final class ConfiguredSession {
     enum State: Equatable {

@@ -90,7 +90,7 @@ final class PasswordSession {
     }
 }
 
-/// The app's own type of this name wins over the module's without a qualifier.
+/// A type of the app. The module has a type with the same name, and the unqualified name means this type.
 struct TokenInfo: Identifiable {
     let id = "mine"
 }

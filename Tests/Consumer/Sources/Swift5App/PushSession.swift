@@ -68,7 +68,7 @@ final class PushSession {
         }
     }
 
-    /// The form for apps without tasks.
+    /// Starts the sign-in without a task, with a completion handler.
     func startWithCompletion(_ user: String, _ password: String, done: @escaping @Sendable (String) -> Void) {
         flow.start(user, with: .password(password)) { [flow] result in
             guard case .success(.mfaRequired) = result else { return done("no second factor") }

@@ -2,7 +2,7 @@ import Foundation
 import OktaAuthNative
 import OktaAuthSdk
 
-// The classic state machine in Swift 6 mode: on the main actor, with async calls.
+// Uses the classic state machine in Swift 6 mode: on the main actor, with async calls.
 
 @MainActor
 func classicSignIn(_ organization: URL, _ name: String, _ password: String, code: () async -> String) async throws -> String? {
@@ -75,7 +75,7 @@ final class ClassicStatus: OktaAuthStatusFactorChallenge {
     }
 }
 
-/// The spellings of the guide.
+/// Uses the deprecated names that the guide of Okta's SDK shows.
 @available(*, deprecated)
 func classicGuideNames(_ status: OktaAuthStatus) -> Bool {
     status is OktaAuthStatuPasswordReset || status is OktaAuthUnauthenticated

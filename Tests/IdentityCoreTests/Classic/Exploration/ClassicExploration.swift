@@ -5,7 +5,7 @@ import Testing
 @testable import IdentityCore
 @testable import Store
 
-/// Walks through the classic API at random, and compares every answer with the prediction of the oracle.
+/// Makes random moves in the classic API, and compares every answer with the oracle's prediction.
 final class ClassicExploration {
     private static let policy = ClassicPolicy(
         signOnPolicy: "two factors", showsLockout: true,
@@ -62,7 +62,7 @@ final class ClassicExploration {
     func walk(_ count: Int) async throws {
         for _ in 0..<count {
             let move = nextMove()
-            // Sometimes the client waits until just before or just after the expiry of the sign-in.
+            // Sometimes the client waits until a second or two before the expiry of the sign-in.
             if oracle.place != .nowhere, chosen(Array(0..<25)) == 0 { desk.now += Double(max(0, oracle.expiresAt - now - chosen([1, 2]))) }
             if move.sends { try await pause() } else { desk.now += 1 }
             oracle.wait(until: now)
@@ -100,7 +100,7 @@ final class ClassicExploration {
                 case .recovery: [.recoveryAnswer(isRight: true), .recoveryAnswer(isRight: false)]
                 case .reset: [.resetPassword(isGood: true), .resetPassword(isGood: false)]
                 }
-            // Some walks consist mostly of guesses, so that they reach the locks.
+            // Some walks consist mostly of wrong guesses, so that they lock the account.
             let wrong = fitting.filter(\.isWrong)
             return chosen(guesses && !wrong.isEmpty && chosen([true, true, false]) ? wrong : fitting)
         }
@@ -116,7 +116,7 @@ final class ClassicExploration {
         }
     }
 
-    /// Returns the state of the sign-in, the user and the user's factors.
+    /// Compares the state of the sign-in, of the user and of the user's factors with the oracle.
     private func check() async throws {
         let jane = try await desk.jane()
         let origin = RequestOrigin(
@@ -227,7 +227,7 @@ final class ClassicExploration {
         }
     }
 
-    /// Returns the factor whose code is submitted next.
+    /// The kind of the shown factor, if it has codes; otherwise `nil`.
     private var oracleKind: ClassicMove.Kind? {
         switch shown?.factor?.type {
         case "sms": .sms

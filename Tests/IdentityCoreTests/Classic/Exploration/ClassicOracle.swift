@@ -39,7 +39,8 @@ enum ClassicMove: Hashable, Sendable {
         }
 }
 
-/// Predicts the result of each move from the table in Documentation/Protocol/Authn.md §3.4, without any code under test. Times are in seconds.
+/// A model of the classic API. It predicts the result of each move from the table in Documentation/Protocol/Authn.md §3.4, without any code
+/// under test. Times are in seconds.
 struct ClassicOracle {
     typealias Kind = ClassicMove.Kind
 
@@ -48,18 +49,20 @@ struct ClassicOracle {
         case nowhere, required, challenge(Kind), enroll(canSkip: Bool), activate(Kind), recoveryChallenge, recovery, reset
     }
 
-    /// The number of wrong passwords, codes and answers that lock an account. It exceeds the number that ends one sign-in.
+    /// The number of wrong passwords, codes and answers that lock an account. It is greater than the number that ends one sign-in.
     static let lockout = 7
 
     // The user.
     var held: Set<Kind>
-    /// Whether the user signed in from this origin before: its wrong answers are then counted separately from those of unknown origins.
+    /// Whether the user has signed in from this origin before. The wrong answers of a known origin are counted separately from those of
+    /// unknown origins.
     private(set) var isKnown = false
     private var lockedForStrangers = false
     private var lockedHere = false
     private var failuresOfStrangers: [String: Int] = [:]
     private var failuresHere: [String: Int] = [:]
-    /// The number of wrong answers after the password from unknown origins, and of wrong answers to factors that the user never proved here.
+    /// The numbers of wrong answers after the password, by factor. They are from unknown origins, or to factors that the user never proved
+    /// here.
     private var failuresAfterPassword: [String: Int] = [:]
     /// The factors that the user proved here in completed sign-ins.
     private var provedHere: Set<String> = []
@@ -80,22 +83,24 @@ struct ClassicOracle {
     private var hasSecondFactor = false
     private var enrolled = 0
     private var recovery: (isUnlock: Bool, isReal: Bool) = (false, false)
-    /// The times of the open code, for the enrolled telephone and for the one that is being enrolled.
+    /// The time of the code that was sent to the enrolled telephone; `nil` if no code is open.
     private var codeSentAt: Int?
+    /// The time of the code that was sent to the telephone that is being enrolled; `nil` if no code is open.
     private var activationSentAt: Int?
     private var pendingUntil = 0
-    /// The numbers of activation codes: in this minute, and the wrong ones in the last five minutes.
+    /// The number of entered activation codes in this minute.
     private var tries: (minute: Int, count: Int) = (0, 0)
+    /// The times of the wrong activation codes.
     private var wrongTries: [Int] = []
-    /// The times of wrong telephone codes since the last correct one.
+    /// The times of the wrong telephone codes since the last correct telephone code.
     private var wrongCodes: [Int] = []
-    /// The times of wrong recovery codes since the last correct one.
+    /// The times of the wrong recovery codes since the last correct recovery code.
     private var wrongRecoveries: [Int] = []
-    /// The times of wrong recovery codes since the last completed recovery, for any telephone.
+    /// The times of the wrong recovery codes, for any telephone, since the last time when ``openLocks()`` removed the locks.
     private var guessedCodes: [Int] = []
     let enrollsAll: Bool
 
-    /// The times of the messages of the last hour: for sign-ins, for requests that only name the user, and for recoveries.
+    /// A limit of messages per hour, and the times of the messages.
     private struct Pace {
         let most: Int
         var times: [Int] = []
@@ -114,7 +119,7 @@ struct ClassicOracle {
 
     init(held: Set<Kind>, enrollsAll: Bool) { (self.held, self.enrollsAll) = (held, enrollsAll) }
 
-    /// The name of the status; `nil` for none.
+    /// The name of the status; `nil` without a sign-in.
     var status: String? {
         switch place {
         case .nowhere: nil
@@ -128,16 +133,16 @@ struct ClassicOracle {
         }
     }
 
-    /// Advances the clock.
+    /// Ends the sign-in, or the activation of a factor, if it has expired at this time.
     mutating func wait(until now: Int) {
         if now >= expiresAt { place = .nowhere }
         if case .activate = place, now >= pendingUntil { place = .enroll(canSkip: enrolled > 0) }
     }
 
-    /// Checks the expiry in an answer.
+    /// Notes the expiry in an answer, and returns whether it is valid.
     ///
-    /// - Returns: Whether the expiry is valid: each request extends it by five minutes, rounded to the minute so that polls cause no writes, up to an
-    /// hour in total.
+    /// Each request extends the sign-in to five minutes from now, but to at most an hour in total. The expiry can be up to a minute
+    /// earlier, so that polls cause no writes.
     mutating func see(end: Int, at now: Int) -> Bool {
         let latest = min(now + 300, begunAt + 3_600)
         expiresAt = end
@@ -153,7 +158,7 @@ struct ClassicOracle {
             guard namePace.admits(now) else { return "E0000047" }
             resendPace.times = []
             recovery = (isUnlock, held.contains(.sms) && (!isUnlock || lockedForStrangers || lockedHere))
-            // A message that must not be sent is omitted, and the response does not reveal this.
+            // The response does not reveal whether a message was sent.
             sendRecoveryCode(now)
             place = .recoveryChallenge
             return "RECOVERY_CHALLENGE"
@@ -226,7 +231,7 @@ struct ClassicOracle {
 
     private mutating func lock() { if isKnown { lockedHere = true } else { lockedForStrangers = true } }
 
-    /// Whether the user never answered this factor correctly here.
+    /// Whether the user has never proved this factor in a completed sign-in here.
     private func isForeign(_ kind: String) -> Bool { kind != "password" && !provedHere.contains(kind) }
 
     private mutating func forget(_ kind: String) {
@@ -239,7 +244,8 @@ struct ClassicOracle {
         (failuresOfStrangers["password"], failuresHere["password"]) = (nil, nil)
     }
 
-    /// Removes the locks. Wrong codes stay counted: otherwise an attacker who reads the text messages could guess without a limit.
+    /// Removes the locks, and the counts of wrong passwords and answers. The wrong codes of the telephone stay counted: otherwise an
+    /// attacker who reads the text messages could guess without a limit.
     private mutating func openLocks() {
         forgetPasswords()
         forget("question")
@@ -338,7 +344,7 @@ struct ClassicOracle {
 
     // MARK: - Without the password
 
-    /// Ten wrong codes in a day lock the recovery.
+    /// Whether ten wrong codes in a day have locked the recovery.
     private func isRecoveryClosed(_ now: Int) -> Bool {
         wrongRecoveries.count(where: { $0 > now - 86_400 }) >= 10 || guessedCodes.count(where: { $0 > now - 86_400 }) >= 10
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthEndpoints
 @testable import Store
 
-/// An organization whose users get codes by text, call and mail.
+/// An organization whose users can get codes by text, call and mail.
 struct CodeFixture {
     static let number = "+15551234821"
 

@@ -10,12 +10,12 @@ struct AppFixture {
     static let jane = PushFixture.jane
 
     let organization: PushFixture
-    /// The authenticator app of Jane.
+    /// The secret of Jane's authenticator app.
     let secret: [UInt8]
 
     var engine: Engine { organization.engine }
 
-    /// - Parameter prepare: Runs before Jane enrols the app.
+    /// - Parameter prepare: A closure that runs before Jane enrolls the app.
     init(
         store: any Store = InMemoryStore(), _ change: @escaping (inout OrganizationDefinition) -> Void = { _ in },
         prepare: (PushFixture) async throws -> Void = { _ in }
@@ -39,7 +39,7 @@ struct AppFixture {
         TimeBasedCode.code(secret: secret, step: TimeBasedCode.step(at: TestOrganization.time(seconds)))
     }
 
-    /// Returns a code that the app does not show around this time.
+    /// Returns a code that the app does not show at this time, nor 30 seconds before or after.
     func wrongCode(at seconds: TimeInterval) -> String {
         let shown = [-30, 0, 30].map { code(at: seconds + $0) }
         return ["000000", "111111", "222222", "333333"].first { !shown.contains($0) } ?? ""

@@ -6,9 +6,9 @@ enum AnswerTable {
 
     private struct Row {
         var consents: [PushAnswer.Consent]
-        /// `nil` for any.
+        /// The key that signed the answer; `nil` for any key.
         var key: PushMethod.KeyRole?
-        /// `nil` for any.
+        /// The user verification that the challenge asked for; `nil` for any.
         var verification: [PushChallenge.UserVerification]?
         var result: Result
     }

@@ -1,14 +1,15 @@
 @testable import IdentityCore
 @testable import Store
 
-/// Lets two requests read one state, and commits their plans by the rules of the runner (``Engine/transact``) and of the store in memory.
+/// Commits the plans of two requests that read the same state. It follows the rules of the runner (``Engine/transact``) and of the store in
+/// memory.
 struct CommitCheck {
     /// A request whose plan writes something.
     struct Request {
         let input: ExploredInput
         let given: SignInTransaction.Input
         let changes: [Change]
-        /// The notes after its commit.
+        /// The ledger after the commit of the request.
         let ledger: SignInLedger
 
         var written: Set<RecordReference> {
@@ -16,7 +17,7 @@ struct CommitCheck {
         }
     }
 
-    /// A request that must be decided again, in the state that the other request committed.
+    /// A request that must be decided again, after the commit of another request.
     struct Retry {
         let input: ExploredInput
         let state: ExploredState
@@ -39,19 +40,22 @@ struct CommitCheck {
         if read.value != state.transaction { throw Broken("the stored sign-in differs from the one that was written") }
     }
 
-    /// Adds a request that read the state.
+    /// Adds a request that read the state, if its decision writes something.
     mutating func add(_ input: ExploredInput, _ given: SignInTransaction.Input, _ decision: Decision, _ ledger: SignInLedger) throws {
         let changes = try Self.changes(of: decision, from: read, user: input.person.map { $0.stored(version: $0.version) }, app: 0)
         if !changes.isEmpty { requests.append(Request(input: input, given: given, changes: changes, ledger: ledger)) }
     }
 
-    /// Each request, with one that commits first. It is another one in each state, and sometimes the same one, which the client sent twice.
+    /// Returns a pair for each request: a request that commits first, and the request itself, whose commit fails. `turn` selects the first
+    /// one; it can be the same request, sent twice.
     func pairs(turn: Int) -> [(first: Request, lost: Request)] {
         requests.indices.map { (requests[($0 + turn) % requests.count], requests[$0]) }
     }
 
-    /// Commits the plan of the first request, twice, and then that of the other one, which read the same state. Returns what the other
-    /// request is retried with; `nil` if both can be committed, because they write different records.
+    /// Commits the plan of the first request, and checks that neither a second commit of this plan nor the plan of the other request
+    /// succeeds.
+    ///
+    /// - Returns: The retry of the other request; `nil` if the two requests write different records, or if there is no input for the retry.
     func conflict(_ first: Request, _ lost: Request) throws -> Retry? {
         guard !first.written.isDisjoint(with: lost.written), let input = lost.input.after(first.ledger, before: state.ledger) else {
             return nil
@@ -63,7 +67,7 @@ struct CommitCheck {
         if store.commit(first.changes) { throw Broken("a plan was committed twice") }
         if store.commit(lost.changes) { throw Broken("a decision on an old state was committed") }
         if store.records != records { throw Broken("a conflict changed the store") }
-        // The account can change between the requests too. The retry meets the account that its input names.
+        // The account can also change between the two requests. The retry reads the account that its input names.
         if let person = lost.input.person { store.hold(person, version: person.laterVersion) }
         guard let record = store.records[.transaction]?[state.transaction.id] else { throw Broken("the sign-in was removed") }
         let read = try StoredTransaction(record)
@@ -82,7 +86,7 @@ struct CommitCheck {
         if version != retry.read.version + (decision.next == retry.read.value ? 0 : 1) { throw Broken("the retry was not written once") }
     }
 
-    /// The changes that every protocol module commits for a step.
+    /// Returns the changes that every protocol module commits for a step.
     private static func changes(
         of decision: Decision, from read: StoredTransaction, user: StoredUser?, app: Int64
     ) throws -> [Change] {
@@ -98,7 +102,7 @@ struct CommitCheck {
 }
 
 extension InMemoryStore.State {
-    /// Commits all changes or none, like ``InMemoryStore/commit(_:)``.
+    /// Commits all changes or none, like ``InMemoryStore/commit(_:)``. Returns whether the changes were committed.
     fileprivate mutating func commit(_ changes: [Change]) -> Bool {
         var undo = InMemoryStore.UndoLog()
         for change in changes where apply(change, &undo) != nil {
@@ -108,7 +112,7 @@ extension InMemoryStore.State {
         return true
     }
 
-    /// Stores the account as an administrator or another sign-in left it.
+    /// Stores the account of a person with this version.
     fileprivate mutating func hold(_ person: ExploredPerson, version: Int64) {
         var record = person.record
         record.version = version
@@ -117,10 +121,10 @@ extension InMemoryStore.State {
 }
 
 extension ExploredPerson {
-    /// The version of the account at the first read. Accounts that differ have different versions.
+    /// The version of the account at the first read. It differs for each person.
     fileprivate var version: Int64 { Int64(Self.allCases.firstIndex(of: self) ?? 0) * 100 + 1 }
 
-    /// The version of the account when a request is decided again. It can have changed in between, and changed back.
+    /// The version of the account when a request is decided again. It differs from ``version`` even if the account is the same.
     fileprivate var laterVersion: Int64 { version + 1_000_000 }
 
     fileprivate func stored(version: Int64) -> StoredUser {
@@ -129,7 +133,7 @@ extension ExploredPerson {
         return stored
     }
 
-    /// Made once, because every check needs one.
+    /// The records of all persons. They are created once, because every check needs them.
     private static let records = try? Dictionary(
         uniqueKeysWithValues: allCases.map { ($0, try $0.stored(version: 0).record(holding: $0.user)) })
 
@@ -137,8 +141,9 @@ extension ExploredPerson {
 }
 
 extension ExploredInput {
-    /// The same request after another one, which can have replaced the challenge that it answers. `nil` for a report of a challenge that
-    /// was replaced twice, because the ledger does not note it.
+    /// Returns the input after another request, which can have replaced the challenge that the input answers.
+    ///
+    /// - Returns: The input; `nil` for a report of a challenge that was replaced twice, because the ledger does not note such a challenge.
     fileprivate func after(_ ledger: SignInLedger, before: SignInLedger) -> ExploredInput? {
         guard case .answer(var answer) = self, ledger.challenges > before.challenges else { return self }
         switch answer.target {

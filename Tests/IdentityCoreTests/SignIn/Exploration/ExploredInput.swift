@@ -4,7 +4,7 @@ import Foundation
 
 /// An input of the exploration: an event in a sign-in, or a change of the time.
 enum ExploredInput: Sendable, Equatable {
-    /// The correctness of a password.
+    /// The kind of an entered password.
     enum Password: Sendable, CaseIterable { case right, rightWithOldHash, wrong }
     /// The number that the user selected.
     enum Number: String, Sendable { case none, wrong = "17", right = "42" }
@@ -22,7 +22,7 @@ enum ExploredInput: Sendable, Equatable {
         var isSuspicious = false
     }
 
-    /// An event of a recovery or an enrolment.
+    /// An event of a recovery or an enrollment.
     enum Stray: Sendable, CaseIterable { case recoveryToken, recoveryCode, recoveryAnswer, recoveryPassword, enrollment }
 
     /// The proofs of an earlier session.
@@ -40,7 +40,7 @@ enum ExploredInput: Sendable, Equatable {
     }
 
     case password(Password, ExploredPerson)
-    /// The sign-in starts with a session.
+    /// The sign-in starts with the proofs of a session.
     case session(Session, ExploredPerson)
     case passwordOfNobody
     /// A code of an authenticator app.
@@ -52,7 +52,7 @@ enum ExploredInput: Sendable, Equatable {
     case newPassword(ExploredPerson)
     /// The user keeps a password that expires soon.
     case keepPassword(ExploredPerson)
-    /// An event of a recovery or an enrolment, even if none is in progress.
+    /// An event of a recovery or an enrollment, even if none is in progress.
     case stray(Stray)
     case cancel
     /// Sets the clock to this second after the start.
@@ -60,14 +60,14 @@ enum ExploredInput: Sendable, Equatable {
 
     static let newHash = "hash of the new password"
 
-    /// The methods of user verification that devices report. They count only for an approval with user verification.
+    /// The user verification methods that devices report. They count only if the approval includes user verification.
     static let unlocked = ["fpt"]
 
-    /// The enrolment of the app after a code was consumed.
+    /// The enrollment of the authenticator app after the use of a code.
     static let usedApp = Enrollment(
         id: "enr-app", userID: "00ujane", method: .unsupported(.totp), status: .active, createdAt: ExploredPolicy.time(-9))
 
-    /// The input of the transaction; `nil` for a change of the time.
+    /// Returns the input of the transaction; `nil` for a change of the time.
     func input(
         _ policy: ExploredPolicy, _ subjects: [ExploredPerson: SignInTransaction.Subject], _ ledger: SignInLedger, at seconds: Int
     ) -> SignInTransaction.Input? {
@@ -132,7 +132,7 @@ enum ExploredInput: Sendable, Equatable {
         }
     }
 
-    /// All inputs of a state. After the end, only inputs that could have been accepted before.
+    /// Returns all inputs for a state. For a sign-in that has ended, these are only inputs that could have been accepted before.
     static func all(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         if ledger.end != nil { return atTheEnd }
         let isOpen = ledger.decision == nil && ledger.deadline.map { seconds < $0 } ?? false
@@ -194,7 +194,7 @@ enum ExploredInput: Sendable, Equatable {
         return answers
     }
 
-    /// Approvals and reports of the last challenge, the one before, and one of another sign-in.
+    /// Approvals and reports of the last challenge, of the challenge before it, and of a challenge of another sign-in.
     private static let lateAnswers: [ExploredInput] =
         [Target.current(.first), .replaced(.first), .replaced(.second), .foreign].flatMap { (target: Target) -> [ExploredInput] in
             [
@@ -209,7 +209,8 @@ enum ExploredInput: Sendable, Equatable {
         .verificationPermanentlyUnavailable, .none, .abandoned,
     ]
 
-    /// Some seconds, and the seconds before and at the expiry of the challenge and the transaction.
+    /// Returns times for the clock: some seconds, and the second before and the second of the expiry of the challenge and of the
+    /// transaction.
     private static func waits(_ policy: ExploredPolicy, _ ledger: SignInLedger, at seconds: Int) -> [ExploredInput] {
         let ends = [ledger.deadline, policy.lifetime].compactMap { $0 }
         let times = Set([20] + ends + ends.map { $0 - 1 })

@@ -6,7 +6,7 @@ import Foundation
 enum ExploredDevice: Int, CaseIterable, Sendable {
     case first, second
 
-    /// The `amr` values that its approval adds.
+    /// The `amr` values that an approval of this device adds.
     var methods: [String] { self == .first ? ["okta_verify", "swk"] : ["swk"] }
 
     func target(of challenge: Int) -> String { "ft-\(challenge)-\(rawValue)" }
@@ -16,15 +16,15 @@ enum ExploredDevice: Int, CaseIterable, Sendable {
 enum ExploredPerson: String, CaseIterable, Sendable {
     case jane
     case janeSinceNewPassword, janeDeactivated, janeReactivated, janeSuspended, janeLocked, janeLockOver, janeUnassigned
-    /// The account is locked for unknown origins; the user comes from a known origin with two wrong passwords.
+    /// The account is locked for unknown origins. The user signs in from a known origin, at which two wrong passwords were entered.
     case janeAtHome
-    /// Too many wrong codes closed the user's app, as a first and as a second factor.
+    /// The user's authenticator app is closed as a first and as a second factor, because of too many wrong codes.
     case janeWithClosedApp
     case bob
 
     var isBob: Bool { self == .bob }
     var isActive: Bool { self != .janeDeactivated && self != .janeSuspended }
-    /// The state of the account that a new password or a deactivation changes. Users have no influence on it.
+    /// The number of the account's state, which only a new password or a deactivation changes.
     var account: Int {
         switch self {
         case .janeSinceNewPassword: 1
@@ -43,7 +43,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
     /// Whether a lock applies to the requests of this user.
     static func hasLock(_ user: User) -> Bool { user[user.callers(from: home)].lockedAt != nil }
 
-    /// Made once, because every step needs them.
+    /// The users of all cases. They are created once, because every step needs them.
     private static let users = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.makeUser()) })
 
     var user: User { Self.users[self] ?? makeUser() }
@@ -76,7 +76,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after a wrong password or code, if it was neither closed nor locked.
+    /// Returns the account after a wrong password or code. The account must not be locked, and its app must not be closed.
     func userAfterWrong(isCode: Bool, isFurther: Bool, at seconds: Int) -> User {
         var user = user
         let kind = isCode ? "totp" : "password"
@@ -87,7 +87,8 @@ enum ExploredPerson: String, CaseIterable, Sendable {
             user.usedOrigins?[0].failures = failures
             return user
         }
-        // Wrong answers are counted per factor. Three in total lock the account. After a lock each wrong answer locks again.
+        // Wrong answers are counted per factor. Three in total lock the account. After the end of a lock, each wrong answer locks the
+        // account again.
         if isFurther {
             user.failedFurther = (user.failedFurther ?? [:]).merging([kind: 1], uniquingKeysWith: +)
         } else if isCode {
@@ -99,7 +100,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after a sign-in that a possession factor other than the app completed.
+    /// Returns the account after a sign-in that was completed with a possession factor other than the app.
     func userAfterApproval() -> User {
         var user = user
         (user.failedCodes, user.failedFurther) = (nil, nil)
@@ -109,7 +110,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
     /// Whether the password was set more than a day ago.
     var hasOldPassword: Bool { self != .janeSinceNewPassword }
 
-    /// The account after a new password.
+    /// Returns the account after the user set a new password.
     func userAfterChange(at seconds: Int) -> User {
         var user = user
         (user.passwordHash, user.passwordChangedAt) = (ExploredInput.newHash, ExploredPolicy.time(seconds))
@@ -118,7 +119,7 @@ enum ExploredPerson: String, CaseIterable, Sendable {
         return user
     }
 
-    /// The account after a correct password or code. A correct code does not reset wrong passwords.
+    /// Returns the account after a correct password or code. A correct code does not reset the count of wrong passwords.
     func userAfterProof(newHash: String? = nil, isCode: Bool) -> User {
         var user = user
         if !isCode {

@@ -2,24 +2,28 @@ import Foundation
 
 @testable import IdentityCore
 
-/// A transaction, what the ledger knows of it, and the time.
+/// A transaction, the ledger's notes about it, and the time.
 struct ExploredState {
     var transaction: SignInTransaction
     var ledger = SignInLedger()
-    /// Seconds since the start.
+    /// The time in seconds since the start.
     var now = 0
 
-    /// A digest. Two states share it only if every sequence of inputs has the same results in both. It covers everything that a step can
-    /// change, except:
+    /// The digest of the values that determine later results. If two states have the same digest, every sequence of inputs has the same
+    /// results in both.
+    ///
+    /// The digest covers everything that a step can change, except:
     ///
     /// - the number of challenges, and their ids: an input answers the last challenge or the one before, whatever their numbers are;
-    /// - earlier challenges, because no input answers them, and the times when challenges were sent, because no step reads them;
-    /// - the members of the challenge, because the ledger describes them, and what ``SignInLedger/essential(now:)`` omits of it;
+    /// - earlier challenges, because no input answers them;
+    /// - the times at which challenges were sent, because no step reads them;
+    /// - the members of the challenge, because the ledger describes them;
+    /// - the notes that ``SignInLedger/essential(now:)`` omits;
     /// - proofs between the first and the last one of a kind: steps use the kinds, their order, the first and the last time, and the last
     ///   password.
     var digest: StateDigest { StateDigest { combine(into: &$0, ledger.essential(now: now)) } }
 
-    /// A digest that two states share only if they are equal.
+    /// The digest of all values. If two states have the same digest, they are equal.
     var exactDigest: StateDigest {
         StateDigest {
             combine(into: &$0, ledger)
@@ -58,7 +62,8 @@ struct ExploredState {
     }
 }
 
-/// Stands for a state. Of n states, two share 128 random bits with a probability of n²/2¹²⁹: below 10⁻²⁴ for ten million.
+/// A digest of a state with 128 bits. The probability that two of n states have the same digest is n²/2¹²⁹. For ten million states it is
+/// below 10⁻²⁴.
 struct StateDigest: Hashable {
     private let high: Int
     private let low: Int
@@ -75,7 +80,7 @@ struct StateDigest: Hashable {
 }
 
 extension Array {
-    /// The first elements up to an index, and of the rest the first and the last one of each kind.
+    /// Returns the elements before an index, and the first and the last element of each kind after it.
     func ends(after start: Int, sameKind: (Element, Element) -> Bool) -> [Element] {
         guard count > start + 2 else { return self }
         return indices.filter { index in

@@ -9,14 +9,14 @@ struct Decision {
     var effects: [SignInTransaction.Effect]
 }
 
-/// Takes every sequence of inputs up to a depth, and compares each step with the ledger.
+/// Takes every sequence of inputs up to a maximum length, and compares each step with the ledger.
 ///
-/// Sequences that lead to states with the same results continue as one. Shorter sequences merge only if the whole states are equal, so that
-/// the first levels do not depend on the arguments of ``ExploredState/digest``.
+/// If several sequences lead to states with the same ``ExploredState/digest``, the exploration continues with one of them. Sequences
+/// shorter than ``exactDepth`` merge only if the whole states are equal, so that they do not depend on the correctness of that digest.
 struct SignInExploration {
-    /// How a state was reached first.
+    /// The first step that reached a state.
     private struct Origin {
-        /// The index of the earlier state.
+        /// The index of the state before the step.
         var parent: Int
         var input: ExploredInput?
     }
@@ -37,24 +37,24 @@ struct SignInExploration {
     static let exactDepth = 6
 
     let policy: ExploredPolicy
-    /// Made once, because almost every step needs one.
+    /// The subjects of all persons. They are created once, because almost every step needs one.
     private let subjects: [ExploredPerson: SignInTransaction.Subject]
-    /// The commits of every state are checked up to this number of inputs.
+    /// The maximum number of inputs in a sequence for which the commits of every state are checked.
     private let commitDepth: Int
-    /// Beyond ``commitDepth``, the commits of each 127th state are checked.
+    /// The interval of states whose commits are checked in sequences longer than ``commitDepth``.
     private static let commitInterval = 127
-    /// The number of states that each number of inputs reaches first.
+    /// The number of new states for each length of a sequence.
     private(set) var statesByDepth: [Int] = []
     private(set) var steps = 0
-    /// The number of lost commits that were decided again.
+    /// The number of requests that were decided again after a failed commit.
     private(set) var retries = 0
-    /// How often each outcome was met.
+    /// The number of occurrences of each outcome.
     private(set) var outcomes: [String: Int] = [:]
     private var expanded = 0
     private var known: Set<StateDigest> = []
-    /// How the states were reached that a longer sequence can begin with.
+    /// The first steps to the states from which longer sequences continue.
     private var origins: [Origin] = []
-    /// The states of the next length.
+    /// The new states of the current length, from which the next length continues.
     private var frontier: [ExploredState] = []
 
     var states: Int { statesByDepth.reduce(0, +) }
@@ -65,7 +65,9 @@ struct SignInExploration {
         subjects = Dictionary(uniqueKeysWithValues: ExploredPerson.allCases.map { ($0, policy.subject($0)) })
     }
 
-    /// Explores all sequences of at most `depth` inputs. Throws a ``Violation`` with the sequence that leads to one.
+    /// Explores all sequences of at most `depth` inputs.
+    ///
+    /// - Throws: ``Violation`` with the sequence that leads to an unexpected result.
     mutating func run(depth: Int) throws {
         var level = [ExploredState(transaction: policy.transaction())]
         var first = 0
@@ -80,7 +82,7 @@ struct SignInExploration {
         }
     }
 
-    /// Takes each input in a state. `length` counts this input too.
+    /// Takes each input in a state. `length` is the number of inputs in the sequence including this one.
     private mutating func expand(_ state: ExploredState, at index: Int, length: Int, depth: Int) throws {
         expanded += 1
         var check = length <= commitDepth || expanded % Self.commitInterval == 0 ? try CommitCheck(policy, state) : nil
@@ -98,14 +100,14 @@ struct SignInExploration {
             } catch let broken as Broken {
                 throw violation(broken, after: [input], in: state, at: index)
             }
-            // The exploration ends where the sign-in belongs to another user, because the steps would be the same.
+            // The exploration does not continue when the sign-in belongs to another user, because the steps would be the same.
             guard length < depth, next.ledger.met?.isJane ?? true, isNew(next, length: length) else { continue }
             statesByDepth[length] += 1
             origins.append(Origin(parent: index, input: input))
             if length + 1 < depth {
                 frontier.append(next)
             } else {
-                // Most states have this length. They are not kept.
+                // Most states have this length, so they are explored at once and not kept.
                 try expand(next, at: origins.count - 1, length: depth, depth: depth)
                 origins.removeLast()
             }
@@ -115,7 +117,7 @@ struct SignInExploration {
                 guard let check, let retry = try check.conflict(first, lost) else { continue }
                 retries += 1
                 var next = retry.state
-                // A device sends the same answer again. Other requests depend on what they read.
+                // A retry uses the same answer of the device. Other inputs depend on the state that they read.
                 let isAnswer = if case .answer = retry.input { true } else { false }
                 guard let given = isAnswer ? lost.given : retry.input.input(policy, subjects, next.ledger, at: next.now) else { continue }
                 try check.commit(judge(retry.input, given, &next), of: retry)
@@ -149,7 +151,7 @@ struct SignInExploration {
         let now = ExploredPolicy.time(state.now)
         let (expected, written) = state.ledger.note(input, policy, at: state.now)
         let (after, outcome, effects) = before.step(given, now: now)
-        // The runner can decide more than once.
+        // The runner can decide more than once, so a second decision must equal the first one.
         if before.step(given, now: now) != (after, outcome, effects) { throw Broken("a second decision on the same state differs") }
         outcomes[Self.name(expected), default: 0] += 1
         try Self.check(outcome, is: expected)

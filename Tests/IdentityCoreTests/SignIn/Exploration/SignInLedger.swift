@@ -2,8 +2,8 @@ import Foundation
 
 @testable import IdentityCore
 
-/// An independent model of a sign-in: it notes the inputs, and predicts the result of each step from its notes and the policy. Its
-/// predictions never read the transaction.
+/// An independent model of a sign-in. It notes the inputs, and predicts the result of each step from its notes and the policy, without
+/// reading the transaction.
 struct SignInLedger: Hashable, Sendable {
     /// The final answer of a device.
     enum Decision: Hashable, Sendable {
@@ -38,7 +38,7 @@ struct SignInLedger: Hashable, Sendable {
         var isBob: Bool
         var account: Int
 
-        /// Whether it is Jane's initial account.
+        /// Whether the account is Jane's initial one.
         var isJane: Bool { !isBob && account == ExploredPerson.jane.account }
     }
 
@@ -53,11 +53,12 @@ struct SignInLedger: Hashable, Sendable {
     private(set) var wrongAnswers = 0
     /// The number of sent challenges.
     private(set) var challenges = 0
-    /// When the last challenge expires.
+    /// The expiry of the last challenge; `nil` if none was sent.
     private(set) var deadline: Int?
-    /// When the challenge before it expires; `nil` if it was answered or expired before it was replaced.
+    /// The expiry of the challenge before the last one; `nil` if none was replaced, or if it was answered or expired before its
+    /// replacement.
     private(set) var replacedDeadline: Int?
-    /// The answer to the last challenge.
+    /// The answer to the last challenge; `nil` without an answer.
     private(set) var decision: Decision?
     private(set) var end: SignInTransaction.End?
     /// The number of proofs that came from a session.
@@ -69,8 +70,8 @@ struct SignInLedger: Hashable, Sendable {
     /// The number of factors that the user enrolled.
     private(set) var enrollments = 0
 
-    /// The notes on which later results depend: without numbers of challenges and codes, the time when an expired challenge expired, the
-    /// details of a denial or a counted approval, and repeated proofs.
+    /// Returns the notes on which later results depend. They lack the numbers of challenges and codes, the expiry of an expired challenge,
+    /// the details of a denial or of a counted approval, and repeated proofs.
     func essential(now: Int) -> SignInLedger {
         var notes = self
         let isCounted = countedChallenge == challenges
@@ -149,19 +150,19 @@ struct SignInLedger: Hashable, Sendable {
             proved.append(Proved(kind: .code, time: now))
             enrollments += 1
             return (weigh(.jane, policy), nil)
-        // There is no recovery, so its steps are refused.
+        // The sign-in is no recovery, so the steps of a recovery are refused.
         case .stray: return (.refused(.invalidGrant), nil)
         case .cancel, .wait: return (.cancelled, nil)
         }
     }
 
-    /// Whether the transaction is valid for this user and the current state of the account.
+    /// Whether the transaction is still open to this user, with the current state of the account.
     private func isOpen(to person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Bool {
         end == nil && now < policy.lifetime && (met == nil || met == Account(isBob: person.isBob, account: person.account))
     }
 
-    /// Whether another factor may follow a challenge that was denied or not answered: at the classic API, and elsewhere once something was
-    /// proved.
+    /// Whether another factor may follow a challenge that was denied or not answered. In the classic API it always may; in the other
+    /// modules only after a proof.
     private func mayChooseAgain(_ policy: ExploredPolicy) -> Bool {
         policy.isClassic || (policy.purpose == .signIn && !proved.isEmpty)
     }
@@ -185,14 +186,14 @@ struct SignInLedger: Hashable, Sendable {
 
     // MARK: - Steps
 
-    /// The user entered a password or a code.
+    /// Notes a password or a code, and returns the expected result.
     private mutating func prove(
         _ isRight: Bool, newHash: String? = nil, isCode: Bool, of person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
     ) -> (Expectation, User?) {
         guard isOpen(to: person, policy, at: now) else { return (.refused(.invalidGrant), nil) }
         // A denial on a device ends the sign-in, regardless of other proofs.
         if isRefusedForGood(policy) { return (.refused(.accessDenied), nil) }
-        // The user may mistype the name on a page, so the sign-in is bound to a user only after a proof.
+        // On a page the user may mistype the name, so a sign-in there is bound to a user only after a proof.
         if !policy.isHosted { met = Account(isBob: person.isBob, account: person.account) }
         guard person.isActive, !person.isLocked else { return (wrong(policy), nil) }
         if isCode, person.hasClosedApp { return (wrong(policy), nil) }
@@ -203,21 +204,22 @@ struct SignInLedger: Hashable, Sendable {
         codes += isCode ? 1 : 0
         let result = weigh(person, policy)
         var user = person.userAfterProof(newHash: newHash, isCode: isCode)
-        // Another possession factor reopens the app too.
+        // A possession factor other than the app reopens the app.
         if person.hasClosedApp, isWhole(result), proved.contains(where: \.isPush) {
             (user.failedCodes, user.failedFurther) = (nil, nil)
         }
         return (result, user == person.user ? nil : user)
     }
 
-    /// A wrong first factor ends the sign-in, except on a page. After a proof, the fifth wrong answer ends it.
+    /// Notes a wrong answer, and returns the expected result. A wrong first factor ends the sign-in, except on a page. After a proof, the
+    /// fifth wrong answer ends it.
     private mutating func wrong(_ policy: ExploredPolicy) -> Expectation {
         if policy.isHosted && proved.isEmpty { return .tryAgain }
         wrongAnswers += 1
         return proved.isEmpty || wrongAnswers == 5 ? .refused(.invalidGrant) : .tryAgain
     }
 
-    /// The sign-in starts with the proofs of a session.
+    /// Notes that the sign-in starts with the proofs of a session, and returns the expected result.
     private mutating func resume(
         _ session: ExploredInput.Session, _ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int
     ) -> Expectation {
@@ -225,7 +227,7 @@ struct SignInLedger: Hashable, Sendable {
         let before = self
         met = Account(isBob: person.isBob, account: person.account)
         proved = session.proved
-        // An enrolment requires proofs of this sign-in, so that the session does not count.
+        // An enrollment requires proofs of this sign-in, so the proofs of the session are ignored.
         if weigh(person, policy) == .enrollmentRequired {
             self = before
             return .enrollmentRequired
@@ -234,14 +236,15 @@ struct SignInLedger: Hashable, Sendable {
         return weigh(person, policy)
     }
 
-    /// The user sets a new password. This requires that all factors are proved, and that the typed password is due.
+    /// Notes a new password, and returns the expected result. A new password requires that all factors are proved, and that the typed
+    /// password is due.
     private mutating func change(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> (Expectation, User?) {
         guard isOpen(to: person, policy, at: now), person.isActive, !person.isLocked, case .passwordDue = weigh(person, policy) else {
             return (.refused(.invalidGrant), nil)
         }
         met = Account(isBob: person.isBob, account: -1)
         hasNewPassword = true
-        // The change ends earlier sessions, so their proofs are removed.
+        // The change of the password ends earlier sessions, so the proofs of the session are removed.
         proved.removeFirst(inherited)
         inherited = 0
         return (weigh(person, policy), person.userAfterChange(at: now))
@@ -249,7 +252,7 @@ struct SignInLedger: Hashable, Sendable {
 
     private mutating func challenge(_ person: ExploredPerson, _ policy: ExploredPolicy, at now: Int) -> Expectation {
         guard isOpen(to: person, policy, at: now), person.isActive else { return .refused(.invalidGrant) }
-        // After a denial no further challenge is sent.
+        // After a final denial, no further challenge is sent.
         if isRefusedForGood(policy) { return .refused(.accessDenied) }
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
         met = Account(isBob: person.isBob, account: person.account)
@@ -323,7 +326,7 @@ struct SignInLedger: Hashable, Sendable {
 
     // MARK: - Challenge
 
-    /// Whether the stored challenge has the noted answer and expiry.
+    /// Whether the stored challenge has the answer and the expiry of the notes.
     func describes(_ challenge: PushChallenge?) -> Bool {
         guard let challenge, let deadline else { return challenge == nil && self.deadline == nil }
         guard challenge.expiresAt == ExploredPolicy.time(deadline) else { return false }
@@ -344,16 +347,16 @@ struct SignInLedger: Hashable, Sendable {
 
     // MARK: - Requirements
 
-    /// The result after a proof.
+    /// Returns the expected result after a proof.
     private func weigh(_ person: ExploredPerson, _ policy: ExploredPolicy) -> Expectation {
         if person == .janeUnassigned || policy.assurance == .deny { return .refused(.accessDenied) }
-        // Proofs of two of the classes knowledge, possession and inherence are two factors.
+        // Two factors are proofs of two of the classes knowledge, possession and inherence.
         let hasPassword = proved.contains { $0.kind == .password }
         let hasCode = proved.contains { $0.kind == .code }
         let hasPush = proved.contains { $0.isPush }
         let isVerified = proved.contains { if case .push(_, true) = $0.kind { true } else { false } }
         let kinds = (hasPassword ? 1 : 0) + (hasCode || hasPush ? 1 : 0) + (isVerified ? 1 : 0)
-        // After a code, only a device with user verification adds a class. After a push, no factor does.
+        // After a code, only a device with user verification adds a class. After a push, no factor adds a class.
         var further = policy.canAddFactor && !hasPush ? [FactorKind.push] : []
         if !hasCode && !further.isEmpty { further.append(.totp) }
         if hasCode && !policy.canVerifyUser { further = [] }
@@ -365,7 +368,7 @@ struct SignInLedger: Hashable, Sendable {
         let isTwoWanted = asked == "urn:okta:loa:2fa:any:ifpossible" && canGoOn
         if kinds < 2 && (policy.asksForTwo || isTwoWanted) {
             if canGoOn { return .factorRequired(further) }
-            // With no second factor, the password of this sign-in permits the enrolment of one.
+            // If the user has no second factor, the password of this sign-in permits the enrollment of one.
             if policy.canEnroll, kinds == 1, hasPassword, inherited == 0 { return passwordDue(person, policy) ?? .enrollmentRequired }
             let isOnlyAskedByClient = policy.assurance != .twoFactors && !policy.demandsTwoFactors
             return .refused(isOnlyAskedByClient ? .unmetAuthenticationRequirements : .accessDenied)
@@ -383,7 +386,7 @@ struct SignInLedger: Hashable, Sendable {
                 earliestTime: proved.map(\.time).min().map(ExploredPolicy.time), methods: methods, contextClass: asked))
     }
 
-    /// The result for a typed password that has expired or expires soon; `nil` if it is valid.
+    /// Returns the expected result for a typed password that has expired or expires soon; `nil` for any other password.
     private func passwordDue(_ person: ExploredPerson, _ policy: ExploredPolicy) -> Expectation? {
         let isTyped = proved.dropFirst(inherited).contains { $0.kind == .password }
         guard isTyped, person.hasOldPassword, !hasNewPassword else { return nil }

@@ -7,9 +7,9 @@ struct Broken: Error {
     init(_ text: String) { self.text = text }
 }
 
-/// Checks what must hold for each step, regardless of earlier steps.
+/// The rules that each step must follow, regardless of earlier steps.
 enum TransactionInvariants {
-    /// The effects of a step beside its outcome, from the ledger.
+    /// The effects of a step in addition to its outcome, from the ledger.
     struct Change {
         let changesPassword: Bool
         let keepsPassword: Bool
@@ -38,7 +38,7 @@ enum TransactionInvariants {
             if !before.rules.contains(.outlivesChallenges) && (before.rules.contains(.retriesFirstFactor) || before.proofs.isEmpty) {
                 throw Broken("no factor can be tried again")
             }
-            // A denied or expired challenge has no other effect than that it was reported.
+            // The only effect of a denied or expired challenge is that its result was reported to the client.
             if after.end != nil || after.wrongAnswers != before.wrongAnswers || after.proofs != before.proofs {
                 throw Broken("an unanswered challenge changed the sign-in")
             }
@@ -49,7 +49,7 @@ enum TransactionInvariants {
         case .pending, .tooLate, .judged(.invalid):
             if after != before { throw Broken("a step without effect changed the transaction") }
         case .judged(.denied(isSuspicious: true)) where after.end == .refused:
-            // The device reported a replaced challenge.
+            // The user reported a replaced challenge as suspicious on the device.
             if before.end != nil || before.replacedChallenges == nil || after.challenge != before.challenge {
                 throw Broken("a report without an open challenge ended the sign-in")
             }
@@ -109,7 +109,7 @@ enum TransactionInvariants {
             if lines != [.success, .success] { throw Broken("the log says \(lines)") }
         case .tryAgain(let refusal) where refusal.code != .invalidGrant:
             if ![[], [.denied]].contains(lines) { throw Broken("the log says \(lines)") }
-        // Not logged if the proofs of a session would lead to it, because then nothing was proved.
+        // The log has no line if the proofs are those of a session, because the step then proved nothing.
         case .enrollmentRequired: if ![[], [.success]].contains(lines) { throw Broken("the log says \(lines)") }
         case .recovering, .unlocked: throw Broken("there is no recovery")
         case .authenticated, .factorRequired, .enrollmentOffered, .passwordDue, .challenged, .judged(.approved):
